@@ -2,8 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They take a minute and more: begun last, one of them would end alone, with a core idle beside it. */
-const LONG =
-  /simulation\/\w+\/(random-histories|former-release|crash-points)|infra\/(assets\/assets-run|synth)|console-page/
+const LONG = /simulation\/\w+\/(random-histories|crash-points)|infra\/(assets\/assets-run|synth)|console-page/
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -14,9 +13,7 @@ class LongFilesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    // A file waits for DynamoDB Local about as long as it computes: two at once keep two cores busy.
-    maxWorkers: 2,
+    maxWorkers: '100%',
     // Files share their worker's modules, which took a third of the time to load: what a file replaces it puts back.
     isolate: false,
     sequence: { sequencer: LongFilesFirst },

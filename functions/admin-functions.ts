@@ -52,10 +52,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     sends: BOTH_LANES,
   }),
   support('get-payment', TIMELINE),
-  support(
-    'find-payments',
-    allAccess({ GetItem: ['CLIENT', 'LEDGER'], Query: ['DESTINATION', 'REFERENCE'] }, listed('PAYMENT', 'by-owner')),
-  ),
+  support('find-payments', {
+    GetItem: ['CLIENT', 'LEDGER'],
+    BatchGetItem: ['PAYMENT'],
+    Query: ['DESTINATION', 'REFERENCE'],
+  }),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), ASKS_PROVIDER),
   support('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES }),

@@ -44,7 +44,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach. Of what lies
     // beside a payment it sees what it sends: the bodies of events.
     table: {
-      GetItem: ['ALERT', 'DELIVERY', 'ENDPOINTS'],
+      GetItem: ['ALERT'],
       GetFields: ['PAYMENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
       Query: ['ALERT'],

@@ -21,12 +21,11 @@ export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 /** Payments of a window become a settlement; a fee may become final on the way. */
 export const SETTLING: TableAccess = {
   GetItem: ['AUDIT', 'CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
-  BatchGetItem: ['SETTLEMENT'],
   Query: ['LEDGER'],
   PutItem: ['AUDIT', 'LEDGER', 'SETTLEMENT'],
   ConditionCheckItem: ['SETTLEMENT'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
-  indexes: ['by-owner', 'by-owner-paid'],
+  indexes: ['by-owner-paid'],
 }
 
 /** How much of a window the provider has paid us: what was counted is kept. */
@@ -38,13 +37,8 @@ export const FUNDING: TableAccess = {
   indexes: ['by-owner-paid'],
 }
 
-/** Sums and one window; counting the payouts of older releases reads the settlements, once, and writes the window. */
-export const BALANCE: TableAccess = {
-  BatchGetItem: ['SETTLEMENT'],
-  Query: ['LEDGER'],
-  UpdateItem: ['LEDGER'],
-  indexes: ['by-owner'],
-}
+/** Sums and one window. */
+export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 
 /** A payment with its events, deliveries and settlements. */
 export const TIMELINE: TableAccess = {

@@ -49,8 +49,6 @@ export type LogCode =
   | 'books.compared'
   | 'client.bank_changed'
   | 'settlement.unpaid'
-  | 'payouts.counted'
-  | 'payouts.not_counted'
   | 'sync.completed'
   | 'sync.row_failed'
   | 'write.contended'

@@ -11,14 +11,6 @@ export type HistorySteps = { readonly rows: number; readonly pages: number }
 /** DynamoDB ends a page at 1 MB by itself; this keeps a page's parsed rows small. Time ends a run, no number of pages. */
 export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY }
 
-/**
- * What the rows of new deliveries, events and payments hold. `complete`: all that the release before this one reads, the
- * body of a delivery among it. `lean`: what this release needs, each thing once, which fits the smallest unit; only once
- * the release before will not come back.
- */
-export const STORED_ROWS = ['complete', 'lean'] as const
-export type StoredRows = (typeof STORED_ROWS)[number]
-
 /** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {
   /** Part of every resource's name and of every API key. Lower-case letters, digits and dashes. */
@@ -45,6 +37,4 @@ export type StageSettings = {
   readonly historySteps?: HistorySteps
   /** Of API keys that are issued without an expiry; undefined: they have none. */
   readonly keyLifetimeDays?: number
-  /** `complete` by default. */
-  readonly storedRows?: StoredRows
 }

@@ -80,7 +80,11 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./owned-items.ts')],
   ],
   'a folder of the simulation imports only from those before it': [
-    ['test/simulation/world/world.ts', types('../histories/history.ts'), from('../../../infra/local/emulators/memory-table/memory-table.ts')],
+    [
+      'test/simulation/world/world.ts',
+      types('../histories/history.ts'),
+      from('../../../infra/local/emulators/memory-table/memory-table.ts'),
+    ],
     ['test/simulation/world/world.ts', from('../main.ts'), from('../../support/books.ts')],
     ['test/simulation/elsewhere/one.ts', '', ''],
   ],

@@ -52,10 +52,7 @@ const SIMULATION_FOLDERS = [
   'promises',
   'histories',
   'crashes',
-  'releases',
   'conformance',
-  'mutation',
-  'mutants',
   '',
 ]
 

@@ -1,22 +1,32 @@
 import { demoWalk } from './demo-walk.ts'
+import type { TableKind } from './emulators/local-table.ts'
 import { startLocalCloud } from './local-cloud.ts'
 import { watchProcess } from './process/process-life.ts'
 import { readOptions, runCommand } from './terminal/command-line.ts'
 import { printableLines } from './terminal/printable.ts'
+import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'
 
-const USAGE = `npm run demo
+const USAGE = `npm run demo [-- --table memory|dynamodb]
 
 Starts the gateway on free ports, walks one payment through its life, and leaves nothing behind.
+  --table memory|dynamodb
+               where the table is, as of npm start
   --help, -h   this text
 Exit code: 0 everything was as it should be, 1 something was not, 2 called wrongly.`
 
 const tell = (text: string) => console.log(printableLines(text))
 
-const walk = async (): Promise<number> => {
+const walk = async (table: TableKind | undefined): Promise<number> => {
   const life = watchProcess()
-  console.log('Starting the gateway on free ports, in memory…')
-  const cloud = await startLocalCloud({ port: 0, signal: life.signal, onFailure: life.fail })
+  console.log('Starting the gateway on free ports…')
+  const cloud = await startLocalCloud({
+    port: 0,
+    signal: life.signal,
+    onFailure: life.fail,
+    ...(table && { table }),
+  })
   try {
+    tell(`Its table is ${cloud.table.place}.`)
     await Promise.race([demoWalk(cloud, tell), life.ended.then(() => Promise.reject(new Error('interrupted')))])
     console.log(
       '\nDone: created once, credited once, announced once, paid out once. `npm start` keeps a gateway running for you.',
@@ -29,8 +39,8 @@ const walk = async (): Promise<number> => {
 
 try {
   const code = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-    readOptions(argv, {})
-    return walk()
+    const { table } = readOptions(argv, TABLE_OPTION)
+    return walk(tableFrom(table))
   })
   process.exit(code)
 } catch (error) {

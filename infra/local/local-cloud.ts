@@ -1,9 +1,10 @@
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { type LocalTable, openClock, openQueues, openSecrets, openTable } from './backends.ts'
+import { openClock, openQueues, openSecrets, openTable } from './backends.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
 import { startStory } from './console/story/story.ts'
 import type { AlertInbox } from './emulators/alert-inbox.ts'
+import type { LocalTable, TableKind } from './emulators/local-table.ts'
 import { startLambdaServer } from './emulators/start-lambda-server.ts'
 import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
 import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
@@ -24,6 +25,8 @@ export type LocalCloudOptions = {
   readonly port: number
   /** Keeps all state there; without it everything is in memory. */
   readonly dataDirectory?: string
+  /** DynamoDB Local where it can be started, else memory, when not given. */
+  readonly table?: TableKind
   /** Gets every log line as well. */
   readonly writeLog?: (line: string) => void
   /** Told what the start does next. */
@@ -43,7 +46,7 @@ export type LocalCloud = {
   readonly demoClient: DemoClient
   readonly alerts: AlertInbox['alerts']
   readonly log: LocalLog
-  readonly table: Pick<LocalTable, 'endpoint' | 'name' | 'pid'>
+  readonly table: Pick<LocalTable, 'place' | 'dynamoDb'>
   /** Lets what is under way finish for a few seconds, then ends everything. */
   close(): Promise<void>
 }
@@ -63,7 +66,10 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   started.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
 
-  // The doors first: a port that is taken ends the start at once, and callbacks of an earlier run find us listening.
+  // Java takes longest, so it starts first.
+  const tableOpening = startTable(started, { ...options, data })
+
+  // The doors next: a port that is taken ends the start at once, and callbacks of an earlier run find us listening.
   const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
   let demoClient: DemoClient | undefined
   const signingSecret = () => demoClient?.signing_secret
@@ -71,16 +77,12 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
 
   options.onProgress?.('queues, the table and its functions')
   const queueing = await openQueues(started, data, clock)
-  const [table, handlers] = await bothOrNone(
-    openTable(started, data, options.signal),
-    loadHandlers(options.manifest ?? MANIFEST),
-  )
+  const [table, handlers] = await Promise.all([tableOpening, loadHandlers(options.manifest ?? MANIFEST)])
   options.signal?.throwIfAborted()
 
   const secrets = await openSecrets(data)
-  const deps = localDeps({ clock, table, ...queueing, secrets, providerUrl: doors.provider.url, log })
-  started.defer(() => deps.close())
-  const host = hostFunctions(handlers, { stage: LOCAL_STAGE.name, depsFor: deps.depsFor, log })
+  const depsFor = localDeps({ clock, table, ...queueing, secrets, providerUrl: doors.provider.url, log })
+  const host = hostFunctions(handlers, { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = await startEventSources({ host, clock, table, ...queueing, streamPosition: data?.streamPosition })
   started.defer(() => within(DRAIN_MS, [doors.api.close(DRAIN_MS), doors.lambda.close(DRAIN_MS), sources.close()]))
 
@@ -106,6 +108,23 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
     table,
     close: () => running.disposeAsync(),
   }
+}
+
+/** Begins to open the table, as a part of `started`: what ends the start ends this too. */
+const startTable = (
+  started: AsyncDisposableStack,
+  { table: kind, data, signal }: Pick<LocalCloudOptions, 'table' | 'signal'> & { data: DataDirectory | undefined },
+): Promise<LocalTable> => {
+  const ending = new AbortController()
+  const opening = openTable({ kind, data, signal: AbortSignal.any([ending.signal, ...(signal ? [signal] : [])]) })
+  // A failure reaches the start when it awaits the table. Until then it is no unhandled rejection.
+  opening.catch(() => undefined)
+  started.defer(async () => {
+    ending.abort()
+    const table = await opening.catch(() => undefined)
+    await table?.close()
+  })
+  return opening
 }
 
 type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & ConsoleParts
@@ -155,12 +174,6 @@ const startServers = async (
   )
   const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
   return { api, lambda, provider, merchant, urls }
-}
-
-/** Waits for both even if one fails, so that what the other one has started is known and can be ended. */
-const bothOrNone = async <A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> => {
-  await Promise.allSettled([a, b])
-  return Promise.all([a, b])
 }
 
 /** Waits for all, but no longer than so; what is not done by then is left to its own timeouts. */

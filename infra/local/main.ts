@@ -4,19 +4,23 @@ import { banner } from './terminal/banner.ts'
 import { asksForHelp, readOptions, UsageError } from './terminal/command-line.ts'
 import { DEFAULT_PORT, portFrom } from './terminal/port.ts'
 import { printableLines } from './terminal/printable.ts'
+import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'
 
 /** Closing takes a second or so; whatever holds it up longer is not waited for. */
 const STOP_DEADLINE_MS = 10_000
 
-const USAGE = `npm start [-- --data DIR] [--verbose]
+const USAGE = `npm start [-- --table memory|dynamodb] [--data DIR] [--verbose]
 
 Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its four ports.
-  --data DIR   keep all state in DIR; without it everything is in memory
+  --table memory|dynamodb
+               where the table is: in this process, or in DynamoDB Local, which needs Java 17 or Docker; without it in
+               DynamoDB Local if this machine can start it
+  --data DIR   keep all state in DIR, with DynamoDB Local; without it all state is gone at the end
   --verbose    write every log line to the error output
   --help, -h   this text
 Exit code: 0 stopped when asked to, 1 did not start or failed, 2 called wrongly.`
 
-const OPTIONS = { data: { type: 'string' }, verbose: { type: 'boolean' } } as const
+const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'boolean' } } as const
 
 const life = watchProcess()
 try {
@@ -25,7 +29,11 @@ try {
     console.log(USAGE)
     process.exit(0)
   }
-  const { data, verbose = false } = readOptions(argv, OPTIONS)
+  const { data, verbose = false, ...options } = readOptions(argv, OPTIONS)
+  const table = tableFrom(options.table)
+  if (data !== undefined && table === 'memory') {
+    throw new UsageError('a table in memory cannot be kept; leave out --data, or --table memory')
+  }
   const startedMs = performance.now()
   console.log('Starting the local gateway…')
   const cloud = await startLocalCloud({
@@ -34,6 +42,7 @@ try {
     onFailure: life.fail,
     onProgress: (step) => console.log(`  ${step}…`),
     ...(data !== undefined && { dataDirectory: data }),
+    ...(table && { table }),
     ...(verbose && { writeLog: (line) => console.error(line) }),
   })
   console.log(banner(cloud, { startedInMs: performance.now() - startedMs, ...(data !== undefined && { data }) }))

@@ -4,8 +4,8 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Difference, differs } from './difference.ts'
 
-/** The bank details of a client from a time on, as its audit records have them: what they may say, the latest last. */
-type Registration = { readonly at: Timestamp; readonly accounts: readonly string[]; readonly plain: string }
+/** The bank details of a client from a time on, as an audit record has them. */
+type Registration = { readonly at: Timestamp; readonly account: string }
 
 const BankRecord = v.object({
   bank: v.nullable(
@@ -15,47 +15,31 @@ const BankRecord = v.object({
       bank_account_name: v.string(),
     }),
   ),
-  bank_since: v.optional(v.nullable(v.string())),
-  bank_replaced: v.optional(v.boolean()),
+  bank_since: v.nullable(v.string()),
+  bank_replaced: v.boolean(),
 })
 
 const NO_ACCOUNT = 'none'
-type Entered = { readonly since?: string | null | undefined; readonly replaces?: boolean | undefined }
+type Entered = { readonly since: string | null; readonly replaces?: boolean | undefined }
 const accountText = (name: string, number: string, holder: string, { since, replaces }: Entered) =>
-  `${name} ${number} ${holder}${since ? ` since ${since}` : ''}${replaces ? ', not the first' : ''}`
+  `${name} ${number} ${holder} since ${since}${replaces ? ', not the first' : ''}`
 
 const accountOf = ({ bank }: Settlement): string =>
   bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName, bank) : NO_ACCOUNT
 
-/** Those of a chain in its own order, which machines' clocks need not keep; those of older releases where they stand. */
-const inOrder = (records: readonly AuditRecord[]): readonly AuditRecord[] => {
-  const chain = records
-    .filter(isChained)
-    .toSorted((a, b) => (a.number ?? 0) - (b.number ?? 0))
-    .values()
-  return records.map((record) => (isChained(record) ? (chain.next().value ?? record) : record))
-}
-
-const isChained = ({ number }: AuditRecord): boolean => number !== undefined
-
-/**
- * Every account a client was ever registered with, oldest first. A record of the release before says nothing of since
- * when its account is there: that is as it was where the account stayed, and gone where somebody entered it again.
- */
+/** Every account a client was ever registered with, oldest first, in the order of the chain: clocks may differ. */
 export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] => {
   const registered: Registration[] = []
-  for (const { at: written, number, after } of inOrder(records)) {
+  for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
     const record = v.safeParse(BankRecord, after)
     if (!record.success) continue
     const { bank, bank_since: since, bank_replaced: replaces } = record.output
-    const text = (entered: Entered) =>
-      bank ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, entered) : NO_ACCOUNT
-    const plain = text({})
+    const account = bank
+      ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, { since, replaces })
+      : NO_ACCOUNT
     const last = registered.at(-1)
     // A clock that is behind puts no change before the one that it follows.
-    const at = number !== undefined && last && written <= last.at ? addMs(last.at, 1) : written
-    const kept = since === undefined && last?.plain === plain ? last.accounts : []
-    registered.push({ at, accounts: [...kept, text({ since, replaces })], plain })
+    registered.push({ at: last && written <= last.at ? addMs(last.at, 1) : written, account })
   }
   return registered
 }
@@ -74,8 +58,6 @@ export const auditBank = (settlement: Settlement, registered: readonly Registrat
   const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)
   const expected = inForce.at(-1)
   const found = accountOf(settlement)
-  // One that the release before recorded says nothing of since when its details are there.
-  if (expected === undefined || inForce.some(({ accounts, plain }) => plain === found || accounts.includes(found)))
-    return []
-  return differs('settlement.bank', id, expected.accounts.at(-1) ?? expected.plain, found)
+  if (expected === undefined || inForce.some(({ account }) => account === found)) return []
+  return differs('settlement.bank', id, expected.account, found)
 }

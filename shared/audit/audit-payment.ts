@@ -54,8 +54,6 @@ const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly 
   return [
     ...differs('payment.client_id', id, clientId, payment.clientId),
     ...differs('payment.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
-    ...differs('payment.id', id, id, shown(item['id'])),
-    ...differs('payment.listed_at', id, payment.createdAt, shown(item['listedAt'])),
     ...differs('payment.work', id, due ? 'payment' : undefined, shown(item['work'])),
     ...differs('payment.slot', id, due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])),
   ]
@@ -63,17 +61,14 @@ const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly 
 
 const auditHistory = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, transitions, status } = payment
-  const first = transitions[0]
   const last = transitions.at(-1)
   const paid = status === 'succeeded'
   return [
     ...differs('payment.status', id, last?.status, status),
-    ...differs('payment.created_at', id, first?.at, payment.createdAt),
     ...differs('payment.paid_at', id, paid ? last?.at : undefined, payment.paidAt),
     ...differs('payment.transitions', id, status === 'pending' ? 1 : 2, transitions.length),
-    ...differs('payment.transitions', id, 'pending', first?.status),
     ...differs(
-      'payment.credited_payment_id',
+      'payment.credited_provider_payment_id',
       id,
       paid ? 1 : 0,
       payment.creditedProviderPaymentId === undefined ? 0 : 1,

@@ -6,7 +6,7 @@ import {
   AUDIT_RECORD_ENTITY,
   type AuditRecord,
   findAuditHead,
-  listAuditRecords,
+  readAuditRecords,
 } from '../operator/audit-record-store.ts'
 import { auditRecordPk, foundKey, type Key } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
@@ -17,8 +17,11 @@ type Trail = { readonly records: readonly AuditRecord[]; readonly differences: r
 
 /** The audit records of one thing, and whether they are all there as they were written. */
 export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Promise<Trail> => {
-  const [records, head] = await Promise.all([listAuditRecords(deps, subject), findAuditHead(deps, subject)])
-  const broken = brokenLink(records, head)
+  const [{ records, unreadable }, head] = await Promise.all([
+    readAuditRecords(deps, subject),
+    findAuditHead(deps, subject),
+  ])
+  const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
   return { records, differences: breaks('audit_record', subject, broken !== undefined, 'a whole chain', broken) }
 }
 

@@ -1,18 +1,13 @@
 import { type Client, firstWindowStart } from '../client/client.ts'
 import { partsOf, type Window } from '../ledger/ledger-store.ts'
 import { remainingSums, type Settlement } from '../settlement/settlement.ts'
-import type { Timestamp } from '../time.ts'
 import { breaks, type Difference, differs } from './difference.ts'
 
 const WINDOW = 'window'
 
-/** Where the first window may begin: older releases let it begin with the client itself. */
-const bornAt = (client: Client, first: Timestamp): Timestamp =>
-  first === client.createdAt ? first : firstWindowStart(client)
-
 /** Windows follow one another without gap or overlap, from the client's beginning to where the window stands. */
 const auditChain = (windows: readonly Settlement[], client: Client, window: Window): readonly Difference[] => {
-  let start = bornAt(client, windows[0]?.periodStart ?? window.settledUntil)
+  let start = firstWindowStart(client)
   const gaps = windows.flatMap((settlement) => {
     const difference = differs('settlement.period_start', settlement.settlementId, start, settlement.periodStart)
     start = settlement.periodEnd
@@ -54,12 +49,8 @@ const auditRecredits = (settlements: readonly Settlement[], window: Window): rea
   ]
 }
 
-/**
- * What is in settlements and what was paid out, once they are counted: a window of an older release, whose settlements
- * nobody has counted yet, says nothing of them.
- */
+/** What is in settlements and what was paid out. */
 const auditPayouts = (settlements: readonly Settlement[], window: Window): readonly Difference[] => {
-  if (window.payoutsCounted === undefined) return []
   const open = settlements.filter(({ status, recreditedAt }) => status !== 'manual_paid' && recreditedAt === undefined)
   const ids = new Set<string>(open.map(({ settlementId }) => settlementId))
   const listed = window.openIds ?? new Set()

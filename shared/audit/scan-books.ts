@@ -3,7 +3,6 @@ import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import type { Window } from '../ledger/ledger-store.ts'
-import { sweptUntil } from '../settlement/window-store.ts'
 import type { Timestamp } from '../time.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
 import { auditDeducted, auditReversals, type ReversalBooks, readableReversals } from './audit-reversals.ts'
@@ -108,7 +107,6 @@ const isSameWindow = (before: Window, after: Window | undefined): boolean =>
   before.availableMinor === after.availableMinor &&
   before.inSettlementMinor === after.inSettlementMinor &&
   before.paidOutMinor === after.paidOutMinor &&
-  before.payoutsCounted === after.payoutsCounted &&
   before.reversalSeq === after.reversalSeq &&
   before.reversedSweptMinor === after.reversedSweptMinor &&
   before.changedAt === after.changedAt
@@ -130,7 +128,7 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   if (options.indexLagMs > 0) await deps.sleep(options.indexLagMs)
   const { stored, unreadable } = await readSettlements(deps, clientId, window.openIds)
   const settlements = stored.map(({ settlement }) => settlement)
-  const swept = settledWindows(settlements, sweptUntil(client, window))
+  const swept = settledWindows(settlements, window.settledUntil)
   const tally = emptyTally(before, sealed.shards)
   const books = await readableReversals(deps, clientId)
   if (books === undefined) return only(differs('reversals', clientId, 'readable', 'unreadable'))

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { partsOf } from '../ledger/ledger-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Settlement } from '../settlement/settlement.ts'
-import { readWindow, sweptUntil } from '../settlement/window-store.ts'
+import { readWindow } from '../settlement/window-store.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, HOUR_MS } from '../time.ts'
 import { emptyTally, sealedShards, tallyPayment } from './ledger-tally.ts'
@@ -139,7 +139,7 @@ export const sealBooks = async (deps: SealDeps, client: Client, isOver: () => bo
   const { stored } = await readSettlements(deps, clientId)
   const swept = settledWindows(
     stored.map(({ settlement }) => settlement),
-    sweptUntil(client, window),
+    window.settledUntil,
   )
   const run = { client, parts: partsOf(window), swept, isOver }
   const sealed = await sealWindows(deps, run, books)

@@ -44,10 +44,8 @@ export const settledDifference = (books: {
     netOf(of(({ replaces }) => replaces === undefined)) - window.settledMinor,
     netOf(waiting.map(remainingSums)) - window.availableMinor,
     reversedSwept - (window.reversedSweptMinor ?? 0),
-    // A window of an older release does not say.
-    ...(window.payoutsCounted === undefined
-      ? []
-      : [netOf(open) - (window.inSettlementMinor ?? 0), netOf(paidOut) - (window.paidOutMinor ?? 0)]),
+    netOf(open) - window.inSettlementMinor,
+    netOf(paidOut) - window.paidOutMinor,
     ...settlements.map((one) => notAddedUp(one.grossMinor, one.providerFeesMinor, one.markupMinor, one.netMinor)),
     ...reversals.map((one) => notAddedUp(one.notionalMinor, one.providerFeeMinor, one.markupMinor, one.netMinor)),
     ...bySeal(seals, settlements),

@@ -22,8 +22,7 @@ export const ApiKeySchema = v.object({
   clientId: ClientIdSchema,
   /** The key's beginning, by which people tell their keys apart. */
   prefix: v.string(),
-  /** Keys of releases before this one have none of it. */
-  permissions: v.optional(v.picklist(KEY_PERMISSIONS), 'full'),
+  permissions: v.picklist(KEY_PERMISSIONS),
   createdAt: TimestampSchema,
   expiresAt: v.optional(TimestampSchema),
   revokedAt: v.optional(TimestampSchema),

@@ -1,14 +1,14 @@
 import type { Deps } from '../deps.ts'
 import type { Timestamp } from '../time.ts'
-import type { Bank, Client } from './client.ts'
+import type { Bank, BankAccount, Client } from './client.ts'
 
-const isSameAccount = (a: Bank, b: Bank): boolean =>
+const isSameAccount = (a: BankAccount, b: BankAccount): boolean =>
   a.bankName === b.bankName && a.bankAccountNo === b.bankAccountNo && a.bankAccountName === b.bankAccountName
 
 /** Bank details as they are kept: since when, and whether they came in another account's place. The same again is no change. */
 export const enteredBank = (
   before: Pick<Client, 'bank' | 'hadBank'>,
-  bank: Bank | null | undefined,
+  bank: BankAccount | null | undefined,
   now: Timestamp,
 ): Bank | null | undefined => {
   if (!bank) return bank
@@ -17,7 +17,7 @@ export const enteredBank = (
   return { ...bank, since: now, ...(isReplacement && { replaces: true }) }
 }
 
-const shown = (bank: Bank | undefined): string =>
+const shown = (bank: BankAccount | undefined): string =>
   bank === undefined ? 'none' : `${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`
 const SHOWN_DIGITS = 4
 
@@ -28,8 +28,8 @@ const SHOWN_DIGITS = 4
 export const tellBankChange = async (
   deps: Pick<Deps, 'alerts' | 'log'>,
   { clientId, operator }: { readonly clientId: Client['clientId']; readonly operator: string },
-  from: Bank | undefined,
-  to: Bank,
+  from: BankAccount | undefined,
+  to: BankAccount,
 ): Promise<void> => {
   await deps.alerts.publish({
     kind: 'client.bank_changed',

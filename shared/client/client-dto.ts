@@ -5,7 +5,7 @@ import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
 import { MOST_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
 import { type ApiKey, type KeyId, KeyIdSchema } from './api-key.ts'
-import type { Bank, Client } from './client.ts'
+import type { BankAccount, Client } from './client.ts'
 import { ledgerPartsOf } from './ledger-parts.ts'
 
 const MAX_RATE_PER_SECOND = 10_000
@@ -23,7 +23,7 @@ const isHttpsUrl = (value: string) => {
 const BankField = v.pipe(
   v.strictObject({ bank_name: text, bank_account_no: text, bank_account_name: text }),
   v.transform(
-    (bank): Bank => ({
+    (bank): BankAccount => ({
       bankName: bank.bank_name,
       bankAccountNo: bank.bank_account_no,
       bankAccountName: bank.bank_account_name,

@@ -13,11 +13,9 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
 import { StaleSteps } from '../table/table.ts'
 import { enteredBank, tellBankChange } from './bank-change.ts'
-import { type Client, ClientSchema, firstWindowStart } from './client.ts'
+import { type BankAccount, type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
-import { assertPartsAllowed, ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
-
-type ChangeDeps = RecordDeps & Pick<Deps, 'stage'>
+import { ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
 
 const ENTITY = 'client'
 
@@ -53,9 +51,8 @@ export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncG
  * Writes a new client, its empty settlement window and the audit record, all or none (design section 3: the window is
  * born with the client, so that no sweep ever meets a client without one).
  */
-export const insertClient = async (deps: ChangeDeps, client: Client, operator: string): Promise<void> => {
+export const insertClient = async (deps: RecordDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
-  assertPartsAllowed(deps, ledgerPartsOf(client))
   const { applied } = await recordChange(
     deps,
     { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) },
@@ -73,7 +70,6 @@ export const insertClient = async (deps: ChangeDeps, client: Client, operator: s
           availableMinor: ZERO,
           inSettlementMinor: ZERO,
           paidOutMinor: ZERO,
-          payoutsCounted: true,
           parts: client.ledgerParts?.number,
         },
         isNew,
@@ -93,7 +89,10 @@ type Changeable =
   | 'ledgerParts'
 
 /** Undefined leaves a field as it is; null clears an optional one. */
-export type ClientChanges = { readonly [Field in Exclude<Changeable, 'ledgerParts'>]?: Client[Field] | null } & {
+export type ClientChanges = {
+  readonly [Field in Exclude<Changeable, 'bank' | 'ledgerParts'>]?: Client[Field] | null
+} & {
+  readonly bank?: BankAccount | null | undefined
   readonly ledgerParts?: number | undefined
 }
 
@@ -115,7 +114,7 @@ const recordWhileFresh = async (...change: Parameters<typeof recordChange>): Pro
  * Repeating a change is harmless and leaves no second record. Bank details that replace others are told first. Throws 404 for an unknown client.
  */
 export const changeClient = async (
-  deps: ChangeDeps & Pick<Deps, 'alerts' | 'log'>,
+  deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
   { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
 ): Promise<Client> => {
   let isTold = false

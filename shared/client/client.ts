@@ -8,12 +8,14 @@ export const BankSchema = v.object({
   bankName: v.string(),
   bankAccountNo: v.string(),
   bankAccountName: v.string(),
-  /** When it was entered; absent where a release before this one took it. */
-  since: v.optional(TimestampSchema),
+  /** When it was entered. */
+  since: TimestampSchema,
   /** Another account was paid out to before. */
   replaces: v.optional(v.boolean()),
 })
 export type Bank = v.InferOutput<typeof BankSchema>
+/** As an operator enters it. */
+export type BankAccount = Omit<Bank, 'since' | 'replaces'>
 
 /** A merchant: the tenant every request is scoped to. */
 export const ClientSchema = v.object({

@@ -1,19 +1,11 @@
-import * as v from 'valibot'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { type ClientId, PaymentIdSchema } from '../ids.ts'
-import { readParts } from '../ledger/ledger-store.ts'
+import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
-import { paymentsAtDestination } from '../payment/destination-store.ts'
+import { MOST_AT_DESTINATION, paymentsAtDestination } from '../payment/destination-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
-import { idsOfReference } from '../payment/reference-store.ts'
-import { ownersOf } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/merged-pages.ts'
-
-/** How far back a search looks for what no pointer leads to, 100 payments at a time. */
-const SEARCHED = 5_000
-const SEARCH_PAGE = 100
+import { idsOfReference, MOST_OF_REFERENCE } from '../payment/reference-store.ts'
 
 export type PaymentSearch = {
   readonly payments: readonly Payment[]
@@ -29,62 +21,45 @@ type Search = {
   readonly page: Page
 }
 
-/** Payments by what a customer or a merchant knows of them, newest first. */
-export const searchPayments = (deps: Pick<Deps, 'table'>, search: Search): Promise<PaymentSearch> =>
-  search.clientId === undefined
-    ? paymentsAtDestination(deps, search.destination, search.page)
-    : clientsPayments(deps, search.clientId, search)
-
-/** As many as one reference or destination leads to at most. */
-const ALL_POINTERS: Page = { page: 1, perPage: 1_000 }
-
-/** Newest first, as every list is. */
-const byAge = (a: Payment, b: Payment): number =>
-  a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.paymentId < b.paymentId) ? 1 : -1
-
 /**
- * A client's payments with a property, however old: those that pointers lead to; and, of releases without pointers, those
- * among its recent ones. Throws 404 for a client that is not there.
+ * Payments by what a customer or a merchant knows of them, however old, newest first. Throws 404 for a client that is not
+ * there.
  */
-const clientsPayments = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  { reference, destination, page }: Search,
-): Promise<PaymentSearch> => {
-  const isMeant = (payment: Payment) =>
-    payment.clientId === clientId &&
-    (reference === undefined ? payment.paymentDestination === destination : payment.externalReference === reference)
+export const searchPayments = async (deps: Pick<Deps, 'table'>, search: Search): Promise<PaymentSearch> => {
+  const { clientId, reference, destination, page } = search
+  if (clientId === undefined) return paymentsAtDestination(deps, destination, page)
   await requireClient(deps, clientId)
-  const [first, wanted] = [firstOfPage(page), firstOfPage(page) + page.perPage]
-  const pointed =
-    reference === undefined
-      ? (await paymentsAtDestination(deps, destination, ALL_POINTERS)).payments
-      : await findPaymentsByKey(deps, await idsOfReference(deps, clientId, reference))
-  const found = new Map(pointed.filter(isMeant).map((payment) => [payment.paymentId, payment]))
-  const ofPage = () => [...found.values()].toSorted(byAge).slice(first, wanted)
-  if (found.size >= wanted) return { payments: ofPage(), complete: false }
-  const recent = await recentPayments(deps, clientId, { isMeant, wanted })
-  for (const payment of recent.payments) found.set(payment.paymentId, payment)
-  return { payments: ofPage(), complete: recent.complete && found.size <= wanted }
+  return reference === undefined
+    ? ownAtDestination(deps, clientId, search)
+    : ownOfReference(deps, clientId, reference, page)
 }
 
-/** Its newest payments looked through, until so many are found or enough are looked at. */
-const recentPayments = async (
+const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
+  all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+
+const isLast = (all: readonly unknown[], page: Page): boolean => all.length <= firstOfPage(page) + page.perPage
+
+/** Other clients' payments may have had the same destination. */
+const ownAtDestination = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
-  { isMeant, wanted }: { readonly isMeant: (payment: Payment) => boolean; readonly wanted: number },
+  { destination, page }: Search,
 ): Promise<PaymentSearch> => {
-  const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])
-  const limit = shareOf(SEARCH_PAGE, partitions)
-  const found: Payment[] = []
-  let looked = 0
-  let complete = false
-  for await (const { items, more } of mergedPages(deps, { index: 'by-owner', partitions, newestFirst: true, limit })) {
-    const ids = items.map(({ id }) => v.parse(PaymentIdSchema, id))
-    found.push(...(await findPaymentsByKey(deps, ids, 'eventual')).filter(isMeant))
-    looked += items.length
-    complete = !more && found.length < wanted
-    if (found.length >= wanted || looked >= SEARCHED) break
+  const found = await paymentsAtDestination(deps, destination, { page: 1, perPage: MOST_AT_DESTINATION })
+  const own = found.payments.filter((payment) => payment.clientId === clientId)
+  return { payments: ofPage(own, page), complete: found.complete && isLast(own, page) }
+}
+
+const ownOfReference = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  reference: string,
+  page: Page,
+): Promise<PaymentSearch> => {
+  const ids = await idsOfReference(deps, clientId, reference)
+  const payments = await findPaymentsByKey(deps, ofPage(ids, page))
+  return {
+    payments: payments.filter((payment) => payment.clientId === clientId && payment.externalReference === reference),
+    complete: ids.length <= MOST_OF_REFERENCE && isLast(ids, page),
   }
-  return { payments: found, complete }
 }

@@ -32,13 +32,11 @@ export const WindowSchema = v.object({
   availableMinor: MinorSchema,
   recreditedIds: v.optional(v.set(v.string())),
   /** Nets of settlements recorded, or failed and not yet recredited. */
-  inSettlementMinor: v.optional(MinorSchema),
+  inSettlementMinor: MinorSchema,
   /** Nets of settlements paid out. settled = available + in settlement + paid out + reversed behind the sweep. */
-  paidOutMinor: v.optional(MinorSchema),
-  /** The settlements whose nets are in settlement. */
+  paidOutMinor: MinorSchema,
+  /** The settlements whose nets are in settlement; absent when there are none. */
   openIds: v.optional(v.set(v.string())),
-  /** Says that the three above are complete: from birth, or since the settlements of older releases were counted. */
-  payoutsCounted: v.optional(v.literal(true)),
   /** How many parts the client has: whoever reads its payments asks all of them. One unless it says more. */
   parts: v.optional(v.number()),
   changedAt: v.optional(TimestampSchema),

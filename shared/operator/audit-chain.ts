@@ -14,7 +14,7 @@ type Chained = {
   readonly requestId?: string | undefined
   readonly before?: object | undefined
   readonly after?: object | undefined
-  readonly number?: number | undefined
+  readonly number: number
   readonly previous?: string | undefined
 }
 
@@ -33,17 +33,16 @@ export const digestOf = (record: Chained): string => {
 
 /**
  * What is wrong with a subject's chain, in words; undefined when it is whole. A record that was changed no longer has the
- * digest that the next one, or the head, names; one that is gone leaves a gap in the numbers. Records of older releases
- * have no number, and stand outside.
+ * digest that the next one, or the head, names; one that is gone leaves a gap in the numbers.
  */
 export const brokenLink = (records: readonly Chained[], head: AuditHead | undefined): string | undefined => {
-  const chain = records.flatMap((record) => (record.number === undefined ? [] : [{ ...record, number: record.number }]))
   let digest: string | undefined
-  for (const [at, record] of chain.toSorted((a, b) => a.number - b.number).entries()) {
+  for (const [at, record] of records.toSorted((a, b) => a.number - b.number).entries()) {
     if (record.number !== at + 1) return `record ${at + 1} is missing`
     if (record.previous !== digest) return `what was before record ${record.number} is not what it was`
     digest = digestOf(record)
   }
-  if (head?.number !== (chain.length || undefined)) return `${chain.length} of ${head?.number ?? 0} records are there`
-  return head?.digest === digest ? undefined : `record ${chain.length} is not what it was`
+  const count = records.length
+  if (head?.number !== (count || undefined)) return `${count} of ${head?.number ?? 0} records are there`
+  return head?.digest === digest ? undefined : `record ${count} is not what it was`
 }

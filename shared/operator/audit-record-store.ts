@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import type { Item } from '../table/attributes.ts'
 import { isNew, unchanged } from '../table/condition.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
@@ -17,12 +18,13 @@ export const AuditRecordSchema = v.object({
   /** Name of the operator action, as in the manifest. */
   action: v.string(),
   at: TimestampSchema,
-  /** Of the invocation; absent of records of older releases. */
+  /** Of the operator's invocation. */
   requestId: v.optional(v.string()),
   before: v.optional(v.record(v.string(), v.unknown())),
   after: v.optional(v.record(v.string(), v.unknown())),
-  /** Its place among the subject's records, and the digest of all before it; absent of records of older releases. */
-  number: v.optional(v.number()),
+  /** Its place among the subject's records, from 1. */
+  number: v.number(),
+  /** The digest of all before it; absent of the first. */
   previous: v.optional(v.string()),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecordSchema>
@@ -75,13 +77,13 @@ const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord
   const before = await findAuditHead(deps, record.subject)
   const at = deps.now()
   const id = deps.newId()
+  const number = (before?.number ?? 0) + 1
   const written: AuditRecord = {
-    ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...record, at }))),
+    ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...record, at, number }))),
     requestId: record.requestId ?? deps.invocation?.requestId,
-    number: (before?.number ?? 0) + 1,
     previous: before?.digest,
   }
-  const head: AuditHead = { number: (before?.number ?? 0) + 1, digest: digestOf(written) }
+  const head: AuditHead = { number, digest: digestOf(written) }
   const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
   const stood = before ? unchanged('digest', before.digest) : isNew
   const steps = {
@@ -103,12 +105,25 @@ const PAGE = 500
 /** Records begin with their time. The head of another subject's chain, whose key ends in a name, is none of them. */
 const RECORDS = { between: ['0', '9~'] } as const
 
-/** Who changed what about a subject, oldest first, strongly consistent. */
-export const listAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly AuditRecord[]> => {
-  const records: AuditRecord[] = []
+/** Of one millisecond the key knows no order. */
+const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
+  a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
+
+const storedRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly Item[]> => {
+  const found: Item[] = []
   for await (const items of queryPages(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })) {
-    records.push(...items.map((item) => v.parse(AuditRecordSchema, item)))
+    found.push(...items)
   }
-  // Of one millisecond the key knows no order.
-  return records.toSorted((a, b) => (a.at === b.at ? (a.number ?? 0) - (b.number ?? 0) : a.at < b.at ? -1 : 1))
+  return found
+}
+
+/** Who changed what about a subject, oldest first, strongly consistent. */
+export const listAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly AuditRecord[]> =>
+  (await storedRecords(deps, subject)).map((item) => v.parse(AuditRecordSchema, item)).toSorted(oldestFirst)
+
+/** The same for an audit: a record that was changed may be unreadable. */
+export const readAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string) => {
+  const parsed = (await storedRecords(deps, subject)).map((item) => v.safeParse(AuditRecordSchema, item))
+  const records = parsed.flatMap((record) => (record.success ? [record.output] : [])).toSorted(oldestFirst)
+  return { records, unreadable: parsed.length - records.length }
 }

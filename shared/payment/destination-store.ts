@@ -15,28 +15,25 @@ export const pointFromDestination = ({ paymentDestination, createdAt, paymentId 
   paymentDestination === '' ? undefined : put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })
 
 /** How many payments of one destination are looked through: a number is given out again, but not as often. */
-const MOST = 1_000
+export const MOST_AT_DESTINATION = 1_000
 
-/**
- * The payments that showed a destination, of every client, newest first; `complete` says if there are no more. Nothing
- * found is never complete: payments of releases without pointers are found through their client only.
- */
+/** The payments that showed a destination, of every client, newest first; `complete` says if there are no more. */
 export const paymentsAtDestination = async (
   deps: Pick<Deps, 'table'>,
   destination: string,
   page: Page,
 ): Promise<{ readonly payments: readonly Payment[]; readonly complete: boolean }> => {
   const first = firstOfPage(page)
-  if (first >= MOST) return { payments: [], complete: false }
+  if (first >= MOST_AT_DESTINATION) return { payments: [], complete: false }
   const { items, cursor } = await deps.table.query({
     partition: [destinationPk(destination)],
     newestFirst: true,
-    limit: Math.min(first + page.perPage, MOST),
+    limit: Math.min(first + page.perPage, MOST_AT_DESTINATION),
   })
   const ids = items.slice(first).map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
   const payments = await findPaymentsByKey(deps, ids)
   return {
     payments: payments.filter(({ paymentDestination }) => paymentDestination === destination),
-    complete: cursor === undefined && items.length > 0,
+    complete: cursor === undefined,
   }
 }

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import type { StoredRows } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, type Condition, equals, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
@@ -38,18 +37,16 @@ export const findPaymentsByKey = async (
 const isPending: Condition = equals('status', 'pending')
 const expiryNotStarted: Condition = absent('expiryStartedAt')
 
-/** What its places in the indexes say is left out of a lean row, and so is that it began as pending. */
-const saidOnce = (payment: Payment) => ({
+/** Every payment began as pending, when it was created: the row does not say it again. */
+const laterTransitions = ({ transitions }: Payment) => transitions.slice(1)
+
+/** A visible payment with its places in the indexes. What those say is stored once. */
+const toPaymentItem = (payment: Payment) => ({
   ...payment,
   paymentId: undefined,
   createdAt: undefined,
   currency: undefined,
-  transitions: payment.transitions.slice(1),
-})
-
-/** Every attribute of a visible payment, its places in the indexes included. */
-const toPaymentItem = (payment: Payment, rows: StoredRows) => ({
-  ...(rows === 'lean' ? saidOnce(payment) : payment),
+  transitions: laterTransitions(payment),
   owner: ownerOf(payment.clientId, payment.part),
   entity: 'payment',
   listedAt: payment.createdAt,
@@ -61,10 +58,10 @@ const toPaymentItem = (payment: Payment, rows: StoredRows) => ({
  * `creating` -> `pending` by the attempt that got the destination. A capture remembered meanwhile, and not known to the
  * caller, refuses it: the payment must carry it on and be due at once.
  */
-export const commitPending = (payment: Payment, rows: StoredRows = 'complete'): Step =>
+export const commitPending = (payment: Payment): Step =>
   put(
     paymentKey(payment.paymentId),
-    toPaymentItem(payment, rows),
+    toPaymentItem(payment),
     all(
       isCreating,
       isAttempt(payment.attempt),
@@ -73,10 +70,10 @@ export const commitPending = (payment: Payment, rows: StoredRows = 'complete'): 
   )
 
 /** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */
-export const commitSucceeded = (payment: Payment, now: Timestamp, rows: StoredRows = 'complete'): Step =>
+export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
   put(
     paymentKey(payment.paymentId),
-    toPaymentItem(payment, rows),
+    toPaymentItem(payment),
     all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
   )
 
@@ -85,7 +82,7 @@ const mayBecome = (status: PaymentStatus): Condition =>
   status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
 
 /** `pending` -> a terminal status. Whatever the status, a payment leaves `pending` once. */
-export const leavePending = (payment: Payment, rows: StoredRows = 'complete'): Step =>
+export const leavePending = (payment: Payment): Step =>
   update(
     paymentKey(payment.paymentId),
     {
@@ -97,7 +94,7 @@ export const leavePending = (payment: Payment, rows: StoredRows = 'complete'): S
         feeStatus: payment.feeStatus,
         finalFee: payment.finalFee,
         creditedProviderPaymentId: payment.creditedProviderPaymentId,
-        transitions: rows === 'lean' ? payment.transitions.slice(1) : payment.transitions,
+        transitions: laterTransitions(payment),
       },
       remove: DUE_WORK_FIELDS,
     },

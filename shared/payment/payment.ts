@@ -55,7 +55,7 @@ export const ReversalSchema = v.object({
   at: TimestampSchema,
   /** When all of it had gone back by one transaction, and has not come again since. */
   wholeAt: v.optional(TimestampSchema),
-  /** The last transaction that took all of it. Absent of releases before this one. */
+  /** The last transaction that took all of it. */
   whole: v.optional(
     v.object({
       transactionId: v.string(),
@@ -76,11 +76,14 @@ export const ReversalSchema = v.object({
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
 
+/** Who brought the news of a transition; shown in the operators' timeline. */
+const NEWS_SOURCES = ['create', 'callback', 'due_work', 'cancel', 'operator', 'sync'] as const
+export type NewsSource = (typeof NEWS_SOURCES)[number]
+
 const TransitionSchema = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   at: TimestampSchema,
-  /** A `NewsSource`, of this release or another. */
-  source: v.string(),
+  source: v.picklist(NEWS_SOURCES),
 })
 export type Transition = v.InferOutput<typeof TransitionSchema>
 
@@ -124,19 +127,15 @@ const FinalFeeSchema = v.object({
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
 
-const Row = v.looseObject({ id: v.string(), listedAt: v.string(), transitions: v.array(v.looseObject({})) })
+const Row = v.looseObject({ id: v.string(), listedAt: TimestampSchema, transitions: v.array(v.looseObject({})) })
 
-/**
- * What the row of a visible payment may leave out since its places in the indexes say it, and that it began as pending.
- * A lean row does (`storedRows`).
- */
+/** Adds what the row of a visible payment leaves out: its places in the indexes say it, and every one began as pending. */
 const whole = (row: unknown): unknown => {
   const read = v.safeParse(Row, row)
   if (!read.success) return row
-  const { id, listedAt, transitions } = read.output
-  const said = { paymentId: id, createdAt: listedAt, currency: 'IDR', ...read.output }
-  const began: Transition = { status: 'pending', at: v.parse(TimestampSchema, said.createdAt), source: 'create' }
-  return { ...said, transitions: transitions[0]?.['status'] === began.status ? transitions : [began, ...transitions] }
+  const { id: paymentId, listedAt: createdAt, transitions } = read.output
+  const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
+  return { ...read.output, paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
 }
 
 export const PaymentFields = v.object({
@@ -198,9 +197,6 @@ export const StoredPaymentSchema = v.pipe(
   v.variant('status', [CreatingPaymentSchema, PaymentFields]),
 )
 export type StoredPayment = v.InferOutput<typeof StoredPaymentSchema>
-
-/** Who brought the news of a transition; shown in the operators' timeline. */
-export type NewsSource = 'create' | 'callback' | 'due_work' | 'cancel' | 'operator' | 'sync'
 
 /** Adds a transition to a payment's history and puts it in the new status. */
 export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {

@@ -26,7 +26,7 @@ export const pointFromReference = ({ externalReference: reference, ...payment }:
 }
 
 /** How many payments one reference may have to be listed: an order has a few, and each of them may have to be looked at. */
-const MOST = 1_000
+export const MOST_OF_REFERENCE = 1_000
 
 type Asked = {
   readonly client: Client
@@ -45,7 +45,7 @@ export const paymentsOfReference = async (
   { client, reference, status, page }: Asked,
 ): Promise<PaymentList> => {
   const ids = await idsOfReference(deps, client.clientId, reference)
-  if (ids.length > MOST) throw tooMany()
+  if (ids.length > MOST_OF_REFERENCE) throw tooMany()
   const ofPage = <One>(all: readonly One[]) => all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
   // A pointer suggests; whose the payment is and what it is called is the payment's to say.
   const isMeant = (payment: Payment) => payment.clientId === client.clientId && payment.externalReference === reference
@@ -55,7 +55,7 @@ export const paymentsOfReference = async (
     return { payments: payments.filter(isMeant), total: ids.length }
   }
   const taken = pageWeight(page.perPage)
-  const more = pageWeight(ids.length, MOST) - taken
+  const more = pageWeight(ids.length, MOST_OF_REFERENCE) - taken
   if (more > 0) await enforceRateLimit(deps, client, more, taken)
   const all = (await findPaymentsByKey(deps, ids)).filter((payment) => isMeant(payment) && payment.status === status)
   return { payments: ofPage(all), total: all.length }
@@ -78,9 +78,9 @@ export const idsOfReference = async (
 const pointersIn = async (deps: Pick<Deps, 'table'>, owner: string, reference: string): Promise<readonly Item[]> => {
   const partition = [referencePk(owner, reference)]
   const found: Item[] = []
-  for await (const items of queryPages(deps, { partition, newestFirst: true, limit: MOST + 1 })) {
+  for await (const items of queryPages(deps, { partition, newestFirst: true, limit: MOST_OF_REFERENCE + 1 })) {
     found.push(...items)
-    if (found.length > MOST) break
+    if (found.length > MOST_OF_REFERENCE) break
   }
   return found
 }
@@ -90,7 +90,7 @@ const newestFirst = (a: Item, b: Item): number => (String(a['sk']) < String(b['s
 
 const tooMany = () =>
   invalid(
-    `external_reference: more than ${MOST} payments have it`,
+    `external_reference: more than ${MOST_OF_REFERENCE} payments have it`,
     { external_reference: ['too many payments'] },
     'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
   )

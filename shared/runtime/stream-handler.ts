@@ -7,7 +7,9 @@ import { fromItem, type Item } from '../table/attributes.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
 // The Lambda types and the SDK name the same wire format differently.
-const ImageSchema = v.custom<Record<string, AttributeValue>>((image) => typeof image === 'object' && image !== null)
+export const ImageSchema = v.custom<Record<string, AttributeValue>>(
+  (image) => typeof image === 'object' && image !== null,
+)
 
 /**
  * Wraps a reader of the table's stream. Records run in order; at the first failure the batch is handed back from

@@ -6,7 +6,6 @@ import { partsOf, type Window } from '../ledger/ledger-store.ts'
 import { isDeducted, isReinstated, reversalsBetween, standingParts } from '../ledger/reversal-store.ts'
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
-import { ensurePayoutsCounted } from './count-payouts.ts'
 import { newSettlement, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import { sumsOf } from './paid-payments.ts'
 import { recordSettlement } from './record-settlement.ts'
@@ -14,7 +13,7 @@ import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
 import { feeDeadline, sumWindow, type WindowSums } from './sum-window.ts'
 import { addSums, assertBalanced, lessSums } from './sums.ts'
-import { readWindow, sweepStep, sweptUntil } from './window-store.ts'
+import { readWindow, sweepStep } from './window-store.ts'
 
 export type SettleResult = {
   readonly settlements: readonly Settlement[]
@@ -101,12 +100,11 @@ export const settleClient = async (
 ): Promise<SettleResult> => {
   const known = await registered(deps, clientId)
   const began = await readWindow(deps, clientId)
-  await ensurePayoutsCounted(deps, clientId, began)
   const rerecorded = await rerecordSettlements(deps, known, began, trigger)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const swept = await readWindow(deps, clientId)
     const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
-    const period = { start: sweptUntil(known, swept), end }
+    const period = { start: swept.settledUntil, end }
     const summed = await sumWindow(deps, { clientId, parts: partsOf(swept), period })
     const found = summed.isWhole
       ? await withoutReversed(deps, clientId, swept, summed)

@@ -8,7 +8,6 @@ import { absent, all, type Condition, contains, equals, isNew, unchanged } from 
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
-import { queryPages } from '../table/query-pages.ts'
 import { guard, put, type Step, update } from '../table/step.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Settlement, SettlementSchema } from './settlement.ts'
@@ -49,22 +48,6 @@ export const listSettlements = async (
     reads: 'eventual',
   })
   return items.map((item) => v.parse(SettlementSchema, item))
-}
-
-/** What one batch read takes. */
-const PAGE = 100
-
-/** Every settlement of a client that the index knows of, each as it is now, page by page. The newest may be missing. */
-export const settlementPages = async function* (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-): AsyncGenerator<readonly Settlement[]> {
-  for await (const items of queryPages(deps, { index: 'by-owner', partition: [clientId, ENTITY], limit: PAGE })) {
-    yield findSettlements(
-      deps,
-      items.map(({ id }) => v.parse(SettlementIdSchema, id)),
-    )
-  }
 }
 
 /** Any number of settlements by their ids, strongly consistent; one that is not there is left out. */

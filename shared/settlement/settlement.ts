@@ -72,7 +72,7 @@ const NEW_BANK_MS = 3 * DAY_MS
 
 /** Until when the account is new; undefined of one given first, which replaced none. */
 export const bankIsNewUntil = ({ bank }: Settlement): Timestamp | undefined =>
-  bank?.replaces && bank.since ? addMs(bank.since, NEW_BANK_MS) : undefined
+  bank?.replaces ? addMs(bank.since, NEW_BANK_MS) : undefined
 
 /** A settlement of which nothing has gone back. */
 export const NOTHING_REVERSED = {

@@ -1,9 +1,7 @@
 import * as v from 'valibot'
-import { type Client, firstWindowStart } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
-import type { PayoutFigures } from '../ledger/balance.ts'
 import { type Window, WindowSchema } from '../ledger/ledger-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import { all, contains, equals, exists, unchanged } from '../table/condition.ts'
@@ -18,13 +16,6 @@ export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId):
   assertInvariant(item !== undefined, 'a client has no settlement window')
   return v.parse(WindowSchema, item)
 }
-
-/**
- * Where the next sweep begins. An older release let windows begin with their client, and a machine whose clock was
- * behind may have put a first payment before it: such a window, if nothing was ever swept, begins earlier.
- */
-export const sweptUntil = (client: Pick<Client, 'createdAt'>, { settledUntil, changedAt }: Window): Timestamp =>
-  changedAt === undefined && settledUntil === client.createdAt ? firstWindowStart(client) : settledUntil
 
 /**
  * Moves the window forward over a swept span. Available gains the net by the roll and loses it by the record in the
@@ -118,28 +109,4 @@ export const redrawStep = (
       deleteFromSet: { recreditedIds: new Set([drawn.failedId]) },
     },
     all(exists, contains('recreditedIds', drawn.failedId)),
-  )
-
-/**
- * Puts down what the settlements themselves add up to, refused when anything has moved the window since it was read.
- * `changedAt` stays: no money moves by counting it.
- */
-export const countPayoutsStep = (
-  clientId: ClientId,
-  read: Window,
-  { openIds, ...figures }: PayoutFigures & { readonly openIds: ReadonlySet<string> },
-): Step =>
-  update(
-    windowKey(clientId),
-    {
-      // DynamoDB has no empty sets.
-      set: { ...figures, payoutsCounted: true, ...(openIds.size > 0 && { openIds: new Set(openIds) }) },
-      remove: openIds.size > 0 ? [] : ['openIds'],
-    },
-    // A sweep moves the last of them, a recredit and its redrawing the first and the last, a payout the second.
-    all(
-      equals('availableMinor', read.availableMinor),
-      unchanged('paidOutMinor', read.paidOutMinor),
-      unchanged('changedAt', read.changedAt),
-    ),
   )

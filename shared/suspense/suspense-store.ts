@@ -10,13 +10,13 @@ import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type FindingCause, type Suspense, SuspenseSchema, toStoredSuspense } from './suspense.ts'
+import { type FindingCause, type Suspense, SuspenseSchema } from './suspense.ts'
 
 /** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
 
 const itemOf = (item: Suspense) => ({
-  ...toStoredSuspense(item),
+  ...item,
   owner: GATEWAY_OWNER,
   entity: 'suspense',
   listedAt: item.createdAt,
@@ -71,10 +71,9 @@ export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) 
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
 /** `open` -> `resolved`, once. */
-export const resolveStep = (item: Suspense): Step => {
-  const { resolution, notes, leftOutBy, reinstatedBy } = toStoredSuspense(item)
+export const resolveStep = ({ suspenseId, resolution, notes, leftOutBy, reinstatedBy }: Suspense): Step => {
   const set = { status: 'resolved', resolution, notes, leftOutBy, reinstatedBy }
-  return update(suspenseKey(item.suspenseId), { set }, equals('status', 'open'))
+  return update(suspenseKey(suspenseId), { set }, equals('status', 'open'))
 }
 
 /**

@@ -7,8 +7,6 @@ export const SUSPENSE_CAUSES = {
   money: ['unknown_reference', 'payment_not_pending', 'second_capture', 'wrong_amount', 'wrong_currency'],
   finding: [
     'not_found_upstream',
-    // Of earlier releases: nothing kept is an actual fee now.
-    'zero_fee',
     'fee_assumed',
     'transaction_missing',
     'fee_changed',
@@ -30,9 +28,6 @@ export const SUSPENSE_CAUSES = {
   ],
 } as const
 
-/** What a client was or will be paid although the provider took it back: somebody owes it. */
-const RECEIVABLE_CAUSES: ReadonlySet<string> = new Set(['reversed_after_settlement', 'reversed_in_part'])
-
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
 export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
@@ -45,9 +40,10 @@ const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
 /** Made of the provider's ids and our own words; any other text names nothing, and need not even be read. */
 export const isSuspenseId = (text: string): boolean => SUSPENSE_ID.test(text)
 
-const StoredSuspenseSchema = v.object({
+export const SuspenseSchema = v.object({
   suspenseId: v.string(),
-  kind: v.picklist(['money', 'finding']),
+  /** `receivable`: the provider took back what a client was paid or will be paid, so the client owes it. */
+  kind: v.picklist(['money', 'finding', 'receivable']),
   cause: v.string(),
   amountMinor: v.optional(MinorSchema),
   paymentId: v.optional(v.string()),
@@ -62,26 +58,4 @@ const StoredSuspenseSchema = v.object({
   /** The transaction by which the money came again: nobody owes it. */
   reinstatedBy: v.optional(v.string()),
 })
-type StoredSuspense = v.InferOutput<typeof StoredSuspenseSchema>
-
-export type Suspense = Omit<StoredSuspense, 'kind'> & { readonly kind: 'money' | 'finding' | 'receivable' }
-
-/**
- * A release before this one knows neither receivables nor that one can be recovered, and would list nothing any more: it
- * is stored as a finding, and recovered as refunded, which is what became of the money.
- */
-export const SuspenseSchema = v.pipe(
-  StoredSuspenseSchema,
-  v.transform(
-    (item): Suspense =>
-      RECEIVABLE_CAUSES.has(item.cause)
-        ? { ...item, kind: 'receivable', ...(item.resolution === 'refunded' && { resolution: 'recovered' }) }
-        : item,
-  ),
-)
-
-export const toStoredSuspense = ({ kind, resolution, ...item }: Suspense): StoredSuspense => ({
-  ...item,
-  kind: kind === 'receivable' ? 'finding' : kind,
-  ...(resolution && { resolution: resolution === 'recovered' ? 'refunded' : resolution }),
-})
+export type Suspense = v.InferOutput<typeof SuspenseSchema>

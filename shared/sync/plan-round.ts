@@ -2,7 +2,6 @@ import type { StoreDeps } from '../deps.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { LEASE_MS, moveHead, newSlice, readHead } from './job-store.ts'
-import { readSyncCursor } from './sync-cursor-store.ts'
 import type { Head, Slice } from './sync-job.ts'
 
 /** Read again by the next round: a row may appear a little behind its time, and clocks differ. */
@@ -20,16 +19,7 @@ const REVERSALS_EVERY_MS = DAY_MS
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
 /** `overtaken`: somebody else planned at the same time. Otherwise the slices, claimed for whoever planned. */
-export type Round =
-  | 'overtaken'
-  | { readonly slices: readonly Slice[]; readonly to: Timestamp; readonly reversals: boolean }
-
-/** Where the release before this one stopped; rows it could not look at are read again. */
-const firstPosition = async (deps: StoreDeps): Promise<Timestamp> => {
-  const cursor = await readSyncCursor(deps)
-  if (cursor === undefined) return addMs(deps.now(), -FIRST_LOOK_BACK_MS)
-  return earlier(cursor.position, cursor.openSince ?? cursor.position)
-}
+export type Round = 'overtaken' | { readonly slices: readonly Slice[]; readonly to: Timestamp }
 
 /** Whether the last round was planned so long ago that another one reads no row a third time. */
 export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
@@ -54,7 +44,7 @@ const cut = (from: Timestamp, to: Timestamp, rowsPerMinute: number): readonly (r
 export const planRound = async (deps: StoreDeps): Promise<Round> => {
   const head = await readHead(deps)
   const now = deps.now()
-  const from = head?.position ?? (await firstPosition(deps))
+  const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
   // No further than one transaction's slices reach; the rest is for the round that follows at once.
   const to = later(from, earlier(now, addMs(from, MOST_SLICES * LONGEST_SLICE_MS)))
   const round = (head?.round ?? 0) + 1
@@ -70,7 +60,7 @@ export const planRound = async (deps: StoreDeps): Promise<Round> => {
     from: begin,
     to: end,
   }))
-  const reversalsDue = head?.reversalsAt === undefined || head.reversalsAt <= now
+  const reversalsDue = head === undefined || head.reversalsAt <= now
   if (reversalsDue) {
     const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
     slices.push({ ...fresh, id: `reversals#${epochMs(now)}#${round}`, kind: 'reversals', ...created })
@@ -84,5 +74,5 @@ export const planRound = async (deps: StoreDeps): Promise<Round> => {
   const steps: Record<string, Step> = { head: moveHead(head, next) }
   for (const slice of slices) steps[slice.id] = newSlice(slice)
   const planned = await deps.table.transact(steps)
-  return planned.applied ? { slices, to, reversals: reversalsDue } : 'overtaken'
+  return planned.applied ? { slices, to } : 'overtaken'
 }

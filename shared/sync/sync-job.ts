@@ -14,9 +14,9 @@ export const HeadSchema = v.object({
   /** Counts the rounds planned: of two planners one is refused. */
   round: v.number(),
   /** What the last slices held, so that the next ones are cut to a size. */
-  rowsPerMinute: v.optional(v.number(), 0),
+  rowsPerMinute: v.number(),
   /** When the reversals of half a year are read next. */
-  reversalsAt: v.optional(TimestampSchema),
+  reversalsAt: TimestampSchema,
 })
 export type Head = v.InferOutput<typeof HeadSchema>
 

@@ -4,7 +4,6 @@ import { claimJob, type DueJob, findDueJobs } from './job-store.ts'
 import { planRound } from './plan-round.ts'
 import { readSlice, type SliceDeps, type SliceEnd, type SliceRun } from './read-slice.ts'
 import { recheckOpen } from './recheck-open.ts'
-import { trailSyncCursor } from './sync-cursor-store.ts'
 import type { Slice, SyncJob } from './sync-job.ts'
 
 /** Under the function's time limit, with room for a page that has begun. */
@@ -135,7 +134,6 @@ export const readHeadRounds = async (state: SyncRun): Promise<Timestamp | undefi
       return undefined
     }
     if (!(await doOwn(state, round.slices))) return undefined
-    if (round.reversals) await trailSyncCursor(deps, round.to)
     if (round.to >= startedAt) return round.to
   }
   return undefined

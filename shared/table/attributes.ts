@@ -1,10 +1,3 @@
-/** Fields that were renamed: their attribute keeps its name, which releases before and beside this one read and write. */
-const ATTRIBUTE_OF = new Map([
-  ['creditedProviderPaymentId', 'credited_payment_id'],
-  ['rememberedProviderPaymentIds', 'remembered_payment_ids'],
-])
-const FIELD_OF = new Map([...ATTRIBUTE_OF].map(([field, attribute]) => [attribute, field]))
-
 const NAMES_KEPT = 1_000
 
 /** The same few names are spelled for every item. */
@@ -23,12 +16,10 @@ const kept = (spell: (name: string) => string): ((name: string) => string) => {
  * One spelling rule between code and table: `paidAt` in code is `paid_at` in the table. Top level only; nested values
  * are stored as they are. The two functions undo each other for every name in use (a property test holds it).
  */
-export const attributeName = kept(
-  (field) => ATTRIBUTE_OF.get(field) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-)
+export const attributeName = kept((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 
-export const fieldName = kept(
-  (attribute) => FIELD_OF.get(attribute) ?? attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+export const fieldName = kept((attribute) =>
+  attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
 
 export type Item = Readonly<Record<string, unknown>>

@@ -117,7 +117,7 @@ export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId),
 
 /**
  * How far the payments of a window have been summed, and how many of them the provider has paid us. In a partition of
- * its own: one query reads the whole ledger for every balance, in releases before this one too.
+ * its own: one query reads the whole ledger for every balance.
  */
 export const windowProgressKey = (clientId: ClientId, periodStart: string): Key => ({
   pk: `${ledgerPk(clientId)}#WINDOWS`,
@@ -183,8 +183,6 @@ export const rateWindowKey = (clientId: ClientId, window: number): Key => ({
 
 /** A job of the sync: its head, a slice to be read, a transaction to be asked about again. */
 export const syncJobKey = (id: string): Key => ({ pk: `${pkPrefix('SYNC')}${id}`, sk: 'SYNC' })
-/** Of releases before this one. */
-export const syncCursorKey: Key = { pk: `${pkPrefix('SYNC')}provider`, sk: 'SYNC' }
 
 export const auditRecordPk = (subject: string) => `${pkPrefix('AUDIT')}${subject}`
 export const auditRecordKey = (subject: string, at: string, id: string): Key => ({
@@ -192,7 +190,7 @@ export const auditRecordKey = (subject: string, at: string, id: string): Key => 
   sk: `${at}#${id}`,
 })
 
-/** Beside the records, whose partition releases before this one read as records alone. */
+/** In a partition of its own, so that the records' partition holds records alone. */
 export const auditHeadKey = (subject: string): Key => ({ pk: `${auditRecordPk(subject)}#HEAD`, sk: 'HEAD' })
 
 /** Items of three kinds wait in the `alert` due work: these two, and abandoned deliveries. */

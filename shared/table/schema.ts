@@ -1,5 +1,3 @@
-import type { StoredRows } from '../stage-settings.ts'
-
 /** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
 
 export type IndexName = 'by-owner' | 'by-status' | 'by-owner-paid' | 'by-due'
@@ -54,26 +52,6 @@ export const TABLE_SCHEMA = {
   readonly attributeTypes: Readonly<Record<string, 'S' | 'N'>>
   readonly indexes: Readonly<Record<IndexName, IndexSchema>>
 }
-
-/** What the release before this one reads and no other, under its own name. */
-const FORMER = {
-  attributeTypes: { client_id: 'S' },
-  indexes: { 'by-paid': { partition: ['client_id'], sort: ['paid_at', 'id'], include: PAID_FIELDS } },
-} as const
-
-type TableShape = {
-  readonly attributeTypes: Readonly<Record<string, 'S' | 'N'>>
-  readonly indexes: Readonly<Record<string, IndexSchema>>
-}
-
-/** The table of a stage: as long as the release before may come back it keeps that one's indexes too. */
-export const tableShape = (rows: StoredRows = 'complete'): TableShape =>
-  rows === 'lean'
-    ? TABLE_SCHEMA
-    : {
-        attributeTypes: { ...TABLE_SCHEMA.attributeTypes, ...FORMER.attributeTypes },
-        indexes: { ...TABLE_SCHEMA.indexes, ...FORMER.indexes },
-      }
 
 /** Kinds of due work and over how many index partitions each is spread. */
 export const WORK_SLOTS = { payment: 16, delivery: 16, event: 16, alert: 1, payout: 1, sync: 1 } as const

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
 import { createMemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
@@ -9,7 +9,7 @@ import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists } from '../../shared/table/condition.ts'
 import { put, remove, type Step, update } from '../../shared/table/step.ts'
-import { dynamoDbEndpoint } from '../support/dynamodb-endpoint.ts'
+import { describeOnDynamoDb, dynamoDb } from '../support/dynamodb.ts'
 import { meterTable, storedBytes } from './meter-table.ts'
 
 const meteredTable = () => {
@@ -23,7 +23,7 @@ const Output = v.object({ ConsumedCapacity: v.optional(v.union([Capacity, v.arra
 
 /** The table in DynamoDB Local, which says what each request used. */
 const localTable = () => {
-  const client = dynamoDbClient(localAws(dynamoDbEndpoint()))
+  const client = dynamoDbClient(localAws(dynamoDb().endpoint))
   onTestFinished(() => client.destroy())
   let used = 0
   client.middlewareStack.add(
@@ -41,7 +41,7 @@ const localTable = () => {
     used = 0
     return taken
   }
-  return { requests: dynamoDbRequests({ client, name: inject('tableName') }), take }
+  return { requests: dynamoDbRequests({ client, name: dynamoDb().tableName }), take }
 }
 
 const pk = `bench-${randomUUID()}`
@@ -67,22 +67,37 @@ const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Prom
   ['an item that goes, with its entry', 6, write(remove(key, exists))],
 ]
 
-describe('meterTable', () => {
-  it('counts for single requests what DynamoDB Local says of them', async () => {
-    const [metered, local] = [meteredTable(), localTable()]
-    const counted: unknown[] = []
-    const said: unknown[] = []
+/** What each of them uses by itself. */
+const usedByEach = async (requests: TableRequests, take: () => number) => {
+  const used: (readonly [string, number])[] = []
+  for (const [name, , run] of SINGLE) {
+    await run(requests)
+    used.push([name, take()])
+  }
+  return used
+}
 
-    for (const [name, , run] of SINGLE) {
-      await run(metered.requests)
-      await run(local.requests)
-      const { reads, writes } = metered.take()
-      counted.push([name, reads + writes])
-      said.push([name, local.take()])
+const PUBLISHED = SINGLE.map(([name, units]) => [name, units])
+
+const onDynamoDb = await describeOnDynamoDb()
+
+onDynamoDb('DynamoDB Local', () => {
+  it('says of single requests that they use the published units', async () => {
+    const { requests, take } = localTable()
+
+    expect(await usedByEach(requests, take)).toStrictEqual(PUBLISHED)
+  })
+})
+
+describe('meterTable', () => {
+  it('counts the same units for single requests', async () => {
+    const { requests, take } = meteredTable()
+    const sum = () => {
+      const { reads, writes } = take()
+      return reads + writes
     }
 
-    expect(counted).toStrictEqual(SINGLE.map(([name, units]) => [name, units]))
-    expect(counted).toStrictEqual(said)
+    expect(await usedByEach(requests, sum)).toStrictEqual(PUBLISHED)
   })
 
   it('counts what DynamoDB bills and DynamoDB Local does not: transactions twice, reads that find nothing', async () => {

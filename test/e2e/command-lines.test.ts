@@ -39,7 +39,7 @@ describe('the command lines of every script', () => {
       const { code, out, err } = await run(file, ['--help'])
 
       expect([code, err]).toStrictEqual([0, ''])
-      expect(out).toMatch(name === 'start' ? /^npm start/ : new RegExp(`^(Usage: )?npm run ${name}`))
+      expect(out).toMatch(new RegExp(`^(Usage: )?npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`))
       expect(out).toMatch(/^Exit code: 0 /m)
     },
     60_000,

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
+import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
+import { machineWith } from '../support/machine-with.ts'
 import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { VA } from './gateway-world.ts'
@@ -69,21 +71,6 @@ describe('stopping the gateway (design section 6)', () => {
     }
   })
 
-  it('ends on SIGTERM while it is starting, with its data directory free again', async () => {
-    const data = onData()
-    const interrupted = spawnGateway(data)
-    await eventually(() => expect(interrupted.output()).toContain('Starting'))
-
-    const [code] = await interrupted.end('SIGTERM')
-    const next = spawnGateway(data)
-    const { tablePid } = await next.ready()
-    await next.end('SIGTERM')
-
-    expect(code).toBe(0)
-    expect(interrupted.output()).not.toContain('Try it')
-    await gone(tablePid)
-  })
-
   it('says which port is taken and leaves nothing behind', async () => {
     const occupant = createServer()
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
@@ -94,19 +81,6 @@ describe('stopping the gateway (design section 6)', () => {
 
     expect(await gateway.exited).toStrictEqual([1, null])
     expect(gateway.output()).toContain(`port ${port} is taken`)
-  })
-
-  it('refuses a data directory that another gateway uses, which goes on', async () => {
-    const data = onData()
-    const first = spawnGateway(data)
-    const banner = await first.ready()
-
-    const second = spawnGateway(data)
-
-    expect(await second.exited).toStrictEqual([1, null])
-    expect(second.output()).toContain(`is in use by another gateway (process ${first.pid})`)
-    expect((await createPayment(banner, 'still-there')).status).toBe(201)
-    await first.end('SIGINT')
   })
 })
 
@@ -131,7 +105,7 @@ it('a gateway that npm started lives as long as npm, whatever becomes of the scr
 
   expect(created.status).toBe(201)
   await gone(banner.tablePid)
-  expect(await answers(banner.api)).toBe(false)
+  await expect.poll(() => answers(banner.api)).toBe(false)
 })
 
 describe('a data directory that cannot be made', () => {
@@ -149,7 +123,68 @@ describe('a data directory that cannot be made', () => {
   })
 })
 
-describe('a gateway killed and started again on its data (design section 6)', () => {
+describe('the table of the gateway (design section 6)', () => {
+  it('is in memory on a machine with neither Java nor Docker, and the banner says so', async () => {
+    machineWith({})
+    const gateway = spawnGateway()
+
+    const banner = await gateway.ready()
+
+    expect(gateway.output()).toContain('in the memory of this process: neither Java 17 nor Docker on this machine')
+    expect((await createPayment(banner, 'in-memory')).status).toBe(201)
+  })
+
+  it.each([
+    [
+      1,
+      '--data DIR',
+      'a table in memory cannot be kept; install Java 17 or newer (JAVA_HOME or PATH), or start Docker',
+    ],
+    [1, '--table dynamodb', 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker, or leave out --table'],
+    [2, '--data DIR --table memory', 'a table in memory cannot be kept; leave out --data, or --table memory'],
+    [2, '--table paper', '--table takes memory or dynamodb'],
+  ])('exits with %i and says what to do when it cannot be as asked: %s', async (code, asked, message) => {
+    machineWith({})
+    const gateway = spawnGateway({ args: asked.replace('DIR', tempDirectory()).split(' ') })
+
+    expect(await gateway.exited).toStrictEqual([code, null])
+    expect(gateway.output()).toContain(message)
+  })
+})
+
+const onDynamoDb = await describeOnDynamoDb()
+
+onDynamoDb('a data directory and its gateway (design section 6)', () => {
+  it('ends on SIGTERM while it is starting, with its data directory free again', async () => {
+    const data = onData()
+    const interrupted = spawnGateway(data)
+    await eventually(() => expect(interrupted.output()).toContain('Starting'))
+
+    const [code] = await interrupted.end('SIGTERM')
+    const next = spawnGateway(data)
+    const { tablePid } = await next.ready()
+    await next.end('SIGTERM')
+
+    expect(code).toBe(0)
+    expect(interrupted.output()).not.toContain('Try it')
+    await gone(tablePid)
+  })
+
+  it('refuses a data directory that another gateway uses, which goes on', async () => {
+    const data = onData()
+    const first = spawnGateway(data)
+    const banner = await first.ready()
+
+    const second = spawnGateway(data)
+
+    expect(await second.exited).toStrictEqual([1, null])
+    expect(second.output()).toContain(`is in use by another gateway (process ${first.pid})`)
+    expect((await createPayment(banner, 'still-there')).status).toBe(201)
+    await first.end('SIGINT')
+  })
+})
+
+onDynamoDb('a gateway killed and started again on its data (design section 6)', () => {
   it('keeps client, payments, clock and provider, and leaves no DynamoDB Local behind', async () => {
     const data = onData()
     const first = spawnGateway(data)

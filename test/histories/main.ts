@@ -3,15 +3,14 @@
  * whatever kills the process in between. Method: many callers by HTTP on the gateway as `npm start` runs it, SIGKILL at
  * random moments, and Porcupine, which nobody here wrote, to judge what they saw.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { MUTANTS } from '../simulation/mutants/mutants.ts'
-import { placeMutant } from '../simulation/mutation/place-mutant.ts'
-import { copyProject } from '../simulation/mutation/project-copy.ts'
+import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
 import { sourcesIn } from '../support/source-file.ts'
 import { buildChecker, hasGo, judgeHistory, type Verdict } from './judge-history.ts'
+import { copyProject } from './project-copy.ts'
 import { runHistory } from './run-history.ts'
 
 const USAGE = `npm run histories [-- --seed N] [--count N] [--seconds N] [--mutant TEXT]
@@ -22,7 +21,7 @@ the Go module proxy; skipped where there is no Go. Everything else stays on this
   --seed N       draws what is done and when it is killed (default 1); how calls meet is the machine's to say
   --count N      so many histories, each of the next seed (default 3)
   --seconds N    how long the gateway of each runs under its callers (default 25)
-  --mutant TEXT  against a copy that is broken by the one mutant with this text in its name (npm run mutants)
+  --mutant TEXT  against a copy that is broken by the one mutant with this text in its id (npm run mutants -- --list)
   --help, -h     this text
 Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 called wrongly.`
 
@@ -45,13 +44,17 @@ const numberOf = (text: string, most: number): number => {
 /** The project broken as the mutant says, or as it is. */
 const openTree = (text: string | undefined) => {
   if (text === undefined) return { tree: undefined, remove: () => undefined }
-  const [mutant, ...others] = MUTANTS.filter(({ name }) => name.includes(text))
-  if (mutant === undefined || others.length > 0)
-    throw new UsageError(`${others.length} mutants have "${text}" in their name, not one`)
-  const copy = copyProject()
-  copy.place(placeMutant(sourcesIn('shared', 'functions', 'infra'), mutant))
-  console.log(`Broken on purpose: ${mutant.name} (${mutant.symbol}).`)
-  return { tree: copy.directory, remove: copy.remove }
+  const found = sourcesIn('shared', 'functions').flatMap((file) =>
+    mutantsOf(file)
+      .filter(({ id }) => id.includes(text))
+      .map((mutant) => ({ mutant, broken: withMutant(file.text, mutant) })),
+  )
+  const [only, ...others] = found
+  if (!only || others.length > 0) throw new UsageError(`${found.length} mutants have "${text}" in their id, not one`)
+  const { directory, remove } = copyProject()
+  writeFileSync(join(directory, only.mutant.path), only.broken)
+  console.log(`Broken on purpose: ${only.mutant.id}.`)
+  return { tree: directory, remove }
 }
 
 const tell = (verdicts: readonly Verdict[]): boolean => {

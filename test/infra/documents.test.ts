@@ -64,7 +64,7 @@ describe('what a person reads', () => {
 
 it.each([
   ['ci', 'bash .ci/run'],
-  ['rehearse', 'npm run rehearse'],
+  ['nightly', 'bash .ci/nightly'],
 ])('the workflow %s runs %s, by actions that nobody can change behind their names', (name, command) => {
   const workflow = read(`.github/workflows/${name}.yml`)
   const actions = matches(workflow, /uses: (\S+)/g)

@@ -3,16 +3,14 @@ import { FLOWS } from '../simulation/crashes/flows.ts'
 import { startPlay } from '../simulation/histories/history.ts'
 import type { Play } from '../simulation/histories/operations.ts'
 import { seenBy } from '../simulation/histories/seen-by.ts'
-import { NEW_FLOWS } from '../simulation/releases/new-flows.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
-import type { LoadedFunction } from '../simulation/world/handlers.ts'
+import { loadFunctions } from '../simulation/world/handlers.ts'
 import { invoke, operate, requestAs } from '../simulation/world/lambda.ts'
+import { type Kept, readToday } from './kept-shapes.ts'
 import { createShapes, type RawItem } from './stored-shape.ts'
 
-type Release = { readonly functions: ReadonlyMap<string, LoadedFunction>; readonly isFormer: boolean }
-
-/** What merchants may say of a payment, and of which the flows say nothing. */
+/** All fields that a merchant may send: the flows send few of them. */
 const IN_FULL = JSON.stringify({
   method: 'ewallet',
   channel_code: 'DANA',
@@ -25,8 +23,8 @@ const IN_FULL = JSON.stringify({
   expires_in_seconds: 7_200,
 })
 
-/** What operators change: everything they may say of a client, its keys and its endpoints. */
-const operated = async (play: Play, permissions: object): Promise<void> => {
+/** What operators change of a client, its keys and its endpoints. */
+const operated = async (play: Play): Promise<void> => {
   const { world } = play
   const client = forClient(play)
   const does = async (action: string, fields: object) => {
@@ -37,7 +35,7 @@ const operated = async (play: Play, permissions: object): Promise<void> => {
   const bank = { bank_name: 'BNI', bank_account_no: '998877', bank_account_name: 'PT Baru' }
   await does('update-client', { bank, return_url: 'https://toko.example/1', enabled: false })
   await does('update-client', { enabled: true, rate_limit_per_second: 50 })
-  const { key_id } = await does('issue-api-key', { expires_in_seconds: 86_400, ...permissions })
+  const { key_id } = await does('issue-api-key', { expires_in_seconds: 86_400, permissions: 'read_only' })
   await does('revoke-api-key', { key_id })
   const { endpoint_id } = await does('register-endpoint', { url: 'https://toko.example/hooks', event_types: ['*'] })
   await does('send-test-event', { endpoint_id })
@@ -51,7 +49,7 @@ const createInFull = async ({ world, tenants: [, tenant] }: Play): Promise<void>
   if (reply?.status !== 201) throw new Error(`the create was answered ${reply?.text ?? 'nothing'}`)
 }
 
-/** Behind these come days in which whatever runs by itself runs: audits, comparisons, counts. */
+/** After these flows days pass, in which the schedules run: audits, comparisons, counts. */
 const DAYS_BEHIND = /^(settle|callback, wrong amount|sync, of .*)$/
 const DAYS_MS = 3 * 86_400_000
 
@@ -80,10 +78,11 @@ const refuseSecrets = (play: Play, items: readonly RawItem[]): void => {
 }
 
 /**
- * One item of every shape that a release writes, in the midst of its flows too, on the simulation's table with its clock
- * and its ids: the same at each run. Of this release with rows of either kind (`storedRows`), which a seed decides.
+ * One item of every shape that this tree stores, between the writes of a flow too, with what the tree reads of it. Clock
+ * and ids are the simulation's, so each run collects the same items. A seed decides `storedRows`: there are rows of either kind.
  */
-export const collectShapes = async ({ functions, isFormer }: Release): Promise<readonly RawItem[]> => {
+export const collectShapes = async (): Promise<readonly Kept[]> => {
+  const functions = await loadFunctions()
   const { note, kept } = createShapes()
   const watched = async (seed: number) => {
     const play = await startPlay({ seed, functions })
@@ -91,18 +90,19 @@ export const collectShapes = async ({ functions, isFormer }: Release): Promise<r
     play.world.onChange.push(({ after }) => after && note(after))
     return play
   }
-  for (const seed of isFormer ? [4] : [4, 5]) {
+  for (const seed of [4, 5]) {
     const first = await watched(seed)
     await createInFull(first)
-    await operated(first, isFormer ? {} : { permissions: 'read_only' })
+    await operated(first)
     refuseSecrets(first, kept)
     await inTrouble(await watched(seed))
-    for (const flow of FLOWS.filter(({ name }) => !isFormer || !NEW_FLOWS.includes(name))) {
+    for (const flow of FLOWS) {
       const play = await watched(seed)
       await drive(play.world, flow.run(play, await flow.prepare(play), {}))
       if (DAYS_BEHIND.test(flow.name)) await letDaysPass(play)
       refuseSecrets(play, kept)
     }
   }
-  return kept
+  const answers = await Promise.all(kept.map(readToday))
+  return kept.map((item, at) => ({ item, ...(answers[at] !== undefined && { read: answers[at] }) }))
 }

@@ -22,7 +22,6 @@ import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
 import { readProgress } from '../../shared/settlement/window-progress-store.ts'
 import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
 import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
-import { readSyncCursor } from '../../shared/sync/sync-cursor-store.ts'
 import { HeadSchema, SyncJobSchema } from '../../shared/sync/sync-job.ts'
 import type { Item } from '../../shared/table/attributes.ts'
 import { TimestampSchema } from '../../shared/time.ts'
@@ -32,7 +31,7 @@ import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-/** How an item is read by this release, out of a table that has nothing else. */
+/** How this tree reads an item from a table that has nothing else. */
 type Reader = (item: Item, deps: Pick<Deps, 'table'>) => unknown
 
 const parsed =
@@ -40,13 +39,13 @@ const parsed =
   (item) =>
     v.parse(schema, item)
 
-/** As the API or an operator is answered. */
+/** As the API answers a merchant or an operator. */
 const shown =
   <Value>(schema: v.GenericSchema<unknown, Value>, show: (value: Value) => unknown): Reader =>
   (item) =>
     show(v.parse(schema, item))
 
-/** One that is done has no due time, and is claimed by nobody. */
+/** A finished job has no due time: no worker claims it. */
 const job: Reader = (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))
 
 const clientOf = ({ pk }: Item) => v.parse(ClientIdSchema, String(pk).split('#')[1])
@@ -82,12 +81,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'SYNC head': job,
   'SYNC open': job,
   'SYNC position': parsed(HeadSchema),
-  'SYNC position of before': (_, deps) => readSyncCursor(deps),
   'SYNC reversals': job,
   'SYNC tail': job,
 }
 
-/** Counters, which are only ever added to; and rows of which nothing is read but what their key leads to. */
+/** Counters, which flows only add to; and pointers, of which flows read the key alone. */
 export const UNREAD: readonly string[] = [
   'DESTINATION',
   'QUOTA',

@@ -13,7 +13,6 @@ const KINDS_APART: readonly (readonly [RegExp, string])[] = [
   [/^RATE#.+#w\d+$/, 'RATE of a window'],
   [/^QUOTA#pauses$/, 'QUOTA pauses'],
   [/^SYNC#head$/, 'SYNC position'],
-  [/^SYNC#provider$/, 'SYNC position of before'],
 ]
 
 /** What an item is, by the words in its key: `PAYMENT EVENT`, `LEDGER AUDIT BOOKS`. */

@@ -1,75 +1,37 @@
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { type HistoryResult, operationsOf, runHistory } from './histories/history.ts'
-import { FORMER_RELEASE, saysMissing } from './releases/find-release.ts'
-import { hasFormerRelease, loadFormerRelease } from './releases/former-release.ts'
-import { missingMeetings } from './releases/meetings.ts'
-import { runTwoReleases } from './releases/run-two-releases.ts'
+import { loadRun, type SeedResult } from './run-seed.ts'
+import { runSeeds } from './run-seeds.ts'
 import { missingSituations } from './sometimes/meet.ts'
-import { loadFunctions } from './world/handlers.ts'
 import { addTally, type Tally } from './world/tally.ts'
 
-const USAGE = `npm run sim -- --seed N [--steps M] [--trace]     replays one history
-npm run sim -- --seeds A..B [--steps M]           runs many
+const USAGE = `npm run sim -- --seed N [--steps M] [--trace]                 replays one history
+npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many
   --steps M   operations of merchants, customers and operators in each history (default 60; of every 25th seed 300)
   --trace     tells everything that happened
-  --releases two
-              the release before this one runs on the same table and queues: an update, a canary, a rollback, and forward again
+  --jobs N    in so many processes (default: one for each core); the result is the same
   --help, -h  this text
 Exit code: 0 every history held, 1 one failed, 2 called wrongly.`
 
-const integer = (text: string | undefined, name: string): number => {
+const OPTIONS = {
+  seed: { type: 'string' },
+  seeds: { type: 'string', default: '1..100' },
+  steps: { type: 'string' },
+  trace: { type: 'boolean', default: false },
+  jobs: { type: 'string' },
+} as const
+
+const integer = (text: string | undefined, name: string, least = 0): number => {
   const value = wholeNumber(text ?? '') ?? -1
-  if (value < 0)
-    throw new UsageError(`--${name} takes ${name === 'seeds' ? 'two whole numbers: 1..100' : 'a whole number'}`)
+  if (value < least) throw new UsageError(`--${name} takes a whole number from ${least} on`)
   return value
 }
 
-const rangeOf = (text: string): readonly [number, number] => {
-  const [from, to] = text.split('..')
-  return [integer(from, 'seeds'), integer(to, 'seeds')]
-}
-
-type Run = (seed: number, operations?: number, tracing?: boolean) => Promise<HistoryResult>
-
-/** One kind of histories, and what should have happened in so many of them. */
-type Kind = { readonly run: Run; readonly missing: typeof missingSituations; readonly option: string }
-
-const ofOne = async (): Promise<Kind> => {
-  const functions = await loadFunctions()
-  const run: Run = (seed, operations = operationsOf(seed), tracing = false) =>
-    runHistory({ seed, operations, functions, tracing })
-  return { run, missing: missingSituations, option: '' }
-}
-
-const ofTwo = async (): Promise<Kind> => {
-  const releases = { former: await loadFormerRelease(), now: await loadFunctions() }
-  const run: Run = (seed, operations, tracing) => runTwoReleases({ seed, operations, tracing, releases })
-  return { run, missing: missingMeetings, option: ' --releases two' }
-}
-
-/** The shortest prefix of a failing history that still fails: what happened behind it is not needed to understand it. */
-const shortest = async (
-  { run }: Kind,
-  failing: HistoryResult,
-  operations = operationsOf(failing.seed),
-): Promise<number> => {
-  let low = 0
-  let high = operations
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if ((await run(failing.seed, middle)).problems.length > 0) high = middle
-    else low = middle + 1
-  }
-  return high
-}
-
-const report = async (kind: Kind, failing: HistoryResult, operations: number | undefined) => {
-  const prefix = await shortest(kind, failing, operations)
-  const { story, problems } = await kind.run(failing.seed, prefix, true)
-  console.log(story.join('\n'))
-  console.log(`\nseed ${failing.seed} fails, the shortest prefix has ${prefix} operations:`)
-  for (const problem of problems.slice(0, 20)) console.log(`  - ${problem}`)
-  console.log(`replay: npm run sim -- --seed ${failing.seed} --steps ${prefix}${kind.option} --trace`)
+const rangeOf = (text: string) => {
+  const [from = -1, to = -1] = text.split('..').map((one) => wholeNumber(one) ?? -1)
+  if (from < 0 || to < from) throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
+  return { from, to }
 }
 
 const figures = (tally: Tally, histories: number, steps: number, failures: number) => {
@@ -77,15 +39,8 @@ const figures = (tally: Tally, histories: number, steps: number, failures: numbe
   for (const [what, times] of [...tally].toSorted(([a], [b]) => a.localeCompare(b))) console.log(`  ${what}: ${times}`)
 }
 
-const OPTIONS = {
-  seed: { type: 'string' },
-  seeds: { type: 'string' },
-  steps: { type: 'string' },
-  trace: { type: 'boolean', default: false },
-  releases: { type: 'string' },
-} as const
-
-const replay = async ({ run }: Kind, seed: number, operations: number | undefined, tracing: boolean) => {
+const replay = async (seed: number, operations: number | undefined, tracing: boolean): Promise<number> => {
+  const run = await loadRun()
   const { story, tally, steps, problems, digest } = await run(seed, operations, tracing)
   if (tracing) console.log(story.join('\n'))
   figures(tally, 1, steps, problems.length > 0 ? 1 : 0)
@@ -94,42 +49,41 @@ const replay = async ({ run }: Kind, seed: number, operations: number | undefine
   return problems.length > 0 ? 1 : 0
 }
 
-const runMany = async (kind: Kind, [from, to]: readonly [number, number], operations: number | undefined) => {
-  const tally: Tally = new Map()
-  const failing: number[] = []
-  let steps = 0
-  for (let seed = from; seed <= to; seed++) {
-    const result = await kind.run(seed, operations)
-    steps += result.steps
-    addTally(tally, result.tally)
-    if (result.problems.length > 0) {
-      failing.push(seed)
-      await report(kind, result, operations)
-    }
-    if (seed % 100 === 0) console.log(`seed ${seed}: ${failing.length} failures so far`)
+const PROGRESS_EVERY = 100
+
+/** Says how far it is. The story of a failure comes at the end, with the others. */
+const tellProgress = () => {
+  let done = 0
+  let failures = 0
+  return ({ seed, failure }: SeedResult) => {
+    if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++failures})`)
+    if (++done % PROGRESS_EVERY === 0) console.log(`${done} done, ${failures} failures so far`)
   }
-  const histories = to - from + 1
-  figures(tally, histories, steps, failing.length)
-  const missing = kind.missing(tally, histories)
-  if (missing.length > 0) console.log(`\nin ${histories} histories this never happened: ${missing.join('; ')}`)
+}
+
+const tellResults = (results: readonly SeedResult[]): number => {
+  const tally: Tally = new Map()
+  const digest = createHash('sha256')
+  for (const result of results) {
+    addTally(tally, result.tally)
+    digest.update(result.digest)
+    if (result.failure !== undefined) console.log(result.failure)
+  }
+  const failing = results.filter(({ failure }) => failure !== undefined).map(({ seed }) => seed)
+  const steps = results.reduce((sum, result) => sum + result.steps, 0)
+  figures(tally, results.length, steps, failing.length)
+  console.log(`digest ${digest.digest('hex')}`)
+  const missing = missingSituations(tally, results.length)
+  if (missing.length > 0) console.log(`\nin ${results.length} histories this never happened: ${missing.join('; ')}`)
   // Last: it is what a report of many checks repeats.
-  if (failing.length > 0) console.log(`\nof ${histories} histories these fail: ${failing.join(', ')}`)
+  if (failing.length > 0) console.log(`\nof ${results.length} histories these fail: ${failing.join(', ')}`)
   return failing.length > 0 || missing.length > 0 ? 1 : 0
 }
 
-/** Undefined where there is nothing to run: a clone may have been made without its history. */
-const kindOf = async (releases: string | undefined): Promise<Kind | undefined> => {
-  if (releases === undefined) return ofOne()
-  if (releases !== 'two') throw new UsageError('--releases takes the word two')
-  return hasFormerRelease() ? ofTwo() : undefined
-}
-
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { seed, seeds = '1..100', steps, trace, releases } = readOptions(argv, OPTIONS)
+  const { seed, seeds, steps, trace, jobs } = readOptions(argv, OPTIONS)
   const operations = steps === undefined ? undefined : integer(steps, 'steps')
-  const which = seed === undefined ? rangeOf(seeds) : integer(seed, 'seed')
-  const kind = await kindOf(releases)
-  if (!kind) console.log(saysMissing(FORMER_RELEASE))
-  if (!kind) return 0
-  return typeof which === 'number' ? replay(kind, which, operations, trace) : runMany(kind, which, operations)
+  if (seed !== undefined) return replay(integer(seed, 'seed'), operations, trace)
+  const processes = jobs === undefined ? availableParallelism() : integer(jobs, 'jobs', 1)
+  return tellResults(await runSeeds({ ...rangeOf(seeds), jobs: processes, operations }, tellProgress()))
 })

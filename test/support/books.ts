@@ -22,10 +22,6 @@ export type Seen = {
   readonly mustHear: (endpointId: string, event: RawItem) => boolean
   readonly destinationsOfKey: ReadonlyMap<string, ReadonlySet<string>>
   readonly paymentsOfKey: ReadonlyMap<string, ReadonlySet<string>>
-  /** Payments that were made by a release which lets nobody find them by their merchant's reference. */
-  readonly unreferenced: ReadonlySet<string>
-  /** Alerts of the release before, which takes no note of this one's. */
-  readonly toldByFormer: readonly string[]
   readonly logLines: readonly string[]
   /** Keys, secrets, names, phones, e-mail addresses. */
   readonly confidential: readonly string[]
@@ -62,7 +58,7 @@ export const sum = (items: readonly RawItem[], attribute: string): number =>
 /** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
 const clientIn = (part: string): string => part.split('#', 1)[0] ?? ''
 
-/** What a lean row says by its keys and its places in the indexes alone. */
+/** What a row says by its keys and its places in the indexes alone. */
 const saidOf = ({ pk, sk, id, owner, listed_at: listedAt }: RawItem): RawItem => {
   const paymentId = String(pk).slice('PAYMENT#'.length)
   const event = {

@@ -19,7 +19,7 @@ import { leftOutProblems, settlementProblems } from './settlement-books.ts'
 const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
   const credited = new Map(
     payments.flatMap((item) =>
-      item['credited_payment_id'] ? [[text(item, 'credited_payment_id'), item] as const] : [],
+      item['credited_provider_payment_id'] ? [[text(item, 'credited_provider_payment_id'), item] as const] : [],
     ),
   )
   const held = new Set(suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')))
@@ -40,7 +40,7 @@ const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen
 /** Whatever the provider has taken back whole is shown on the payment that was credited with it. */
 const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =>
   payments
-    .filter((item) => turned.includes(text(item, 'credited_payment_id')) && item['reversal'] === undefined)
+    .filter((item) => turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined)
     .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
 
 /** Whatever the provider has booked of money that goes back or comes again counts on a payment, or a person is told. */
@@ -73,13 +73,9 @@ const ledProblems = (payments: readonly RawItem[], pointers: readonly RawItem[],
 }
 
 /** An operator finds whoever's payment by what its customer was shown, a merchant its own by what it called it. */
-const pointerProblems = ({ payments, pointers, references }: Books, { unreferenced }: Seen): string[] => [
+const pointerProblems = ({ payments, pointers, references }: Books): string[] => [
   ...ledProblems(payments, pointers, 'payment_destination'),
-  ...ledProblems(
-    payments.filter((item) => !unreferenced.has(text(item, 'payment_id'))),
-    references,
-    'external_reference',
-  ),
+  ...ledProblems(payments, references, 'external_reference'),
 ]
 
 const merchantProblems = (seen: Seen): string[] => [
@@ -121,21 +117,15 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
     ...stillbornProblems(books),
     ...deliveryProblems(books, seen),
     ...cancelProblems(books),
-    ...pointerProblems(books, seen),
+    ...pointerProblems(books),
     ...merchantProblems(seen),
     ...logProblems(seen),
   ]
 }
 
-/** The row of an abandoned delivery says that its alert is owed; to the release before, it alone. */
-const untoldProblems = ({ deliveries, untold }: Books, { toldByFormer }: Seen): string[] => {
+const untoldProblems = ({ deliveries, untold }: Books): string[] => {
   const owing = deliveries.filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
-  const waiting = untold.filter((item) => {
-    const row = deliveries.find((delivery) => delivery['delivery_id'] === item['delivery_id'])
-    const isToldByRow = row?.['status'] === 'abandoned' && row['attempts'] === item['attempts']
-    return !isToldByRow && !toldByFormer.some((message) => message.includes(text(item, 'delivery_id')))
-  })
-  return [...owing, ...waiting].map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
+  return [...owing, ...untold].map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
 }
 
 /** What must hold besides once everything has come to rest. */
@@ -156,7 +146,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...books.events
       .filter((event) => event['due_at'] !== undefined)
       .map((event) => `event ${text(event, 'event_id')} was never fanned out`),
-    ...untoldProblems(books, seen),
+    ...untoldProblems(books),
     ...books.suspense
       .filter((item) => item['work'] !== undefined)
       .map((item) => `nobody was told of ${text(item, 'suspense_id')}`),

@@ -80,7 +80,7 @@ export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<
   reversed_count: 0,
   reversed_net_minor: 0,
   replaces: null,
-  bank_since: null,
+  bank_since: BANK.since,
   warning: null,
   ...fields,
 })

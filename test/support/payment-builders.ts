@@ -56,8 +56,7 @@ export const LEASE_MS = 30_000
 export const FIRST_ATTEMPT = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
 
 /** A payment whose second attempt is under way. */
-export const aCreating = async (fields: Partial<CreatingPayment> = {}) => {
-  const deps = testDeps()
+export const aCreating = async (fields: Partial<CreatingPayment> = {}, deps: TestDeps = testDeps()) => {
   const client = await aStoredClient(deps)
   const creating: CreatingPayment = {
     paymentId: paymentIdForKey(client.clientId, 'key-1'),

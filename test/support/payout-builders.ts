@@ -1,10 +1,8 @@
 import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
-import type { ClientId } from '../../shared/ids.ts'
-import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
+import { getBalance } from '../../shared/ledger/balance.ts'
 import { type Settlement, SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { recordStep } from '../../shared/settlement/settlement-store.ts'
-import { windowKey } from '../../shared/table/keys.ts'
 import { aClientId } from './client-builders.ts'
 import {
   aDayLater,
@@ -16,7 +14,6 @@ import {
   sweptNow,
   withFloor,
 } from './settlement-builders.ts'
-import { putRaw, rawItem } from './tampering.ts'
 import type { TestDeps } from './test-deps.ts'
 
 export const sweepADayLater = (deps: TestDeps, client: Client) => {
@@ -62,39 +59,13 @@ export const FIGURES_OF_ALL_STATES = {
 
 /** The figures alone, as plain numbers. */
 export const figuresOf = async (deps: TestDeps, { clientId }: Client) => {
-  const { updatedAt: _, ...figures } = await getBalanceWithPayouts(deps, clientId)
+  const { updatedAt: _, ...figures } = await getBalance(deps, clientId)
   return figures
 }
 
 /** All of it together: what was credited. */
 export const sumOf = (figures: Readonly<Record<string, number>>): number =>
   Object.values(figures).reduce((total, figure) => total + figure, 0)
-
-/** What releases before the figures of payouts know nothing of. */
-const FIGURES = ['in_settlement_minor', 'paid_out_minor', 'open_ids', 'payouts_counted']
-
-const isFigure = ([name]: readonly [string, unknown]) => FIGURES.includes(name)
-
-/** Makes the client's window one that an older release wrote. */
-export const forgetPayouts = async (deps: TestDeps, clientId: ClientId): Promise<void> => {
-  const window = await rawItem(deps, windowKey(clientId))
-  await putRaw(deps, Object.fromEntries(Object.entries(window).filter((entry) => !isFigure(entry))))
-}
-
-/** Functions of an older release, in a canary or after a rollback: they leave the figures of payouts as they are. */
-export const byOlderRelease = async <Result>(
-  deps: TestDeps,
-  clientId: ClientId,
-  run: () => Promise<Result>,
-): Promise<Result> => {
-  const figures = Object.entries(await rawItem(deps, windowKey(clientId))).filter(isFigure)
-  try {
-    return await run()
-  } finally {
-    await forgetPayouts(deps, clientId)
-    await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), ...Object.fromEntries(figures) })
-  }
-}
 
 /** A settlement in the table, as a sweep records it, whatever the ledger says. */
 export const storedSettlement = async (deps: TestDeps, fields: Partial<Settlement> = {}): Promise<Settlement> => {

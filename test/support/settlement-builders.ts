@@ -21,12 +21,17 @@ import { attributeName } from '../../shared/table/attributes.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
 import type { Step } from '../../shared/table/step.ts'
-import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
+import { addMs, DAY_MS, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
 import { aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
-export const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
+export const BANK = {
+  bankName: 'BCA',
+  bankAccountNo: '0012345678',
+  bankAccountName: 'PT Warung Kopi Satu',
+  since: v.parse(TimestampSchema, '2026-11-01T02:00:00.000Z'),
+}
 
 type SucceededFields = {
   readonly paymentId?: PaymentId

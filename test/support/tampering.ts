@@ -78,17 +78,15 @@ const leaves = (node: unknown, path: Path = []): readonly (readonly [Path, unkno
 }
 
 /**
- * Fields without a witness: `loose` ones can be anything; `imprecise` times and their absence are only judged for sense;
- * `repeated` ones say what the row says anyhow, and may be missing.
+ * Fields without a witness: `loose` ones can be anything; `imprecise` times and their absence are only judged for sense.
  */
 export type Unwitnessed = {
   readonly loose: readonly string[]
   readonly imprecise: readonly string[]
-  readonly repeated?: readonly string[]
 }
 
 /** Every single change of an item: each value, nested ones too, and each attribute taken away. The keys stay. */
-export const tamperingsOf = (item: Raw, { loose, imprecise, repeated = [] }: Unwitnessed): readonly Tampering[] => {
+export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] => {
   const { pk: _, sk: __, ...attributes } = item
   const isIn = (names: readonly string[], name: string) =>
     names.some((one) => name === one || name.startsWith(`${one}.`))
@@ -102,7 +100,7 @@ export const tamperingsOf = (item: Raw, { loose, imprecise, repeated = [] }: Unw
   })
   const removed = Object.keys(attributes)
     // A zero and nothing are the same count.
-    .filter((name) => ![loose, imprecise, repeated].some((names) => isIn(names, name)) && attributes[name] !== 0)
+    .filter((name) => ![loose, imprecise].some((names) => isIn(names, name)) && attributes[name] !== 0)
     .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
   return [...changed, ...removed]
 }

@@ -1,18 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { inject } from 'vitest'
-import { createTable } from '../../infra/local/emulators/create-table.ts'
-import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import type { Alert } from '../../shared/alerts.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
-import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
-import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
 import { addMs, epochMs, SECOND_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 import { assembledDeps, type Outside } from './assembled-deps.ts'
-import { dynamoDbEndpoint } from './dynamodb-endpoint.ts'
+import { dynamoDbTestRequests } from './dynamodb.ts'
 import { type FakeProvider, fakeProvider } from './fake-provider.ts'
 
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
@@ -53,27 +50,21 @@ const secretsIn = (values: Map<string, string>): Deps['secrets'] => ({
     if (values.has(name)) throw new Error('the secret exists already')
     values.set(name, value)
   },
-  replace: async (name, value) => {
-    if (!values.has(name)) throw new Error('there is no such secret')
-    values.set(name, value)
-  },
   remove: async (name) => void values.delete(name),
 })
 
-let shared: ReturnType<typeof dynamoDbClient> | undefined
-
-/** One client per test file: connections are reused, and DynamoDB Local is the same for all. */
-const localClient = (): ReturnType<typeof dynamoDbClient> => {
-  shared ??= dynamoDbClient({
-    ...localAws(dynamoDbEndpoint()),
-    requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
-  })
-  return shared
-}
+/**
+ * One table for all files of a worker: tests keep apart by making their own clients and payments. In memory its indexes
+ * follow at once. `npm test -- --table dynamodb` has it on DynamoDB Local.
+ */
+const SHARED =
+  process.env['TEST_TABLE'] === 'dynamodb'
+    ? await dynamoDbTestRequests()
+    : memoryRequests(createMemoryTable({ indexes: 'immediate' }))
 
 export type Overrides = Partial<Outside>
 
-/** Real storage, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
+/** The worker's table, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
 export const testDeps = (overrides: Overrides = {}): TestDeps => {
   const clock = manualClock()
   const sent: TestDeps['sent'] = []
@@ -82,7 +73,7 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
   const lines: LogLine[] = []
   const webhooks: WebhookRequest[] = []
   let answer: SendWebhook = async () => DELIVERED
-  const requests = overrides.requests ?? dynamoDbRequests({ client: localClient(), name: inject('tableName') })
+  const requests = overrides.requests ?? SHARED
   const provider = fakeProvider()
   const deps = assembledDeps({
     queues: { send: async (queue, ...messages) => void sent.push(...messages.map((message) => ({ queue, message }))) },
@@ -118,13 +109,6 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
       answer = next
     },
   }
-}
-
-/** Deps on a new table that no other test uses: for what is listed, done or kept once over all clients. */
-export const depsWithOwnTable = async (overrides: Overrides = {}): Promise<TestDeps> => {
-  const name = `gateway-test-${randomUUID()}`
-  await createTable(dynamoDbEndpoint(), name)
-  return testDeps({ ...overrides, requests: dynamoDbRequests({ client: localClient(), name }) })
 }
 
 /** A clock that moves only when told, or when the code under test sleeps. */

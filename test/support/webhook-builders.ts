@@ -13,6 +13,7 @@ import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { put, update } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
+import { putAbandonment } from '../../shared/webhook/delivery/abandonment-store.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import { announcementOf, newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
@@ -61,7 +62,7 @@ export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}
   const event = anEvent(deps.now(), overrides)
   const index = { owner: event.clientId, entity: 'event', listedAt: event.firedAt, id: event.eventId }
   const due = event.dueAt && dueWork('event', event.eventId, event.dueAt)
-  await deps.table.write(put(eventKey(event.paymentId, event.type), { ...event, ...index, ...due }, isNew))
+  await deps.table.write(put(eventKey(event.paymentId, event.type), { body: event.body, ...index, ...due }, isNew))
   return event
 }
 
@@ -74,15 +75,15 @@ export const eventFor = async (...endpoints: readonly Partial<Endpoint>[]) => {
   return { deps, clientId, event: await storedEvent(deps, { clientId }), endpoints: stored }
 }
 
-/** A delivery in the table, due now. */
+/** A delivery in the table, due now. Its event, where none is given, is in the table too, and fanned out. */
 export const storedDelivery = async (
   deps: TestDeps,
   endpoint: Endpoint,
   overrides: Partial<Delivery> = {},
-  event: Event = anEvent(deps.now()),
+  given?: Event,
 ): Promise<Delivery> => {
-  const { storedRows } = deps.stage
-  const delivery = { ...newDelivery(announcementOf(event), endpoint, deps.now(), storedRows), ...overrides }
+  const event = given ?? (await storedEvent(deps, { clientId: endpoint.clientId, dueAt: undefined }))
+  const delivery = { ...newDelivery(announcementOf(event), endpoint, deps.now()), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
 }
@@ -94,12 +95,20 @@ export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOve
   return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
 }
 
-/** As the release before abandons it: the delivery's row is itself due, for its alert. */
-export const owedByItsRow = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
-  deps.table.write(update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists))
+/** Makes an abandoned delivery one that the operators have not been told of: its row is due for the alert. */
+export const oweAlert = (deps: TestDeps, delivery: Delivery, dueAt: Timestamp = deps.now()) => {
+  const { clientId, endpointId, deliveryId, createdAt, attempts } = delivery
+  return deps.table.transact({
+    row: update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists),
+    abandonment: putAbandonment({ clientId, endpointId, deliveryId, createdAt, attempts, since: deps.now() }),
+  })
+}
 
-/** What a delivery that has ended no longer has. */
-export const ENDED = { nextAttemptAt: undefined, dueAt: undefined } as const
+/** A row that is listed by its status: something has gone wrong with it. */
+export const listed = ({ unlisted: _, ...delivery }: Delivery): Delivery => delivery
+
+/** What a delivery that has ended no longer has. Of those that are listed by their status. */
+export const ENDED = { nextAttemptAt: undefined, dueAt: undefined, unlisted: undefined } as const
 export const SKIPPED = { ...ENDED, status: 'skipped' } as const
 export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
 
@@ -113,7 +122,12 @@ export const FAILED: WebhookResult = {
 }
 
 /** The message that tells a worker to look at a row's next attempt. */
-export const messageFor = ({ deliveryId, attempts }: Delivery) => ({ deliveryId, attempt: attempts + 1 })
+export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Delivery) => ({
+  deliveryId,
+  clientId,
+  endpointId,
+  attempt: attempts + 1,
+})
 
 /** Takes the next message off the queue, as its delay passes on the clock, and lets a worker have it. */
 export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {

@@ -44,13 +44,6 @@ describe('the spelling rule between code and table', () => {
     expect(new Set(attributes).size).toBe(FIELDS.length)
   })
 
-  it('keeps the attributes of earlier releases for fields that were renamed', () => {
-    expect(['creditedProviderPaymentId', 'rememberedProviderPaymentIds'].map(attributeName)).toStrictEqual([
-      'credited_payment_id',
-      'remembered_payment_ids',
-    ])
-  })
-
   it('is undone by its reverse for every attribute the indexes name', () => {
     const { indexes, attributeTypes } = TABLE_SCHEMA
     const inIndexes = Object.values(indexes).flatMap((index) => [index.partition, index.sort, index.include].flat())

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { derivedUuid, slotOf, UuidSchema } from '../../shared/ids.ts'
+import { derivedUuid, paymentIdForKey, slotOf, UuidSchema } from '../../shared/ids.ts'
+import { aClientId } from '../support/client-builders.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })
@@ -31,6 +32,8 @@ describe('derivedUuid', () => {
   it('stays what it was, so that keys of old payments still lead to them', () => {
     // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant set.
     expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
+    const clientId = aClientId()
+    expect(paymentIdForKey(clientId, 'a-key')).toBe(derivedUuid('payment', clientId, 'a-key'))
   })
 })
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
+import { limitParamOf, pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
@@ -28,13 +28,24 @@ describe('pageParams (spec 4.2, 8)', () => {
   })
 })
 
+describe('limitParamOf', () => {
+  it.each([
+    [undefined, 25],
+    ['0', 1],
+    ['100', 100],
+    ['101', 100],
+  ])('of %s is %i where the most is 100', (sent, limit) => {
+    expect(v.parse(limitParamOf(25, 100), sent)).toBe(limit)
+  })
+})
+
 describe('pageFields', () => {
   const fields = v.object(pageFields)
 
   it.each([
     [{}, { page: 1, per_page: 25 }],
     [
-      { page: -3, per_page: 1_000 },
+      { page: -3, per_page: 101 },
       { page: 1, per_page: 100 },
     ],
     [{ page: Number.MAX_SAFE_INTEGER }, { page: Number.MAX_SAFE_INTEGER, per_page: 25 }],

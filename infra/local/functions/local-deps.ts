@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import type { Deps } from '../../../shared/deps.ts'
@@ -8,15 +7,15 @@ import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { aside } from '../../../shared/runtime/aside.ts'
-import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
-import { dynamoDbTable } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import { joinedReads } from '../../../shared/runtime/aws/joined-reads.ts'
+import { retryingTable } from '../../../shared/runtime/aws/retrying-table.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
 import type { Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { resolveByDns } from '../../../shared/webhook/send/resolve-by-dns.ts'
-import { localAws } from '../emulators/dynamodb-local.ts'
+import type { LocalTable } from '../emulators/local-table.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { grantedDeps } from './granted-deps.ts'
@@ -27,23 +26,12 @@ export const LOCAL_STAGE: StageSettings = {
   allowLoopbackWebhooks: true,
   defaultReturnUrl: 'https://example.com/',
   defaultDisplayName: 'Payment',
-  // No release before this one works beside it.
-  storedRows: 'lean',
   clientRateLimit: 1_000,
 }
 
-/** One process serves all functions here, and DynamoDB Local answers slower than DynamoDB when it has much to do. */
-const TABLE_HTTP = {
-  connectionTimeout: 5_000,
-  requestTimeout: 10_000,
-  throwOnRequestTimeout: true,
-  socketAcquisitionWarningTimeout: 60_000,
-}
-const TABLE_SOCKETS = 200
-
 export type LocalDepsOptions = {
   readonly clock: LocalClock
-  readonly table: { readonly endpoint: string; readonly name: string }
+  readonly table: Pick<LocalTable, 'requests'>
   readonly emulator: Pick<QueueEmulator, 'sqs' | 'sns'>
   readonly queueUrls: Readonly<Record<QueueName, string>>
   readonly alertsTopicArn: string
@@ -52,23 +40,13 @@ export type LocalDepsOptions = {
   readonly log: Log
 }
 
-export type LocalDeps = {
-  /** What a function of the manifest gets: the same code as on AWS, with only the access its entry states. */
-  readonly depsFor: (spec: FunctionSpec) => Deps
-  close(): void
-}
-
 /**
  * The real things behind every port: SDK clients on emulators, the provider's adapter on its simulator, real HTTP to
- * merchants. Only wall-clock time is ours, so that it can jump; waits and timeouts are real.
+ * merchants. Only wall-clock time is ours, so that it can jump; waits and timeouts are real. Each function of the manifest
+ * gets the same code as on AWS, with only the access its entry states.
  */
-export const localDeps = (options: LocalDepsOptions): LocalDeps => {
+export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => Deps) => {
   const { clock, emulator, log } = options
-  const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
-  const client = dynamoDbClient({
-    ...localAws(options.table.endpoint),
-    requestHandler: { ...TABLE_HTTP, httpAgent },
-  })
   const monotonicMs = () => performance.now()
   const means = {
     log,
@@ -83,40 +61,34 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
     alerts: snsAlerts(emulator.sns, options.alertsTopicArn, monotonicMs),
     secrets: options.secrets,
   }
-  return {
-    depsFor: (spec) => {
-      // A table object of each function's own, as each has its own process on AWS: caches are kept per table.
-      const table = dynamoDbTable({ client, name: options.table.name }, means)
-      const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table })
-      return {
-        ...means,
-        ...granted,
-        stage: LOCAL_STAGE,
-        provider: loggedProvider(
-          xenditProvider({
-            baseUrl: options.providerUrl,
-            stage: LOCAL_STAGE.name,
-            secrets: granted.secrets,
-            nowMs: () => clock.nowMs(),
-          }),
-          { log, monotonicMs },
-        ),
-        sendWebhook: httpsWebhookSender({
-          allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks,
-          monotonicMs,
-          nowMs: Date.now,
+  return (spec) => {
+    // A table object of each function's own, as each has its own process on AWS: caches are kept per table.
+    const table = retryingTable(joinedReads(options.table.requests), means)
+    const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table })
+    return {
+      ...means,
+      ...granted,
+      stage: LOCAL_STAGE,
+      provider: loggedProvider(
+        xenditProvider({
+          baseUrl: options.providerUrl,
+          stage: LOCAL_STAGE.name,
+          secrets: granted.secrets,
+          nowMs: () => clock.nowMs(),
         }),
-        realNowMs: Date.now,
-        resolveHost: resolveByDns,
+        { log, monotonicMs },
+      ),
+      sendWebhook: httpsWebhookSender({
+        allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks,
         monotonicMs,
-        newId: randomUUID,
-        randomBytes,
-        aside,
-      }
-    },
-    close: () => {
-      client.destroy()
-      httpAgent.destroy()
-    },
+        nowMs: Date.now,
+      }),
+      realNowMs: Date.now,
+      resolveHost: resolveByDns,
+      monotonicMs,
+      newId: randomUUID,
+      randomBytes,
+      aside,
+    }
   }
 }

@@ -1,5 +1,4 @@
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
-import { localAws } from '../emulators/dynamodb-local.ts'
 import type { LocalCloud } from '../local-cloud.ts'
 
 const DAY_SECONDS = 86_400
@@ -12,7 +11,6 @@ export const banner = (
   { startedInMs, data }: { readonly startedInMs: number; readonly data?: string },
 ): string => {
   const { urls, demoClient, table } = started
-  const { endpoint, credentials } = localAws(table.endpoint)
   return `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
 
@@ -22,7 +20,7 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
   Lambda Invoke  ${urls.lambda}   clock, alerts and log: /_local/clock /_local/alerts /_local/log
   Provider       ${urls.provider}   every control and fault, with examples: /_simulator
   Webhook inbox  ${urls.inbox}/received
-  Table          ${table.name} at ${endpoint}   (DynamoDB Local, process ${table.pid}; access key ${credentials.accessKeyId})
+  Table          ${table.place}
 
   Demo client    ${demoClient.client_id}
   API key        ${demoClient.api_key}

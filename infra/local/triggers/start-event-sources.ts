@@ -2,6 +2,7 @@ import { DAILY_TIMES, queuesOf } from '../../../functions/function-spec.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { SECOND_MS } from '../../../shared/time.ts'
 import { QUEUE_SETTINGS } from '../../stack/triggers/queue-settings.ts'
+import type { LocalTable } from '../emulators/local-table.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
 import type { FunctionHost } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'
@@ -14,7 +15,7 @@ export type EventSourceOptions = {
   readonly clock: LocalClock
   readonly emulator: Pick<QueueEmulator, 'sqs'>
   readonly queueUrls: Readonly<Record<QueueName, string>>
-  readonly table: { readonly endpoint: string; readonly name: string }
+  readonly table: Pick<LocalTable, 'openStream'>
   readonly streamPosition: ((reader: string) => string) | undefined
 }
 
@@ -52,16 +53,12 @@ export const startEventSources = async (options: EventSourceOptions): Promise<{ 
   const streams = await Promise.all(
     host.functions.flatMap(({ spec: { name, trigger }, invoke }) => {
       if (trigger.kind !== 'stream') return []
-      const positionFile = options.streamPosition?.(name)
+      const { insertedSkPrefix, batchSize } = trigger
+      const opened = table.openStream(options.streamPosition?.(name))
       return [
-        startStreamPoller({
-          endpoint: table.endpoint,
-          tableName: table.name,
-          wanted: insertedWith(trigger.insertedSkPrefix),
-          batchSize: trigger.batchSize,
-          invoke,
-          ...(positionFile !== undefined && { positionFile }),
-        }),
+        opened.then((stream) =>
+          startStreamPoller({ stream, wanted: insertedWith(insertedSkPrefix), batchSize, invoke }),
+        ),
       ]
     }),
   )

@@ -35,9 +35,9 @@ export const closePayment = async (
     const outcome = await transactWhileFresh(
       deps,
       {
-        payment: leavePending(closed, deps.stage.storedRows),
+        payment: leavePending(closed),
         counts: countTransition({ ...closed, from: 'pending', to: status }),
-        event: putEvent(closed, deps.newId(), now, deps.stage.storedRows),
+        event: putEvent(closed, deps.newId(), now),
         suspense: untold && newSuspense(untold),
       },
       now,

@@ -64,9 +64,9 @@ export const succeedPayment = async (
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: leavePending(succeeded, deps.stage.storedRows),
+      payment: leavePending(succeeded),
       ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now, deps.stage.storedRows),
+      event: putEvent(succeeded, deps.newId(), now),
     },
     now,
   )
@@ -92,9 +92,9 @@ export const succeedCreatingPayment = async (
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: commitSucceeded(succeeded, now, deps.stage.storedRows),
+      payment: commitSucceeded(succeeded, now),
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now, deps.stage.storedRows),
+      event: putEvent(succeeded, deps.newId(), now),
       destination: pointFromDestination(succeeded),
       reference: pointFromReference(succeeded),
     },

@@ -1,15 +1,7 @@
-import { isOtherChannel } from '../is-other-channel.ts'
 import type { CreateRequestInput } from '../provider.ts'
 
 /** A step of the provider's answer; unknown ones are passed over. */
 export type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
-
-/**
- * An e-wallet code that at the provider means something else: requests with one are refused today, but an older release
- * may have stored one that is still to be created.
- */
-export const isNoWallet = ({ method, channelCode }: Pick<CreateRequestInput, 'method' | 'channelCode'>): boolean =>
-  method === 'ewallet' && (channelCode === '' || isOtherChannel(channelCode))
 
 /** `channel_properties` of a create call. */
 export const channelProperties = ({

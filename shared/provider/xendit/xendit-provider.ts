@@ -14,7 +14,6 @@ import type {
 import { readProviderKey } from '../provider-secret.ts'
 import { callJson, type HttpCall, type HttpOutcome } from './call-json.ts'
 import { rateLimits } from './rate-limits.ts'
-import { isNoWallet } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
 
@@ -72,7 +71,6 @@ export const xenditProvider = (options: XenditOptions): Provider => {
 }
 
 const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer> => {
-  if (isNoWallet(input)) return { kind: 'refused', code: 'NOT_AN_EWALLET' }
   const outcome = await send({
     operation: 'createRequest',
     method: 'POST',

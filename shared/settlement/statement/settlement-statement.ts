@@ -5,7 +5,7 @@ import { type Settlement } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement } from '../settlement-store.ts'
 import { addSums, NO_SUMS, type Sums } from '../sums.ts'
-import { positionIn, type StatementPosition, statementCursor } from './statement-cursor.ts'
+import { type SummedPosition, statementCursor, summedPositionIn } from './statement-cursor.ts'
 import { toCsv, toStatementLineDto } from './statement-line-dto.ts'
 import { type StatementDeps, statementPage } from './statement-page.ts'
 
@@ -27,11 +27,10 @@ const assertProven = (settlement: Settlement, sums: Sums): void => {
 const PAGES_LOOKED_AT = 5
 
 /** A page with the sums up to its end: the last one must prove them. */
-const provenPage = async (deps: StatementDeps, settlement: Settlement, after: StatementPosition | undefined) => {
+const provenPage = async (deps: StatementDeps, settlement: Settlement, after: SummedPosition | undefined) => {
   const { payments, next } = await statementPage(deps, settlement, { limit: PAGE, after })
-  const known = after ? after.sums : NO_SUMS
-  const sums = known && payments.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
-  if (next === undefined && sums !== undefined) assertProven(settlement, sums)
+  const sums = payments.reduce((sum, payment) => addSums(sum, sumsOf(payment)), after?.sums ?? NO_SUMS)
+  if (next === undefined) assertProven(settlement, sums)
   return { payments, next: next && { ...next, sums } }
 }
 
@@ -45,7 +44,7 @@ export const settlementStatement = async (
   input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  const after = input.cursor === undefined ? undefined : positionIn(settlement, input.cursor, 'cursor')
+  const after = input.cursor === undefined ? undefined : summedPositionIn(settlement, input.cursor)
   const { payments, next } = await provenPage(deps, settlement, after)
   const funding = after === undefined ? await providerFunding(deps, settlement, PAGES_LOOKED_AT) : undefined
   return {

@@ -8,8 +8,8 @@ import type { Settlement } from '../settlement.ts'
 import { type Sums, SumsSchema } from '../sums.ts'
 
 /**
- * Where a page ended, of which settlement, and the sums so far: a cursor leads into no other one's payments. One that
- * a release before this one gave out has no sums.
+ * Where a page ended, and of which settlement: a cursor leads into no other one's payments. That of the operators'
+ * statement carries the sums so far.
  */
 const CursorSchema = v.pipe(
   CURSOR_JSON,
@@ -21,10 +21,16 @@ const CursorSchema = v.pipe(
   }),
 )
 
-export type StatementPosition = PaidPosition & { readonly sums?: Sums | undefined }
+type StatementPosition = PaidPosition & { readonly sums?: Sums | undefined }
+export type SummedPosition = PaidPosition & { readonly sums: Sums }
 
 export const statementCursor = ({ settlementId }: Settlement, { paidAt, id, sums }: StatementPosition): string =>
   encodeCursor({ settlement_id: settlementId, paid_at: paidAt, payment_id: id, sums })
+
+const notOfStatement = (field: 'cursor' | 'after') => {
+  const reason = 'must be the cursor of an earlier page of this statement'
+  return invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Leave it out to begin with the first page.')
+}
 
 /** DynamoDB refuses a start outside the queried span with an error of its own, so the position is checked too. */
 export const positionIn = (settlement: Settlement, text: string, field: 'cursor' | 'after'): StatementPosition => {
@@ -34,9 +40,13 @@ export const positionIn = (settlement: Settlement, text: string, field: 'cursor'
     position?.settlement_id === settlement.settlementId &&
     settlement.periodStart <= position.paid_at &&
     position.paid_at < settlement.periodEnd
-  if (position === undefined || !isOwn) {
-    const reason = 'must be the cursor of an earlier page of this statement'
-    throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Leave it out to begin with the first page.')
-  }
+  if (position === undefined || !isOwn) throw notOfStatement(field)
   return { paidAt: position.paid_at, id: position.payment_id, sums: position.sums }
+}
+
+/** The same in the operators' statement, whose last page the sums prove. */
+export const summedPositionIn = (settlement: Settlement, text: string): SummedPosition => {
+  const { sums, ...position } = positionIn(settlement, text, 'cursor')
+  if (sums === undefined) throw notOfStatement('cursor')
+  return { ...position, sums }
 }

@@ -67,7 +67,7 @@ const deliverMissing = async (
   endpoint: Endpoint,
   operator: string,
 ): Promise<boolean> => {
-  const delivery = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.storedRows)
+  const delivery = newDelivery(announcementOf(event), endpoint, deps.now())
   const { deliveryId: subject, clientId } = delivery
   const record = { subject, clientId, operator, action: 'redeliver', after: { status: 'scheduled' } }
   const { applied } = await recordChange(deps, record, {

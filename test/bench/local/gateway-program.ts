@@ -5,6 +5,6 @@ import { startLocalCloud } from '../../../infra/local/local-cloud.ts'
 Object.assign(LOCAL_STAGE, { providerCallsPerMinute: 1_000_000 })
 
 /** The local gateway as `npm start` runs it, which also tells its parent where its table is; it ends with its parent. */
-const { urls, table, close } = await startLocalCloud({ port: 0 })
+const { urls, table, close } = await startLocalCloud({ port: 0, table: 'dynamodb' })
 process.once('disconnect', () => void close().finally(() => process.exit()))
-process.send?.({ ...urls, table: { endpoint: table.endpoint, name: table.name } })
+process.send?.({ ...urls, table: table.dynamoDb })

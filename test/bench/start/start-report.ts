@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
@@ -31,11 +32,14 @@ const LOAD = `
   const { user, system } = process.cpuUsage(from)
   process.stdout.write(String((user + system) / 1000), () => process.exit())`
 
+const execute = promisify(execFile)
+
 /** Milliseconds of a processor that a fresh process needs to load a module, its own start left out: nothing is waited for. */
-const loadMs = (file: string): number => {
+const loadMs = async (file: string): Promise<number> => {
   const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
   const env = { AWS_REGION: 'ap-southeast-3', AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' }
-  return Number(execFileSync(process.execPath, args, { env, encoding: 'utf8' }))
+  const { stdout } = await execute(process.execPath, args, { env })
+  return Number(stdout)
 }
 
 const bareOf = async (directory: string, means: readonly Means[]): Promise<string> => {
@@ -68,10 +72,20 @@ const median = ({ ratios }: Measured): number => ratios.toSorted((a, b) => a - b
 
 const isSurelyOver = ({ ratios }: Measured): boolean => ratios.filter((ratio) => ratio > LIMIT).length >= SURELY_OVER
 
-const measure = (functions: readonly Measured[]): void => {
+/** One more pair of loads of each function, on every core; the two loads of a pair follow one another. */
+const measureOnce = async (functions: readonly Measured[]): Promise<void> => {
+  const waiting = [...functions]
+  const core = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
+      one.ratios.push((await loadMs(one.file)) / (await loadMs(one.bare)))
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, core))
+}
+
+const measure = async (functions: readonly Measured[]): Promise<void> => {
   let open = functions
   for (let pair = 1; pair <= MOST_PAIRS && open.length > 0; pair++) {
-    for (const { file, bare, ratios } of open) ratios.push(loadMs(file) / loadMs(bare))
+    await measureOnce(open)
     if (pair >= LEAST_PAIRS && pair % 2 === 1) open = open.filter((one) => median(one) > LIMIT)
   }
 }
@@ -104,7 +118,7 @@ export const startReport = async (): Promise<SuiteReport> => {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-start-'))
   try {
     const functions = await functionsOf(directory)
-    measure(functions)
+    await measure(functions)
     const heading = '| Function | Its clients | KB | KB, bare | Load, of the bare |\n| --- | --- | --- | --- | --- |'
     return {
       text: [heading, ...functions.map(row)].join('\n'),

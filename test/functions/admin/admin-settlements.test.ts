@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
@@ -13,17 +13,14 @@ import { type Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, aSucceededPayment, BANK, withFloor } from '../../support/settlement-builders.ts'
-import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-let requests: TestDeps['requests']
+import { testDeps } from '../../support/test-deps.ts'
 
 /** What is to be paid out is listed over all clients. */
-beforeAll(async () => {
-  ;({ requests } = await depsWithOwnTable())
-})
+const { requests } = memoryDeps()
 
 /** A merchant with one payment that a settlement would take, and an operator who asks for one. */
 const anEligible = async (
@@ -167,27 +164,6 @@ describe('list-settlements', () => {
     expect(data.map(({ id }) => id)).toContain(second.settlement.settlementId)
     expect(data.map(({ id }) => id)).not.toContain(third.settlement.settlementId)
     expect(data.map(({ id }) => id)).not.toContain(first.settlement.settlementId)
-  })
-
-  it("shows one client's settlements in every state, newest period first, in pages", async () => {
-    const deps = testDeps({ requests })
-    const { client, settlement: first } = await aSettledClient(deps)
-    await invokeAdmin(markFailed, deps, { operator: OPERATOR, settlement_id: first.settlementId, notes: 'closed' })
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    await invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
-    const page = async (number: number) =>
-      (await invokeAdmin(listSettlements, deps, { client_id: client.clientId, page: number, per_page: 1 })).body
-
-    expect(await page(1)).toMatchObject({
-      data: [{ status: 'recorded', period_start: first.periodEnd }],
-      pagination: { page: 1, per_page: 1 },
-    })
-    expect(await page(2)).toStrictEqual({
-      data: [shownSettlement(first, { status: 'failed', notes: 'closed' })],
-      pagination: { page: 2, per_page: 1 },
-    })
-    expect(await page(3)).toStrictEqual({ data: [], pagination: { page: 3, per_page: 1 } })
   })
 
   it.each([{}, { status: 'recorded', client_id: crypto.randomUUID() }, { status: 'failed' }])(

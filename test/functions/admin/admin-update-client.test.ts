@@ -3,19 +3,19 @@ import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { changeClient, findClient } from '../../../shared/client/client-store.ts'
 import { ZERO } from '../../../shared/money.ts'
-import type { StoredRows } from '../../../shared/stage-settings.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
+import { BANK as STORED_BANK } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
 /** A merchant, and what an operator asks to be changed of it. */
-const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}, storedRows: StoredRows = 'complete') => {
-  const deps = testDeps({ stage: { storedRows } })
+const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}) => {
+  const deps = testDeps()
   const client = await aStoredClient(deps, fields)
   const { clientId } = client
   const change = (input: object, own: TestDeps = deps) =>
@@ -48,7 +48,7 @@ describe('update-client (design section 7)', () => {
 
   it('clears optional fields with null', async () => {
     const { client, change, now } = await aMerchant({
-      bank: { bankName: 'BCA', bankAccountNo: '1', bankAccountName: 'A' },
+      bank: STORED_BANK,
       returnUrl: 'https://old.example/',
       rateLimitPerSecond: 5,
     })
@@ -104,7 +104,7 @@ describe('update-client (design section 7)', () => {
   })
 
   it('grows the parts of a client: its payments use them from a minute on, and its readers are told in the same write', async () => {
-    const { deps, client, change, trail, shown, now } = await aMerchant({}, 'lean')
+    const { deps, client, change, trail, shown, now } = await aMerchant()
     const before = await shown()
     deps.clock.advance(1)
 
@@ -123,7 +123,7 @@ describe('update-client (design section 7)', () => {
   })
 
   it('has parts take effect a minute after they are written, however long that took', async () => {
-    const { deps, change, now } = await aMerchant({}, 'lean')
+    const { deps, change, now } = await aMerchant()
     let stoodStill = false
     const slow = interceptTable(deps, {
       before: (call) => {
@@ -140,7 +140,7 @@ describe('update-client (design section 7)', () => {
   })
 
   it('keeps what is in force until more parts are', async () => {
-    const { deps, change, now } = await aMerchant({}, 'lean')
+    const { deps, change, now } = await aMerchant()
     await change({ ledger_parts: 4 })
     deps.clock.advance(60)
 
@@ -150,18 +150,16 @@ describe('update-client (design section 7)', () => {
   })
 
   it.each([
-    ['fewer', 'lean', 4, 'can only grow: it is 8'],
-    ['none', 'lean', 0, 'must be at least 1'],
-    ['too many', 'lean', 17, 'must be at most 16'],
-    ['half a part', 'lean', 8.5, 'must be an integer'],
-    ['more while the release before may come back', 'complete', 9, 'must stay 1 until the stage has storedRows: lean'],
-  ] as const)('refuses %s parts, in a stage whose rows are %s, and changes nothing', async (_, rows, parts, reason) => {
-    const { deps, change, shown, client } = await aMerchant({}, 'lean')
+    ['fewer', 4, 'can only grow: it is 8'],
+    ['none', 0, 'must be at least 1'],
+    ['too many', 17, 'must be at most 16'],
+    ['half a part', 8.5, 'must be an integer'],
+  ] as const)('refuses %s parts and changes nothing', async (_, parts, reason) => {
+    const { deps, change, shown, client } = await aMerchant()
     await change({ ledger_parts: 8 })
     const before = await shown()
-    const own = { ...deps, stage: { ...deps.stage, storedRows: rows } }
 
-    const answer = await change({ ledger_parts: parts, name: 'Other' }, own)
+    const answer = await change({ ledger_parts: parts, name: 'Other' })
 
     expect(answer).toMatchObject({
       status: 422,
@@ -172,7 +170,7 @@ describe('update-client (design section 7)', () => {
   })
 
   it('refuses to shrink what another operator has grown meanwhile, for readers too', async () => {
-    const { deps, client, change } = await aMerchant({}, 'lean')
+    const { deps, client, change } = await aMerchant()
     const overtaken = beforeFirst(deps, 'transact', () => change({ ledger_parts: 8 }))
 
     const answer = await change({ ledger_parts: 2 }, overtaken)

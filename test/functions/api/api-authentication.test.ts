@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { issueApiKey } from '../../../shared/client/api-key-store.ts'
-import { apiKeyKey } from '../../../shared/table/keys.ts'
-import { API, type ApiRequest, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
@@ -12,12 +10,7 @@ const NAMES = Object.keys(API) as Name[]
 /** Headers that prove nobody, each made for a client whose key works; more of them in `authenticate.test.ts`. */
 const BAD_HEADERS: Readonly<Record<string, (deps: TestDeps) => Promise<string | undefined>>> = {
   'no header': async () => undefined,
-  'a malformed key': async (deps) => (await anApiClient(deps)).authorization.slice(0, -1),
   'an unknown key': async (deps) => (await anApiClient(deps)).authorization.replace(/.{43}$/, 'A'.repeat(43)),
-  'a key under the name of another client': async (deps) => {
-    const [one, two] = [await anApiClient(deps), await anApiClient(deps)]
-    return one.authorization.replace(one.clientId, two.clientId)
-  },
 }
 
 /** A request with everything else wrong too, so that an answer about any of it would show. */
@@ -110,14 +103,5 @@ describe('a key that may only read (design section 8)', () => {
     const { caller } = await readOnly(deps)
 
     expect((await call(deps, API[name], { caller })).status).not.toBe(403)
-  })
-
-  it('of a release before this one has no permissions, and may do everything', async () => {
-    const deps = testDeps()
-    const { caller, key } = await readOnly(deps)
-    const { permissions: _, ...legacy } = await rawItem(deps, apiKeyKey(key.keyId))
-    await putRaw(deps, legacy)
-
-    expect((await call(deps, API.createPayment, { caller, body: aPaymentBody() })).status).toBe(201)
   })
 })

@@ -130,7 +130,7 @@ describe('GET /v1/events (design section 8)', () => {
   })
 
   it('goes on behind a cursor from before its client grew, in the new parts too', async () => {
-    const { deps, caller, ask } = await anApi({}, memoryDeps({ stage: { storedRows: 'lean' } }))
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const old = await eventRow(deps, caller.clientId, deps.now())
     deps.clock.advance(600)
     const before = await ask('listEvents')

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
-import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -56,17 +55,6 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     // As Lambda writes what a function answers, and as the webhook carries it.
     const texts = [...answers.map(({ text }) => text), JSON.stringify(shown), String(event?.['body'])]
     expect(texts.map(metadataIn)).toStrictEqual(texts.map(() => metadata))
-  })
-
-  it('stored by an older release is read as that release wrote it', async () => {
-    const { deps, caller, ask } = await anApi()
-    const { body } = await create(deps, caller, '{}', 'k')
-    const id = v.parse(PaymentIdSchema, body['id'])
-    await deps.table.write(update(paymentKey(id), { set: { metadata: '{"9":1.0,"10":2,"b":"é"}' } }))
-
-    const { text } = await ask('getPayment', { id })
-
-    expect(metadataIn(text)).toBe('{"9":1.0,"10":2,"b":"é"}')
   })
 
   it('pollutes no prototype', async () => {

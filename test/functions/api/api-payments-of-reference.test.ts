@@ -3,9 +3,7 @@ import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { pointFromReference } from '../../../shared/payment/reference-store.ts'
-import { exists } from '../../../shared/table/condition.ts'
-import { referenceKey, referencePk } from '../../../shared/table/keys.ts'
-import { remove } from '../../../shared/table/step.ts'
+import { referencePk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
@@ -90,15 +88,6 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
     expect((await listed()).body).toMatchObject({ data: [{ id: payment.paymentId, status: 'succeeded' }] })
     expect(await pointersIn(deps, caller)).toMatchObject([{ sk: `${payment.createdAt}#${payment.paymentId}` }])
-  })
-
-  it('does not find a payment of the release before, which nothing leads to', async () => {
-    const { deps, caller, listed } = await aMerchant()
-    const { createdAt, paymentId } = await aSucceededPayment(deps, caller, { externalReference: REFERENCE })
-    const key = referenceKey(caller.clientId, REFERENCE, createdAt, paymentId)
-    await deps.table.transact({ pointer: remove(key, exists) })
-
-    expect((await listed()).body).toStrictEqual(NONE)
   })
 
   it('answers another client as if nobody had the reference, byte for byte', async () => {

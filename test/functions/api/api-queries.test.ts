@@ -6,11 +6,11 @@ import { storedSettlement } from '../../support/payout-builders.ts'
 type Query = Readonly<Record<string, string>>
 type Name = keyof typeof API
 
-const LISTS: readonly Name[] = ['listPayments', 'listSettlements']
+const LISTS: readonly Name[] = ['listPayments', 'listSettlements', 'listWebhookDeliveries']
 
-/** Of a merchant: what payments and settlements answer to one query. */
-const bothLists = async (query: Query, { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>) => {
-  const answers = [await ask('listPayments', { query }), await ask('listSettlements', { query })]
+/** What the lists of a merchant answer to one query. */
+const eachList = async (query: Query, { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>) => {
+  const answers = await Promise.all(LISTS.map((name) => ask(name, { query })))
   return answers.map(({ status, body }) => [status, body] as const)
 }
 
@@ -21,14 +21,16 @@ describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
     [{ page: '+2' }, { page: 2, per_page: 25 }],
     [{ page: '007' }, { page: 7, per_page: 25 }],
     [{ per_page: '0' }, { page: 1, per_page: 1 }],
+    [{ per_page: '101' }, { page: 1, per_page: 100 }],
     [{ per_page: '9'.repeat(400) }, { page: 1, per_page: 100 }],
     [
       { cursor: 'x', __proto__x: '1' },
       { page: 1, per_page: 25 },
     ],
   ])('of %j is clamped, and passed over where it is not known (spec 8)', async (query, expected) => {
-    expect(await bothLists(query, await anApi())).toStrictEqual([
+    expect(await eachList(query, await anApi())).toStrictEqual([
       [200, { data: [], pagination: { ...expected, total: 0, total_pages: 0 } }],
+      [200, { data: [], pagination: expected }],
       [200, { data: [], pagination: expected }],
     ])
   })
@@ -38,11 +40,12 @@ describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
     await api.ask('createPayment', { body: aPaymentBody() })
     await storedSettlement(api.deps, { clientId: api.caller.clientId })
 
-    const answers = await bothLists({ page, per_page: '100' }, api)
+    const answers = await eachList({ page, per_page: '100' }, api)
 
     const pagination = { page: Number(page), per_page: 100 }
     expect(answers).toStrictEqual([
       [200, { data: [], pagination: { ...pagination, total: 1, total_pages: 1 } }],
+      [200, { data: [], pagination }],
       [200, { data: [], pagination }],
     ])
   })

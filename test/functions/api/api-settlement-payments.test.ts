@@ -197,7 +197,6 @@ describe('a settlement of 2,000 payments', () => {
       const { paidAt, id } = at(number)
       const row = {
         ...whole,
-        paymentId: id,
         paidAt,
         owner: ownerOf(caller.clientId),
         entity: 'payment',

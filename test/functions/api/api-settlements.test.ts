@@ -3,8 +3,7 @@ import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { anApi } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-
-const BANK = { bankName: 'BCA', bankAccountNo: '0123456789', bankAccountName: 'PT Warung Kopi' }
+import { BANK } from '../../support/settlement-builders.ts'
 
 const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
   (Array.isArray(body['data']) ? body['data'] : []).map((row: unknown) => String(Object(row).id))
@@ -54,8 +53,8 @@ describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
       status: 'manual_paid',
       triggered_by: 'manual',
       bank_name: 'BCA',
-      bank_account_no: '0123456789',
-      bank_account_name: 'PT Warung Kopi',
+      bank_account_no: BANK.bankAccountNo,
+      bank_account_name: BANK.bankAccountName,
       notes: 'batch 7',
       settled_at: settledAt,
     })

@@ -82,8 +82,8 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     ])
   })
 
-  it('shows a lean one that arrived at once, and of a test event no payment', async () => {
-    const { deps, ask, endpoint } = await aMerchant(testDeps({ stage: { storedRows: 'lean' } }))
+  it('shows one that arrived at once, and of a test event no payment', async () => {
+    const { deps, ask, endpoint } = await aMerchant(testDeps())
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
     const delivery = await storedDelivery(deps, endpoint, {}, event)
     await deliverWebhook(deps, messageFor(delivery))
@@ -110,12 +110,10 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
 
     const pages = [await ask('listWebhookDeliveries', { query: { per_page: '2' } })]
     pages.push(await ask('listWebhookDeliveries', { query: { per_page: '2', page: '2' } }))
-    const past = await ask('listWebhookDeliveries', { query: { per_page: '100', page: '1000001' } })
 
     const each = await Promise.all(stored.map(({ deliveryId: id }) => ask('getWebhookDelivery', { id })))
     expect(pages.flatMap(shownIn)).toStrictEqual(each.map(({ body }) => body))
     expect(pages.map(({ body }) => body['pagination'])).toStrictEqual([1, 2].map((page) => ({ page, per_page: 2 })))
-    expect(past.body).toStrictEqual({ data: [], pagination: { page: 1_000_001, per_page: 100 } })
   })
 
   it('filters by endpoint, event and status, and by any of them together', async () => {

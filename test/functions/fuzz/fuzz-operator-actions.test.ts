@@ -31,7 +31,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   delivery_id: fc.constantFrom('$delivery', UNKNOWN_ID),
   event_id: fc.constantFrom('$event', UNKNOWN_ID),
   settlement_id: fc.constantFrom('$settlement', '$failed', UNKNOWN_ID),
-  suspense_id: fc.constantFrom('py-unknown', `${UNKNOWN_ID}#zero_fee`, 'x'.repeat(3_000), ''),
+  suspense_id: fc.constantFrom('py-unknown', `${UNKNOWN_ID}#fee_lost`, 'x'.repeat(3_000), ''),
   bank: fc.oneof(
     fc.constant(null),
     objectOf({ bank_name: hostileText, bank_account_no: hostileText, bank_account_name: hostileText }),
@@ -129,6 +129,17 @@ describe('every operator action with any payload', () => {
       'operator' in Object(payload) ? ['ayu', 'string'] : [undefined, 'undefined'],
     )
   })
+
+  it.each(ACTIONS.filter(({ name }) => /^(list|find)-/.test(name)))(
+    '$name has at most 100 rows a page',
+    async (one) => {
+      const payload = { ...Object(filledIn(RIGHT_PAYLOADS[one.name], world.names)), per_page: 101 }
+
+      const { body } = await invokeAdmin(await handlerOf(one.entry), copyOf(world), payload)
+
+      expect(body).toMatchObject({ pagination: { page: 1, per_page: 100 } })
+    },
+  )
 
   it.each(ACTIONS)('$name refuses a payload that is no object, and changes nothing', async ({ entry }) => {
     const deps = copyOf(world)

@@ -12,8 +12,6 @@ export const SEEN_NOTHING: Seen = {
   mustHear: () => true,
   destinationsOfKey: new Map(),
   paymentsOfKey: new Map(),
-  unreferenced: new Set(),
-  toldByFormer: [],
   logLines: [],
   confidential: [],
 }

@@ -86,15 +86,6 @@ const SCHEDULED: Readonly<Record<string, object>> = {
   'sync-provider-transactions': { complete: true },
 }
 
-/** CloudFormation makes the resource that a function is. */
-const creation = ({ names }: World) => ({
-  RequestType: 'Create',
-  ResponseURL: names['$cloudFormation'],
-  StackId: 'stack',
-  RequestId: 'request-1',
-  LogicalResourceId: 'Step',
-})
-
 /** An event that fits a function's trigger, and what its answer must say. */
 export const anInvocation = async (spec: FunctionSpec, world: World): Promise<Invocation> => {
   switch (spec.trigger.kind) {
@@ -107,8 +98,6 @@ export const anInvocation = async (spec: FunctionSpec, world: World): Promise<In
       return streamInvocation(world)
     case 'schedule':
       return { event: {}, answers: SCHEDULED[spec.name] ?? { scheduled: 'by nothing known here' } }
-    case 'deployment':
-      return { event: creation(world), answers: { outcome: 'copied' } }
     case 'operator':
       return { event: filledIn(RIGHT_PAYLOADS[spec.name], world.names), answers: { status: 200 } }
   }

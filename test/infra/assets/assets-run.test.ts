@@ -13,9 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
-import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
@@ -27,6 +26,7 @@ import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { DAY_MS, timestampOf } from '../../../shared/time.ts'
+import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { operatorWorld } from '../../support/operator-world.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
@@ -47,8 +47,7 @@ const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
 const [directory, again] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'gateway-assets-'))) as [string, string]
 const secrets = new Map([
-  // As an older release was given it; the deployment's step copies the tokens.
-  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
   [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
 ])
 
@@ -56,21 +55,15 @@ let functions: ReadonlyMap<string, BundledFunction>
 /** What `npm run synth` has printed. */
 let printed: string
 let emulator: QueueEmulator
-let dynamodb: DynamoDbLocal
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
-let cloudFormation: Awaited<ReturnType<typeof startLocalHttpServer>>
 /** Addresses by what the template's references name. */
 const local = new Map<string, string>()
 
 beforeAll(async () => {
-  // Of its own: the one that all tests share has so many items by now that it answers late.
-  dynamodb = await startDynamoDbLocal()
-  await createTable(dynamodb.endpoint, TABLE)
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
   secretsManager = await startSecretsEmulator(secrets)
-  cloudFormation = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
   for (const name of QUEUE_NAMES) {
@@ -82,40 +75,30 @@ beforeAll(async () => {
 }, 240_000)
 
 afterAll(async () => {
-  await Promise.all([
-    dynamodb?.close(),
-    emulator?.close(),
-    simulator?.[Symbol.asyncDispose](),
-    secretsManager?.close(),
-    cloudFormation?.close(),
-  ])
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close()])
   for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
 
 /** The template's environment with addresses put in, and what Lambda and the local services add. */
-const environmentOf = ({ environment }: BundledFunction, table: string) => ({
-  ...dynamodbEnvironment(),
-  ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
-  [ENV.table]: table,
-  [ENV.providerUrl]: simulator.simulator.url,
-  AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
-  AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
-})
-
-const dynamodbEnvironment = () => {
-  const { endpoint, region, credentials } = localAws(dynamodb.endpoint)
+const environmentOf = ({ environment }: BundledFunction, table: string) => {
+  const { endpoint, region, credentials } = localAws(dynamoDb().endpoint)
   return {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
+    [ENV.table]: table,
+    [ENV.providerUrl]: simulator.simulator.url,
+    AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
+    AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
   }
 }
 
 /** A merchant of its own, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {
-  const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamodb.endpoint)), name: tableName })
+  const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamoDb().endpoint)), name: tableName })
   const deps = testDeps({ requests, stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
@@ -124,7 +107,7 @@ const aWorld = async (tableName: string) => {
   deps.provider.script('createRequest', adapter(simulator).createRequest)
   const open = await aPendingPayment(deps, world.client)
   for (const [name, value] of deps.secretValues) secrets.set(name, value)
-  return { deps, ...world, names: { ...world.names, $open: open.paymentId, $cloudFormation: cloudFormation.url } }
+  return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
 }
 
 const CHANGES = TABLE_ACTIONS.filter((action) => !/^(Get|BatchGet|Query|ConditionCheck)/.test(action))
@@ -142,7 +125,7 @@ const worldFor = ({ table, trigger }: FunctionSpec, name: string) => {
 const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
   if (trigger.kind !== 'schedule') return TABLE
   const own = `${TABLE}-${name}`
-  await createTable(dynamodb.endpoint, own)
+  await createTable(dynamoDb().endpoint, own)
   return own
 }
 
@@ -230,6 +213,12 @@ describe('the assets of the stack', () => {
     const source = readFileSync('shared/runtime/env-credentials.ts', 'utf8').split('\n')
     expect(source[Number(line) - 1]).toContain(NO_CREDENTIALS)
   })
+})
+
+const onDynamoDb = await describeOnDynamoDb()
+
+onDynamoDb('the assets of the stack, called once', () => {
+  beforeAll(() => createTable(dynamoDb().endpoint, TABLE))
 
   it.concurrent.each(MANIFEST)('$name loads by itself and answers what it is asked', async (spec) => {
     const { answer, answers, output, world } = await run(spec)

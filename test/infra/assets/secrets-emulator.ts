@@ -12,10 +12,6 @@ export const startSecretsEmulator = async (values: Map<string, string>) => {
       switch (String(headers['x-amz-target'])) {
         case 'secretsmanager.GetSecretValue':
           return value === undefined ? absent : jsonReply(200, { Name: name, SecretString: value })
-        case 'secretsmanager.PutSecretValue':
-          if (value === undefined) return absent
-          values.set(name, String(input['SecretString']))
-          return jsonReply(200, { Name: name })
         case 'secretsmanager.CreateSecret':
           values.set(name, String(input['SecretString']))
           return jsonReply(200, { Name: name })

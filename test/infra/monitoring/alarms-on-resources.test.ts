@@ -4,7 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { AWS_METRICS } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { METRIC_NAMESPACE } from '../../../shared/metrics.ts'
-import { tableShape } from '../../../shared/table/schema.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { graphsIn, type TemplateMetric, tellingAlarms } from '../../support/alarm-template.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),
   QueueName: template.each('AWS::SQS::Queue', 'QueueName').map(String),
   TableName: template.each('AWS::DynamoDB::GlobalTable', 'TableName').map(String),
-  GlobalSecondaryIndexName: Object.keys(tableShape().indexes),
+  GlobalSecondaryIndexName: Object.keys(TABLE_SCHEMA.indexes),
   Operation: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'],
 }
 
@@ -91,7 +91,7 @@ describe('nothing is left unwatched', () => {
   })
 
   it.each(['ReadThrottleEvents', 'WriteThrottleEvents'])('of the table: %s of itself and of each index', (name) => {
-    expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual(['itself', ...Object.keys(tableShape().indexes)])
+    expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual(['itself', ...Object.keys(TABLE_SCHEMA.indexes)])
   })
 
   it('of the account: the runs that the stage’s reservations leave to all others', () => {

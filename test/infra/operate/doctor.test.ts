@@ -120,18 +120,6 @@ describe('the doctor', () => {
     expect(JSON.stringify(findings)).not.toMatch(/Generated|short/)
   })
 
-  it('says that tokens an older release used are still beside the key, where many functions may read them', async () => {
-    const tokens = ['the-old-token-of-tests']
-    holding('provider', JSON.stringify({ secret_key: 'xnd_development_local', callback_tokens: tokens }))
-
-    const findings = await prod.notOk()
-
-    expect(findings).toMatchObject([
-      { what: 'provider secret', state: 'wrong', detail: expect.stringContaining('still holds callback tokens') },
-    ])
-    expect(JSON.stringify(findings)).not.toContain('old-token')
-  })
-
   it('sees that nobody confirmed the subscription to alarms', async () => {
     prod.aws.sns
       .on(ListSubscriptionsByTopicCommand)

@@ -18,7 +18,6 @@ const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
   // The adapter that reads the provider's secret is bound at run time; calling the port is what needs it.
   ['read-provider', /\bprovider\.\w+\(|\bsecrets\.get\(providerSecretName\(/],
   ['read-callback-tokens', /\bsecrets\.get\(callbackSecretName\(/],
-  ['write-callback-tokens', /\bsecrets\.replace\(callbackSecretName\(/],
   ['read-endpoints', /\bsecrets\.get\([^)]*\bsecretName\)/],
   ['create-endpoints', /\bsecrets\.create\(/],
   ['delete-endpoints', /\bsecrets\.remove\(/],

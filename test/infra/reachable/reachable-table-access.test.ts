@@ -9,7 +9,7 @@ const bundle = (code: string) => `
 // shared/table/keys.ts
 var clientKey = (id) => ({ pk: "CLIENT#" + id, sk: "CLIENT" });
 var paymentKey = (id) => ({ pk: "PAYMENT#" + id, sk: "PAYMENT" });
-var syncCursorKey = { pk: "SYNC#provider", sk: "SYNC" };
+var pausesKey = { pk: "QUOTA#pauses", sk: "QUOTA" };
 var foundKey = (partition, key) => key;
 // shared/table/list-items.ts
 var listItems = async (deps, options) => deps.table.getMany(await deps.table.query(options));
@@ -27,7 +27,7 @@ const reached = (code: string) => reachableTableAccess(bundle(code))
 /** What each code reaches: a key of these kinds, or indexes. */
 const FOUND: readonly (readonly [what: string, code: string, access: TableAccess])[] = [
   ['a key built in place', 'var f = (deps, id) => deps.table.get(paymentKey(id))', { GetItem: ['PAYMENT'] }],
-  ['a key that is a constant', 'var f = (deps) => deps.table.get(syncCursorKey)', { GetItem: ['SYNC'] }],
+  ['a key that is a constant', 'var f = (deps) => deps.table.get(pausesKey)', { GetItem: ['QUOTA'] }],
   ['one of two', 'var f = (c) => put(c ? paymentKey(1) : clientKey(1), {})', { PutItem: ['CLIENT', 'PAYMENT'] }],
   ['keys of a list', 'var f = (deps, ids) => deps.table.getMany(ids.map(paymentKey))', { BatchGetItem: ['PAYMENT'] }],
   [

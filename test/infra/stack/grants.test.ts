@@ -94,7 +94,6 @@ const endpointSecrets = (stage: Stage) =>
 const secretPermissions = (stage: Stage) => ({
   'read-provider': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider>`],
   'read-callback-tokens': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider-callback>`],
-  'write-callback-tokens': [`secretsmanager:PutSecretValue on <gateway/${stage}/provider-callback>`],
   'read-endpoints': [`secretsmanager:GetSecretValue on ${endpointSecrets(stage)}`],
   'create-endpoints': [`secretsmanager:CreateSecret on ${endpointSecrets(stage)}`],
   'delete-endpoints': [`secretsmanager:DeleteSecret on ${endpointSecrets(stage)}`],
@@ -122,7 +121,6 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
       return [`sqs:SendMessage on <gateway-${stage}-schedules-dead>.Arn`]
     case 'http':
     case 'http-default':
-    case 'deployment':
     case 'operator':
       return []
   }
@@ -169,11 +167,7 @@ const keyPermissions = (permissions: readonly string[]): readonly string[] => {
         : [],
     sqs: does('sqs:SendMessage') ? SEND : does('sqs:ReceiveMessage') ? DECRYPT : [],
     sns: does('sns:Publish') ? SEND : [],
-    secretsmanager: does('secretsmanager:CreateSecret', 'secretsmanager:PutSecretValue')
-      ? SEND
-      : does('secretsmanager:GetSecretValue')
-        ? DECRYPT
-        : [],
+    secretsmanager: does('secretsmanager:CreateSecret') ? SEND : does('secretsmanager:GetSecretValue') ? DECRYPT : [],
   }
   return Object.entries(uses).flatMap(([service, actions]) =>
     actions.map((action) => `kms:${action} on <key>.Arn via ${service}`),

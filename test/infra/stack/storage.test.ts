@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deployedStage } from '../../../infra/stack/stage.ts'
-import { TABLE_SCHEMA, tableShape } from '../../../shared/table/schema.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
 
@@ -18,7 +17,7 @@ describe('table', () => {
 
     expect(KeySchema).toStrictEqual([key('pk', 'HASH'), key('sk', 'RANGE')])
     expect(GlobalSecondaryIndexes).toStrictEqual(
-      Object.entries(tableShape().indexes).map(([IndexName, { partition, sort, include }]) => ({
+      Object.entries(TABLE_SCHEMA.indexes).map(([IndexName, { partition, sort, include }]) => ({
         IndexName,
         KeySchema: [...partition.map((name) => key(name, 'HASH')), ...sort.map((name) => key(name, 'RANGE'))],
         Projection:
@@ -30,25 +29,12 @@ describe('table', () => {
     )
     expect(new Set(Array.isArray(AttributeDefinitions) ? AttributeDefinitions : [])).toStrictEqual(
       new Set(
-        Object.entries(tableShape().attributeTypes).map(([AttributeName, AttributeType]) => ({
+        Object.entries(TABLE_SCHEMA.attributeTypes).map(([AttributeName, AttributeType]) => ({
           AttributeName,
           AttributeType,
         })),
       ),
     )
-  })
-
-  it('loses one index of the release before when its rows become lean, and changes in no other way', () => {
-    const settings = { ...deployedStage('dev').settings, storedRows: 'lean' as const }
-    const lean = synthesised(stageWith({ settings })).only('AWS::DynamoDB::GlobalTable').properties
-    const names = (of: unknown) => (Array.isArray(of) ? of.map((index) => Object(index).IndexName) : [])
-
-    expect(names(lean['GlobalSecondaryIndexes'])).toStrictEqual(Object.keys(TABLE_SCHEMA.indexes))
-    expect(names(table.properties['GlobalSecondaryIndexes'])).toStrictEqual([
-      ...Object.keys(TABLE_SCHEMA.indexes),
-      'by-paid',
-    ])
-    expect(JSON.stringify(lean['AttributeDefinitions'])).not.toContain('client_id')
   })
 
   it.each([
@@ -57,7 +43,7 @@ describe('table', () => {
   ] as const)('of %s is on demand up to a maximum, streams new images and expires by ttl', (name, template, most) => {
     const read = { ReadOnDemandThroughputSettings: { MaxReadRequestUnits: most } }
     const write = { WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: most } }
-    const indexes = Object.keys(tableShape().indexes).map((IndexName) => ({ IndexName }))
+    const indexes = Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName }))
 
     const properties = template.only('AWS::DynamoDB::GlobalTable').properties
 
@@ -91,7 +77,7 @@ describe('table', () => {
 
     expect(warm.only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
       WarmThroughput,
-      GlobalSecondaryIndexes: Object.keys(tableShape().indexes).map((IndexName) => ({ IndexName, WarmThroughput })),
+      GlobalSecondaryIndexes: Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName, WarmThroughput })),
     })
   })
 })
@@ -115,10 +101,6 @@ describe('provider secrets', () => {
       'RetainExceptOnCreate',
       'RetainExceptOnCreate',
     ])
-  })
-
-  it('leave the key in the resource that older releases kept both parts in, so that no deployment replaces it', () => {
-    expect(dev.ofType('AWS::SecretsManager::Secret')[0]?.logicalId).toBe('ProviderSecret41CB2DAF')
   })
 })
 

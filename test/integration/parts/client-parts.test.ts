@@ -103,7 +103,7 @@ describe('a client whose payments lie in four parts', () => {
     await sweptNow(deps, client)
     const digest = async () =>
       (await deps.table.query({ partition: [sealsPk(client.clientId)], limit: 10 })).items.map((item) => item['digest'])
-    const twin = memoryDeps({ stage: { storedRows: 'lean' } }, deps.memory.items())
+    const twin = memoryDeps({}, deps.memory.items())
     twin.clock.set(deps.clock.now())
 
     await auditClient(twin, client.clientId)

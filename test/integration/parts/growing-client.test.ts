@@ -13,9 +13,10 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, ownersOf, paymentKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aRequest, create, lateAnswer } from '../../support/payment-builders.ts'
 import { withFloor } from '../../support/settlement-builders.ts'
-import { grown, leanDeps } from './grown-client.ts'
+import { grown } from './grown-client.ts'
 
 /** An Idempotency-Key whose payment is in that one of two parts. */
 const keyInPart = ({ clientId }: Client, part: number): string => {
@@ -25,7 +26,7 @@ const keyInPart = ({ clientId }: Client, part: number): string => {
 
 describe('a client that grows', () => {
   it('uses no new part for a minute, and one by the hash of the id from then on, which all that follows keeps', async () => {
-    const deps = leanDeps()
+    const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 4)
     const make = async (count: number) => {
       const made: Payment[] = []
@@ -58,7 +59,7 @@ describe('a client that grows', () => {
   })
 
   it('has no row that a list, a settlement or an audit which began before misses, whoever read it when', async () => {
-    const deps = leanDeps()
+    const deps = memoryDeps()
     const old = await withFloor(deps)
     const client = await grown(deps, old, 16)
     deps.clock.advance(61)
@@ -78,7 +79,7 @@ describe('a client that grows', () => {
   })
 
   it('while a create is frozen behind its claim: the payment stays where it was claimed, also when it is taken over or paid unheard', async () => {
-    const deps = leanDeps()
+    const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 2)
     deps.clock.advance(61)
     const key = keyInPart(client, 1)

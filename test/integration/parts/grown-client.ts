@@ -10,8 +10,6 @@ import { invokeAdmin } from '../../support/operator-actions.ts'
 import { storeSucceeded, succeededPayment, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-export const leanDeps = () => memoryDeps({ stage: { storedRows: 'lean' } })
-
 /** The client as whoever makes payments reads it now. */
 export const grown = async (deps: TestDeps, { clientId }: Client, parts: number): Promise<Client> => {
   const answer = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, ledger_parts: parts })
@@ -35,7 +33,7 @@ export const idsBy = (payments: readonly Payment[], by: 'createdAt' | 'paidAt') 
 
 /** A client of four parts with payments in all of them. */
 export const manyPaid = async (count: number) => {
-  const deps = leanDeps()
+  const deps = memoryDeps()
   const client = await grown(deps, await withFloor(deps), 4)
   deps.clock.advance(3_600)
   const payments = paidPayments(client, deps, count)

@@ -5,11 +5,9 @@
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
-import type { Client } from '../../../shared/client/client.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
@@ -29,10 +27,6 @@ const machines = () => {
   return { deps, behind: machine(deps, -10), ahead: machine(deps, 10) }
 }
 
-/** A window as older releases made it, with the payments that were there already. */
-const openAtBirth = (deps: TestDeps, { clientId, createdAt }: Client, fields: object = {}) =>
-  deps.table.write(update(windowKey(clientId), { set: { settledUntil: createdAt, ...fields } }))
-
 describe("a client's window", () => {
   it('has no payment before it, however far the clocks of two machines are apart', async () => {
     const { deps, behind, ahead } = machines()
@@ -50,33 +44,6 @@ describe("a client's window", () => {
     expect(payment).toMatchObject({ status: 'succeeded', paidAt: addMs(client.createdAt, -20 * SECOND_MS) })
     expect(settlements).toMatchObject([{ periodStart: addMs(client.createdAt, -HOUR_MS), paymentCount: 2 }])
     await expectBalanced(deps, client.clientId)
-  })
-
-  it('is opened for what fell before it when an older release made it and nothing was swept', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(ahead)
-    await openAtBirth(deps, client)
-    await aSucceededPayment(deps, client, { paidAt: behind.now() })
-    await expectBalanced(deps, client.clientId)
-    deps.clock.advance(86_400 + 10)
-
-    const settlements = await sweep(deps, client)
-
-    expect(settlements).toMatchObject([{ periodStart: addMs(client.createdAt, -HOUR_MS), paymentCount: 1 }])
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('is not opened again once it was swept, not even to where it would have begun', async () => {
-    const { deps } = machines()
-    const client = await aStoredClient(deps)
-    await aSucceededPayment(deps, client, { paidAt: addMs(client.createdAt, -1) })
-    // Swept up to the very moment of the client's birth.
-    await openAtBirth(deps, client, { changedAt: deps.now() })
-    deps.clock.advance(86_400)
-
-    const settlements = await sweep(deps, client)
-
-    expect(settlements).toStrictEqual([])
   })
 })
 

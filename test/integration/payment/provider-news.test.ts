@@ -35,7 +35,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const event = await eventOf(deps, payment, 'payment.succeeded')
     expect(JSON.parse(String(event?.['body']))).toMatchObject({
       event: 'payment.succeeded',
-      event_id: event?.['eventId'],
+      event_id: event?.['id'],
       timestamp: deps.now(),
       data: { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 },
     })
@@ -52,6 +52,8 @@ describe('a capture on a pending payment (spec 3.1)', () => {
 
     const amounts = { providerFeeMinor: fee, netMinor: 99_900 - fee }
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ ...amounts, feeStatus: 'actual' })
+    const event = await eventOf(deps, payment, 'payment.succeeded')
+    expect(JSON.parse(String(event?.['body']))).toMatchObject({ data: { fee_status: 'actual', xendit_fee_minor: fee } })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: amounts.netMinor, succeeded: 1 })
     expect(deps.published).toStrictEqual([])
   })

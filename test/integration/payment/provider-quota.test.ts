@@ -11,13 +11,13 @@ import { addMs, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { depsWithOwnTable, testDeps } from '../../support/test-deps.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 const LIMITED = { kind: 'unanswered', reason: 'rate_limited' } as const
 
 /** Environments on one table: each has a provider and caches of its own. */
-const environments = async () => {
-  const first = await depsWithOwnTable({ stage: { providerCallsPerMinute: 60 } })
+const environments = () => {
+  const first = memoryDeps({ stage: { providerCallsPerMinute: 60 } })
   const second = testDeps({ requests: first.requests, now: first.now, stage: { providerCallsPerMinute: 60 } })
   return { first, second, windowEnd: addMs(first.now(), 10 * SECOND_MS) }
 }
@@ -31,7 +31,7 @@ describe('takeCalls', () => {
   })
 
   it('grants what is left, then nothing until the window is over, whoever asks', async () => {
-    const { first, second, windowEnd } = await environments()
+    const { first, second, windowEnd } = environments()
 
     expect(await takeCalls(first, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
     expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 3, retryAt: windowEnd })
@@ -42,7 +42,7 @@ describe('takeCalls', () => {
   })
 
   it('never grants a crowd more than the window holds', async () => {
-    const { first, second } = await environments()
+    const { first, second } = environments()
 
     const taken = await Promise.all(
       [first, second, first, second, first].map((deps) => takeCalls(deps, 'getRequest', 3)),
@@ -67,7 +67,7 @@ describe('a pause', () => {
   const pausing: Provider['pauseMs'] = (operation) => (operation === 'listTransactions' ? 7_000 : 0)
 
   it('is seen by every environment, for the operation it is about', async () => {
-    const { first, second } = await environments()
+    const { first, second } = environments()
     const until = addMs(first.now(), 7_000)
     first.provider.script('pauseMs', pausing)
 
@@ -82,7 +82,7 @@ describe('a pause', () => {
   })
 
   it('is not cut short by one that ends earlier', async () => {
-    const { first, second } = await environments()
+    const { first, second } = environments()
     first.provider.script('pauseMs', pausing)
     const until = addMs(first.now(), 7_000)
     await notePause(first, LIST)
@@ -93,7 +93,7 @@ describe('a pause', () => {
   })
 
   it('of nobody knows how long is five seconds, and seen a second late at most', async () => {
-    const { first, second } = await environments()
+    const { first, second } = environments()
     expect(await pausedUntil(second, LIST)).toBeUndefined()
 
     await notePause(first, LIST)

@@ -65,7 +65,12 @@ it('endSuspenseAlert takes an alert off once, and makes no item where there is n
 })
 
 it('recordSuspense leaves the alert due when the topic does not answer', async ({ deps }) => {
-  const item = finding({ subject: crypto.randomUUID(), cause: 'zero_fee', payment: undefined, now: deps.now() })
+  const item = finding({
+    subject: crypto.randomUUID(),
+    cause: 'not_found_upstream',
+    payment: undefined,
+    now: deps.now(),
+  })
   const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
 
   await recordSuspense(silent, item)

@@ -133,7 +133,9 @@ describe('bank details of a settlement (spec 2.3)', () => {
       },
     })
 
-    expect(await sweepADayLater(slow, client)).toMatchObject([{ bank: BANK }])
+    expect(await sweepADayLater(slow, client)).toMatchObject([
+      { bank: { ...BANK, since: expect.any(String) as unknown } },
+    ])
 
     await expectBalanced(deps, client.clientId)
   })

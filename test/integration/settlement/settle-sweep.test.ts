@@ -14,7 +14,7 @@ import { lambdaContext } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { settled } from '../../support/payout-builders.ts'
 import { aDayLater, aSucceededPayment, fail, settlementsOf, withFloor } from '../../support/settlement-builders.ts'
-import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** A sweep goes to every client there is. */
 const { requests } = memoryDeps()
@@ -106,7 +106,7 @@ describe('settle-client, the worker of the sweep', () => {
 })
 
 it('settlements that wait three days for their payout are told, in one alert a day until none does', async () => {
-  const deps = await depsWithOwnTable()
+  const deps = memoryDeps()
   const client = await withFloor(deps)
   const first = await settled(deps, client, 100_000)
   const second = await settled(deps, client, 200_000)

@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest'
 import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
-import { syncCursorKey } from '../../../shared/table/keys.ts'
-import { put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { behind, recordQuestions } from './asked-head.ts'
@@ -21,18 +19,6 @@ describe('sync: what the head reads', () => {
     expect(asked.slice(1).map(({ updatedFrom }) => updatedFrom)).toStrictEqual(
       asked.slice(0, -1).map(({ updatedTo }) => updatedTo),
     )
-  })
-
-  it('begins where the release before stopped or could not look, and moves its cursor', async ({ deps, rows }) => {
-    const cursor = { position: addMs(deps.now(), -3 * DAY_MS), openSince: addMs(deps.now(), -4 * DAY_MS) }
-    await deps.table.write(put(syncCursorKey, cursor))
-    const { asked } = recordQuestions(deps, rows)
-
-    await syncProviderTransactions(deps)
-
-    expect(asked[0]).toMatchObject({ updatedFrom: cursor.openSince })
-    expect(await deps.table.get(syncCursorKey)).toMatchObject({ position: addMs(deps.now(), -DAY_MS) })
-    expect(await deps.table.get(syncCursorKey)).not.toHaveProperty('openSince')
   })
 
   it('reads what came since, and two minutes more', async ({ deps, rows, credited }) => {

@@ -10,16 +10,16 @@ import { timestampOf } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aRequest } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter } from '../../support/scripted-provider.ts'
-import { depsWithOwnTable } from '../../support/test-deps.ts'
 
 /** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks reach nobody here. */
 const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {
   const now = () => timestampOf(simulator.clock.nowMs())
   const sleep = async (ms: number) => simulator.clock.advance(ms / 1_000)
-  const own = await depsWithOwnTable({ now, sleep, monotonicMs: () => simulator.clock.nowMs() })
+  const own = memoryDeps({ now, sleep, monotonicMs: () => simulator.clock.nowMs() })
   const deps = { ...own, provider: adapter(simulator) }
   const client = aClient({ createdAt: now() })
   await insertClient(deps, client, 'tester')

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
-import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
+import { attemptsOf, listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import {
@@ -12,6 +12,7 @@ import {
   dueAtOf,
   dueDelivery,
   FAILED,
+  listed,
   messageFor,
   rowOf,
   SIGNING_SECRET,
@@ -19,13 +20,17 @@ import {
 import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
-  it('posts the stored bytes with the specified headers, and records it', async ({ deps, endpoint, delivery }) => {
+  it('posts the stored bytes with the specified headers, and records it', async ({
+    deps,
+    endpoint,
+    event,
+    delivery,
+  }) => {
     const realNowMs = () => 1_700_000_000_500
 
     await deliverWebhook({ ...deps, realNowMs }, messageFor(delivery))
 
-    const text = delivery.body ?? ''
-    const body = Buffer.from(text, 'utf8')
+    const body = Buffer.from(event.body, 'utf8')
     const bytes = Buffer.from(SIGNING_SECRET.slice('whsec_'.length), 'base64url')
     const key = Buffer.from(SIGNING_SECRET, 'utf8').toString('hex')
     const dgst = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key}`]
@@ -43,14 +48,14 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
           'webhook-signature': new Webhook(bytes, { format: 'raw' }).sign(
             delivery.eventId,
             new Date(realNowMs()),
-            text,
+            event.body,
           ),
         },
         body,
       },
     ])
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
+    expect(await attemptsOf(deps, await rowOf(deps, delivery))).toStrictEqual([
       { number: 1, at: deps.now(), durationMs: 12, httpStatus: 200, responseBody: 'ok' },
     ])
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
@@ -65,7 +70,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 
     const nextAttemptAt = addMs(deps.now(), 60_000)
     const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 120_000) }
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...next })
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
     const { delivered: _, ...failed } = FAILED
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
       { ...failed, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' },
@@ -96,7 +101,12 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 })
 
 describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
-  it('makes eight attempts, to the second, then abandons and alerts once', async ({ deps, endpoint, delivery }) => {
+  it('makes eight attempts, to the second, then abandons and alerts once', async ({
+    deps,
+    endpoint,
+    event,
+    delivery,
+  }) => {
     const start = deps.now()
     const atSeconds: number[] = []
     deps.answerWebhooks(async () => {
@@ -127,7 +137,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     ])
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-    expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([delivery.body]))
+    expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
     expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
   })
 
@@ -159,7 +169,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     // As if its failure had been written when it was made: nobody waits longer because a worker died.
     const nextAttemptAt = addMs(claimedAt, 60_000)
     const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 120_000) }
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...next })
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
       { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' },
     ])

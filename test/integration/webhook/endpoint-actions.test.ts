@@ -203,10 +203,4 @@ describe('send-test-event', () => {
     })
     expect(deps.sent).toStrictEqual([])
   })
-
-  it('answers 404 for a deleted endpoint', async ({ deps }) => {
-    const endpoint = await storedEndpoint(deps, { enabled: false, deletedAt: deps.now() })
-
-    expect(await send(deps, endpoint)).toStrictEqual(notFoundReply('endpoint'))
-  })
 })

@@ -1,9 +1,6 @@
-import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect } from 'vitest'
-import { handler } from '../../../functions/stream/fan-out-events.ts'
 import { completeEvent, listPaymentEvents, postponeEvent } from '../../../shared/event/event-store.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
-import { toItem } from '../../../shared/table/attributes.ts'
 import { addMs } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
@@ -24,7 +21,7 @@ import {
 import { webhookTest as it } from './webhook-test.ts'
 
 describe('fanOutEvent (spec 6)', () => {
-  it('makes a delivery with the event bytes, due at once, and takes the event off the due work', async () => {
+  it('makes a delivery of the event, due at once, and takes the event off the due work', async () => {
     const { deps, clientId, event, endpoints } = await eventFor({})
 
     await fanOutEvent(deps, event)
@@ -44,7 +41,7 @@ describe('fanOutEvent (spec 6)', () => {
       attempts: 0,
       roundStart: 0,
       nextAttemptAt: deps.now(),
-      body: event.body,
+      unlisted: true,
       createdAt: deps.now(),
       firedAt: event.firedAt,
       resends: 0,
@@ -104,15 +101,6 @@ describe('fanOutEvent (spec 6)', () => {
     expect(deps.lines).toMatchObject([{ level: 'info', code: 'event.fanned_out', fields: { deliveries: 0 } }])
   })
 
-  it('makes one delivery per endpoint however often it runs at once', async () => {
-    const { deps, event, endpoints } = await eventFor({}, {})
-
-    await Promise.all(Array.from({ length: 10 }, () => fanOutEvent(deps, event)))
-
-    expect(await statusesOf(deps, event, endpoints)).toStrictEqual(['scheduled', 'scheduled'])
-    expect(new Set(deps.sent.map(({ message }) => JSON.stringify(message.body))).size).toBe(2)
-  })
-
   it('leaves deliveries alone that are further along', async ({ deps, endpoint }) => {
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
     const delivery = await storedDelivery(deps, endpoint, { attempts: 2 }, event)
@@ -134,25 +122,6 @@ describe('fanOutEvent (spec 6)', () => {
 
     expect(await statusesOf(deps, event, endpoints)).toStrictEqual(['skipped'])
     expect(deps.sent).toStrictEqual([])
-  })
-})
-
-describe('fan-out-events (the stream)', () => {
-  const recordOf = (sequence: string, image: object) => ({
-    dynamodb: { SequenceNumber: sequence, NewImage: marshall(toItem(image)) },
-  })
-
-  it('fans out the events of a batch, and hands it back from the first one that fails', async () => {
-    const { deps, clientId, endpoints } = await eventFor({})
-    const good = await storedEvent(deps, { clientId })
-    const behind = await storedEvent(deps, { clientId })
-    const records = [recordOf('1', good), recordOf('2', { ...good, type: 'unheard.of' }), recordOf('3', behind)]
-
-    const answer = await handler.withDeps(deps)({ Records: records } as never, {} as never)
-
-    expect(answer).toStrictEqual({ batchItemFailures: [{ itemIdentifier: '2' }] })
-    expect(await statusesOf(deps, good, endpoints)).toStrictEqual(['scheduled'])
-    expect(await statusesOf(deps, behind, endpoints)).toStrictEqual([undefined])
   })
 })
 

@@ -184,16 +184,8 @@ describe('httpsWebhookSender: failures', () => {
 })
 
 describe('httpsWebhookSender: where it may go', () => {
-  it.each([
-    'http://127.0.0.1:PORT/',
-    'https://127.0.0.1:PORT/',
-    'https://[::ffff:7f00:1]:PORT/',
-    'https://0x7f.1:PORT/',
-    'https://2130706433:PORT/',
-    'https://localhost:PORT/',
-    'https://user:pass@merchant.example/',
-    'not a url',
-  ])('refuses %s when deployed, without a connection', async (url) => {
+  // Every other form of an address: safe-url.test.ts.
+  it.each(['http://127.0.0.1:PORT/', 'not a url'])('refuses %s when deployed, without a connection', async (url) => {
     const server = await startScriptedServer(answering(200))
 
     const result = await send(url.replace('PORT', new URL(server.url).port), { allowLoopback: false })
@@ -202,21 +194,16 @@ describe('httpsWebhookSender: where it may go', () => {
     expect(server.requests).toStrictEqual([])
   })
 
-  it.each([['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['169.254.169.254'], ['8.8.8.8', '::1'], ['::ffff:127.0.0.1']])(
-    'refuses a name that resolves to %s, in stage local too',
-    async (...addresses) => {
-      const server = await startScriptedServer(answering(200))
-      const resolve = vi.fn<ResolveHost>(async () =>
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      )
+  it('refuses a name that resolves to a loopback address, in stage local too', async () => {
+    const server = await startScriptedServer(answering(200))
+    const resolve = vi.fn<ResolveHost>(async () => [{ address: '127.0.0.1', family: 4 }])
 
-      const result = await send(`https://merchant.example:${new URL(server.url).port}/`, { resolve })
+    const result = await send(`https://merchant.example:${new URL(server.url).port}/`, { resolve })
 
-      expect(result).toStrictEqual(failure('address_refused'))
-      expect(resolve).toHaveBeenCalledExactlyOnceWith('merchant.example')
-      expect(server.requests).toStrictEqual([])
-    },
-  )
+    expect(result).toStrictEqual(failure('address_refused'))
+    expect(resolve).toHaveBeenCalledExactlyOnceWith('merchant.example')
+    expect(server.requests).toStrictEqual([])
+  })
 
   it('gives the socket the checked addresses and asks nobody again', async () => {
     const server = await startScriptedServer(answering(200))

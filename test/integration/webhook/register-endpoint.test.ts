@@ -65,16 +65,6 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(atob(signingSecret.slice('whsec_'.length))).toBe(bytes.toString('latin1'))
   })
 
-  it('gives every endpoint a secret of its own, with the same URL too', async () => {
-    const { deps, clientId } = await withClient()
-
-    const first = await register(deps, clientId)
-    const second = await register(deps, clientId)
-
-    expect(first.body).not.toMatchObject({ signing_secret: Reflect.get(second.body, 'signing_secret') })
-    expect(await listAllEndpoints(deps, clientId)).toHaveLength(2)
-  })
-
   it('never leaves an endpoint without a secret when it dies half-way', async () => {
     const { deps, clientId } = await withClient()
     const dying = interceptTable(deps, {

@@ -12,7 +12,7 @@ import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, FAILED, messageFor, rowOf, storedDelivery } from '../../support/webhook-builders.ts'
-import { leanWebhookTest as it } from './webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 const ttlOf = async (deps: TestDeps, key: Parameters<TestDeps['table']['get']>[0]) =>
   (await deps.table.get(key))?.['ttl']

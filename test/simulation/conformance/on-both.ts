@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import { expect, inject } from 'vitest'
+import { expect } from 'vitest'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
@@ -12,7 +12,7 @@ import type { Item } from '../../../shared/table/attributes.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
-import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
+import { dynamoDb } from '../../support/dynamodb.ts'
 
 /** A request as plain data, so that one that is answered differently can be read. A step is written alone. */
 export type Asked =
@@ -83,9 +83,9 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
 
 const ONE_PATIENT_TRY = { maxAttempts: 1, requestHandler: { requestTimeout: 60_000, connectionTimeout: 60_000 } }
 
-export const localTable = (name: string = inject('tableName')): TableRequests =>
+export const localTable = (name: string = dynamoDb().tableName): TableRequests =>
   // A retry would hide what a request came to; an answer that a busy machine brings late is an answer.
-  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDbEndpoint()), ...ONE_PATIENT_TRY }), name })
+  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDb().endpoint), ...ONE_PATIENT_TRY }), name })
 
 let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { put, remove, update } from '../../../shared/table/step.ts'
 import type { QueryInput, Range } from '../../../shared/table/table.ts'
+import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { type Answer, aKey, inAWord, onBoth, query, queryOnBoth, tallyOf, tallyOnBoth } from './on-both.ts'
 
 /**
@@ -50,6 +51,8 @@ const RANGES: readonly Partial<Pick<QueryInput, 'range'>>[] = [
 ]
 const DIRECTIONS = [false, true]
 const LIMITS = [1, 2, 3, 10, 11]
+
+const describe = await describeOnDynamoDb()
 
 describe.each([
   ['the table', table, { found: 170, more: 89 }, { found: 51, more: 35, invalid: 594 }],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { type Answer, type Asked, ask, bothTables, get, inAWord, onBoth, queryOnBoth, tallyOf } from './on-both.ts'
 import { EVERY_PARTITION, inCorner, KEYS, randomRequests } from './random-requests.ts'
 
@@ -36,22 +37,26 @@ const compare = async (asked: Asked): Promise<Answer> => {
   return answer
 }
 
-it('the model and DynamoDB Local agree on random sequences of requests', async () => {
-  const answers: Answer[] = []
-  const play = async (requests: readonly Asked[]) => {
-    const corner = `${randomUUID()}-`
-    for (const asked of inCorner(corner, requests)) answers.push(await compare(asked))
-    await onBoth(inCorner(corner, KEYS).map(get))
-    await Promise.all(inCorner(corner, EVERY_PARTITION).map(queryOnBoth))
-  }
-  const several = fc.array(randomRequests, { minLength: SIDE_BY_SIDE, maxLength: SIDE_BY_SIDE })
-  const property = fc.asyncProperty(several, async (sequences) => {
-    await Promise.all(sequences.map(play))
-  })
+const describe = await describeOnDynamoDb()
 
-  await fc.assert(property, { numRuns: SEQUENCES / SIDE_BY_SIDE, seed: SEED, endOnFailure: true })
+describe('the model and DynamoDB Local', () => {
+  it('agree on random sequences of requests', async () => {
+    const answers: Answer[] = []
+    const play = async (requests: readonly Asked[]) => {
+      const corner = `${randomUUID()}-`
+      for (const asked of inCorner(corner, requests)) answers.push(await compare(asked))
+      await onBoth(inCorner(corner, KEYS).map(get))
+      await Promise.all(inCorner(corner, EVERY_PARTITION).map(queryOnBoth))
+    }
+    const several = fc.array(randomRequests, { minLength: SIDE_BY_SIDE, maxLength: SIDE_BY_SIDE })
+    const property = fc.asyncProperty(several, async (sequences) => {
+      await Promise.all(sequences.map(play))
+    })
 
-  // Enough of everything that an answer can be.
-  const { applied = 0, refused = 0, invalid = 0, found = 0 } = tallyOf(answers)
-  expect(Math.min(applied, refused, invalid, found)).toBeGreaterThan(150)
-}, 120_000)
+    await fc.assert(property, { numRuns: SEQUENCES / SIDE_BY_SIDE, seed: SEED, endOnFailure: true })
+
+    // Enough of everything that an answer can be.
+    const { applied = 0, refused = 0, invalid = 0, found = 0 } = tallyOf(answers)
+    expect(Math.min(applied, refused, invalid, found)).toBeGreaterThan(150)
+  }, 120_000)
+})

@@ -7,7 +7,7 @@ import {
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams'
 import type { DynamoDBRecord } from 'aws-lambda'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
@@ -17,7 +17,7 @@ import type { TableChange } from '../../../infra/local/emulators/memory-table/ta
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { equals, exists, isNew } from '../../../shared/table/condition.ts'
 import { put, remove, update } from '../../../shared/table/step.ts'
-import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
+import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { type Asked, ask, localTable, transact } from './on-both.ts'
 
 /** Goal: the model’s stream says what DynamoDB’s says. Method: the same writes to both, and both streams read. */
@@ -79,7 +79,7 @@ const modelRecords = async () => {
 }
 
 const localRecords = async (): Promise<readonly DynamoDBRecord[]> => {
-  const endpoint = dynamoDbEndpoint()
+  const { endpoint } = dynamoDb()
   const tableName = `stream-${randomUUID()}`
   await createTable(endpoint, tableName)
   await writeAll(localTable(tableName))
@@ -98,6 +98,8 @@ const localRecords = async (): Promise<readonly DynamoDBRecord[]> => {
   client.destroy()
   return records
 }
+
+const describe = await describeOnDynamoDb()
 
 describe('the model’s stream', () => {
   it('has the records of DynamoDB Local’s: one for each change, none for a write that changes nothing', async () => {

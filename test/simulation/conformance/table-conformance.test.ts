@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Condition, exists, isNew } from '../../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { guard, put, remove, update } from '../../../shared/table/step.ts'
+import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { type Asked, aKey, ask, bothTables, get, inAWord, onBoth, tallyOnBoth, transact } from './on-both.ts'
 import { TABLE_CASES, THERE } from './table-cases.ts'
 
@@ -28,6 +29,8 @@ const VALUES = {
 const FIELDS = [...Object.keys(VALUES), 'missing']
 const SAME_IN_ANOTHER_ORDER = [{ b: { c: [null] }, a: 1 }, new Set(['x', 'b'])]
 const OPERANDS = [...Object.values(VALUES), ...SAME_IN_ANOTHER_ORDER, { a: 1 }, new Set(['b']), undefined]
+
+const describe = await describeOnDynamoDb()
 
 describe('every value', () => {
   it('is compared with every other', async () => {

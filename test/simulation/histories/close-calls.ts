@@ -5,7 +5,6 @@ import { takeBack } from '../scenes/odd-rows.ts'
 import { changeAccount } from '../scenes/two-operators.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
-import { mayChangeTogether } from '../world/restrictions.ts'
 import type { World } from '../world/world.ts'
 import { customerActs } from './creating/pay-one.ts'
 import type { Play } from './operations.ts'
@@ -74,8 +73,7 @@ export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
     const clientId = clientOfMessage(event)
     if (happens(0.2)) soon(() => takeBack(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
-    if (mayChangeTogether(world) && isToSettle(world, clientId) && happens(0.4))
-      soon(() => changeAccount(world, clientId))
+    if (isToSettle(world, clientId) && happens(0.4)) soon(() => changeAccount(world, clientId))
   })
 
   world.onAsked.push(({ name }, method, path) => {

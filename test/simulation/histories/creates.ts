@@ -3,7 +3,6 @@ import { http } from '../scenes/http.ts'
 import { meet } from '../sometimes/meet.ts'
 import { observeCreate } from '../watching/observations.ts'
 import type { HttpRequest, InvokeOptions } from '../world/lambda.ts'
-import { mayLookUp } from '../world/restrictions.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { Operation, Play } from './operations.ts'
@@ -57,7 +56,6 @@ export const create: Operation = async (play) => {
 
 /** Whether the create has made it: what is shown is the payment of the key, for ever. */
 const askByKey = async (play: Play, { tenant, key }: Play['unanswered'][number]): Promise<void> => {
-  if (!mayLookUp(play.world)) return
   const listed = await http(play, tenant, 'api-list-payments', { query: { idempotency_key: key } })
   const [payment] = (listed?.body['data'] ?? []) as readonly Record<string, unknown>[]
   if (listed && payment) observeCreate(play.seen, tenant, key, { ...listed, body: payment })

@@ -48,7 +48,6 @@ const queryOf = ({ prng, next }: EventPoller) => ({
 
 /** One look. Now and then the program dies with what it was shown, before it has written down where it goes on. */
 const look = async (play: Play, poller: EventPoller): Promise<void> => {
-  if (!play.world.functions.has(LIST_EVENTS)) return
   const [query, askedMs] = [queryOf(poller), play.world.scheduler.nowMs()]
   const reply = await http(play, poller.tenant, LIST_EVENTS, { query })
   count(play.world.tally, `events answered ${reply?.status ?? 'nothing'}`)
@@ -75,20 +74,20 @@ type Look = {
  * More is what the next question leads to; and whoever is shown less than a page has been shown all that an index can
  * know, however young it is.
  */
-const lookProblems = ({ world, firedMs }: Play, poller: EventPoller, met: Look): readonly string[] => {
+const lookProblems = ({ firedMs }: Play, poller: EventPoller, met: Look): readonly string[] => {
   const { clientId } = poller.tenant
   const unseen = [...(firedMs.get(clientId) ?? [])].filter(
     ([id, atMs]) => atMs < met.askedMs - LATEST_LOOK_MS - 5_000 && !poller.shown.has(id),
   )
   return [
     ...(met.hasMore && met.next === met.after ? [`${clientId} is told of more events, and led nowhere`] : []),
-    ...(met.isFull || world.beside ? [] : unseen.map(([id]) => `${clientId} is not shown ${id}, of minutes ago`)),
+    ...(met.isFull ? [] : unseen.map(([id]) => `${clientId} is not shown ${id}, of minutes ago`)),
   ]
 }
 
 /**
  * Behind each event its merchant may look, some seconds or a minute later: in the midst of those that come together, while
- * some of them are in the index and others are not. A release before this one shows nothing.
+ * some of them are in the index and others are not.
  */
 export const watchEvents = (play: Play): void => {
   const { world } = play
@@ -112,7 +111,6 @@ export const pollerProblems = async (
   items: readonly RawItem[],
   ask: Ask,
 ): Promise<readonly string[]> => {
-  if (!play.world.functions.has(LIST_EVENTS)) return []
   const poller = pollerOf(play, tenant)
   const events = booksOf(items).events.filter((event) => event['client_id'] === tenant.clientId)
   for (let asked = 0, more = true; more; asked++) {

@@ -50,9 +50,7 @@ export type HistoryOptions = {
   readonly operations: number
   readonly tracing?: boolean
   readonly faults?: Faults
-  /** What else goes on, told before each operation and, with none, before the days in which nobody pays any more. */
-  readonly beside?: (play: Play) => (operation?: number) => void
-} & Pick<WorldOptions, 'storedRows'>
+}
 
 export type HistoryResult = {
   readonly seed: number
@@ -119,7 +117,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))
   for (const tenant of tenants) {
     const ask = asking(world, tenant)
-    problems.push(...(await readBackProblems(world.table.items(), tenant, ask, world.unreferenced)))
+    problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
     problems.push(...(await pollerProblems(play, tenant, world.table.items(), ask)))
   }
   return problems
@@ -156,9 +154,8 @@ const LONG_EVERY = 25
 
 export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
 
-/** Where the release before will not come back, most histories have a client that was born with several parts. */
-const partsIn = ({ seed, storedRows = seed % 2 === 0 ? 'complete' : 'lean' }: HistoryOptions): number =>
-  storedRows === 'lean' && seed % 5 < 3 ? 3 : 1
+/** Most histories have a client that was born with several parts. */
+const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
 /** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
 const gapMs = ({ prng }: World): number =>
@@ -203,7 +200,6 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const play = await startPlay({ ...options, providerFees }, partsIn(options))
   const { world } = play
   watchEvents(play)
-  const beside = options.beside?.(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
   arrangeCloseCalls(play, faults)
   arrangeRounds(play, faults)
@@ -217,7 +213,6 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const problems: string[] = []
   await firstDay(play)
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
-    beside?.(number)
     const operation = drawOperation(world)
     const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
     takeBack(world, 0.12)
@@ -225,7 +220,6 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
     await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
-  beside?.()
   if (problems.length === 0) problems.push(...(await aftermath(play)))
   if (problems.length === 0 && flood)
     problems.push(...floodProblems(play, flood), ...(await crowdProblems(play, flood)))

@@ -77,7 +77,7 @@ const ofLedger: Meddlers = (play, owner) => {
 const ofSettlement: Meddlers = (play, id) => {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
-  const acts = row === undefined || world.beside ? [] : actsOn(world, text(row, 'client_id'), row)
+  const acts = row === undefined ? [] : actsOn(world, text(row, 'client_id'), row)
   return [...acts, ...acts, () => payOut(play), () => takeBack(world, 1)]
 }
 

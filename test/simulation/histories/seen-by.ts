@@ -12,7 +12,7 @@ const captured = ({ provider, table, unshownRows }: World): ReadonlyMap<string, 
   const isAskedFor = (id: string): boolean => {
     const request = requests.find(({ latest_payment_id: latest }) => latest === id)
     const pk = `PAYMENT#${request?.reference_id.slice(0, 36)}`
-    const credited = table.item({ pk, sk: 'PAYMENT' })?.['credited_payment_id']
+    const credited = table.item({ pk, sk: 'PAYMENT' })?.['credited_provider_payment_id']
     return request !== undefined && (credited === undefined || credited === id)
   }
   const known = provider.capturedPayments().filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))
@@ -31,8 +31,6 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   mustHear: (endpointId, event) => mustHear(tenants, endpointId, event),
   destinationsOfKey: seen.destinations,
   paymentsOfKey: seen.paymentsOfKey,
-  unreferenced: world.unreferenced,
-  toldByFormer: world.alerts.filter(({ byFormer }) => byFormer).map(({ message }) => message),
   logLines: world.logLines,
   confidential: [
     PROVIDER_KEY,

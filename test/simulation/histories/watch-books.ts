@@ -19,7 +19,7 @@ const DISPUTED = ['transaction_unexplained', 'reversed_upstream', 'undone_unclea
 const unshownMinor = ({ table, unshownRows }: World, isOwn: (item: RawItem) => boolean): number =>
   table
     .items('PAYMENT#')
-    .filter((item) => isOwn(item) && unshownRows.has(text(item, 'credited_payment_id')))
+    .filter((item) => isOwn(item) && unshownRows.has(text(item, 'credited_provider_payment_id')))
     .filter(({ reversal }) => Object(reversal).wholeAt === undefined)
     .reduce((sum, item) => sum + amount(item, 'net_minor') + amount(item, 'markup_minor'), 0)
 

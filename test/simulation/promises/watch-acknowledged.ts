@@ -28,14 +28,13 @@ export const watchAcknowledged = (world: World, seen: Observations): void => {
     if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))
       seen.problems.push(`a callback with ${token === CALLBACK_TOKEN ? 'the' : 'a wrong'} token is answered ${status}`)
     const announced = status < 300 ? announcedBy(body) : undefined
-    // Who has answered is not known where two releases do.
-    if (announced === undefined || world.beside !== undefined) return
+    if (announced === undefined) return
     if (world.faults.providerBehind > 0 || world.faults.providerStale > 0) return
     const { paymentId, capturedId } = announced
     const isMoney = world.provider.capturedPayments().some(({ id }) => id === capturedId)
     if (!isMoney || world.unseenUntilMs.has(capturedId)) return
     const payment = world.table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
-    const isCredited = payment?.['credited_payment_id'] === capturedId
+    const isCredited = payment?.['credited_provider_payment_id'] === capturedId
     const isHeld = world.table.item({ pk: `SUSPENSE#${capturedId}`, sk: 'SUSPENSE' }) !== undefined
     if (isCredited || isHeld || (payment && isLookedAtSoon(world, payment))) return
     seen.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)

@@ -46,7 +46,7 @@ const moved = (before: RawItem | undefined, after: RawItem | undefined, fields: 
 /** Beyond the kind of item: what of it a duty leaves alone. */
 const isTrespass = (duty: Duty, kind: string, before: RawItem | undefined, after: RawItem | undefined): boolean => {
   if (duty === 'finance' && kind === 'PAYMENT')
-    return moved(before, after, ['status', 'paid_at', 'notional_minor', 'credited_payment_id'])
+    return moved(before, after, ['status', 'paid_at', 'notional_minor', 'credited_provider_payment_id'])
   if (duty === 'support' && kind === 'PAYMENT')
     return before?.['status'] === 'succeeded' && moved(before, after, ['net_minor', 'paid_at'])
   return duty === 'admin' && kind === 'WINDOW' && moved(before, after, MONEY)
@@ -55,8 +55,6 @@ const isTrespass = (duty: Duty, kind: string, before: RawItem | undefined, after
 /** Checked at every write: an operator's action changes nothing outside the duty it belongs to. */
 export const watchDuties = (world: World, seen: Observations): void => {
   world.onChange.push(({ key, before, after }) => {
-    // The release before has no duties.
-    if (world.acting?.isFormer === true) return
     const name = world.acting?.name
     const duty = name === undefined ? undefined : DUTIES.get(name)
     if (name === undefined || duty === undefined) return

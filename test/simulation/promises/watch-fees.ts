@@ -25,7 +25,7 @@ const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
   )
 
 /** Of one that is shown and settled. */
-const isShown = ({ provider, unshownRows }: World, { credited_payment_id: id }: RawItem): boolean =>
+const isShown = ({ provider, unshownRows }: World, { credited_provider_payment_id: id }: RawItem): boolean =>
   !unshownRows.has(String(id)) &&
   provider
     .rowsAsTheyStand()
@@ -74,12 +74,12 @@ export const watchFees = (world: World, seen: Observations): (() => readonly str
         if (wentBack(payment)) return []
         if (!isTold('fee_assumed') && !isTold('transaction_missing'))
           return [`${pk}: nobody was told of a fee that was assumed`]
-        const shownMinor = isShown(world, payment) ? kept.get(text(payment, 'credited_payment_id')) : undefined
+        const shownMinor = isShown(world, payment) ? kept.get(text(payment, 'credited_provider_payment_id')) : undefined
         const isOtherwise = shownMinor !== undefined && shownMinor !== amount(payment, 'provider_fee_minor')
         return isOtherwise && !isTold('fee_changed') ? [`${pk}: nobody was told of a fee that was another one`] : []
       }
       if (world.providerFees === 'invoiced') return []
-      const provider = kept.get(text(payment, 'credited_payment_id'))
+      const provider = kept.get(text(payment, 'credited_provider_payment_id'))
       return provider === amount(payment, 'provider_fee_minor')
         ? []
         : [`${pk}: a fee of ${amount(payment, 'provider_fee_minor')}, and the provider kept ${provider}`]

@@ -108,7 +108,7 @@ export const watchLastWord = (world: World, seen: Observations): void => {
     if (key.sk !== 'PAYMENT' || before?.['status'] !== 'pending' || after === undefined) return
     if (!(text(after, 'status') in BORNE_OUT) || acting === undefined) return
     // What goes on in the environment of another has asked under its own name.
-    if (acting.isFormer || world.sharing.has(acting)) return
+    if (world.sharing.has(acting)) return
     const mine = told.get(acting) ?? { words: new Map(), money: new Map(), answered: new Set() }
     for (const what of problemsOf(after, mine, endOf))
       seen.problems.push(`${key.pk} is ${text(after, 'status')}, ${what}`)

@@ -97,8 +97,7 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
   world.onEnded.push((process, how) => {
     const mine = known.get(process) ?? []
     known.delete(process)
-    // The release before leaves some.
-    if (how === 'died' || process.isFormer || troubled.has(process) || world.sharing.has(process)) return
+    if (how === 'died' || troubled.has(process) || world.sharing.has(process)) return
     for (const created of mine) {
       if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId)) continue
       seen.problems.push(

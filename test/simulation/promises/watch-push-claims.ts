@@ -71,10 +71,10 @@ export const watchPushClaims = (world: World, seen: Observations): void => {
     note(mine, answer)
   })
 
-  world.onAsked.push((process, method, path, body) => {
+  world.onAsked.push((_, method, path, body) => {
     const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
     const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
-    if (process.isFormer || payment?.['status'] !== 'creating' || channelOf(payment) !== PUSHED) return
+    if (payment?.['status'] !== 'creating' || channelOf(payment) !== PUSHED) return
     const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
     if (!isIts || Date.parse(text(payment, 'lease_until')) + apartMs() < world.scheduler.nowMs())
       seen.problems.push(`${reference} is pushed behind its lease`)
@@ -85,7 +85,7 @@ export const watchPushClaims = (world: World, seen: Observations): void => {
     if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after?.['status'] !== 'creating') return
     if (before['attempt'] === after['attempt'] || channelOf(before) !== PUSHED) return
     const last = lastOf(before)
-    if (acting === undefined || acting.isFormer || last === undefined) return
+    if (acting === undefined || last === undefined) return
     if (!['unknown', 'started'].includes(last.outcome)) return
     const leaseEnd = text(before, 'lease_until')
     const endMs = Date.parse(last.endedAt ?? leaseEnd) || Date.parse(last.startedAt) + LEASE_MS

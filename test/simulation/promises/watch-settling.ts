@@ -97,6 +97,5 @@ export const watchSettling = (world: World, seen: Observations): (() => readonly
     }
   })
 
-  // Beside the release before there are days without a sweep.
-  return () => (world.beside ? [] : unsettledProblems(world))
+  return () => unsettledProblems(world)
 }

@@ -6,9 +6,9 @@ import type { World } from '../world/world.ts'
  * money that it was credited with. Money that has gone back meanwhile has findings of its own.
  */
 export const watchStrangeRows = (world: World) => (): readonly string[] => {
-  // The release before has findings of its own.
-  if (world.beside) return []
-  const payments = new Map(world.table.items('PAYMENT#').map((item) => [text(item, 'credited_payment_id'), item]))
+  const payments = new Map(
+    world.table.items('PAYMENT#').map((item) => [text(item, 'credited_provider_payment_id'), item]),
+  )
   return world.strangeRows.flatMap(({ providerPaymentId, cause }) => {
     const payment = payments.get(providerPaymentId)
     if (payment?.['status'] !== 'succeeded' || payment['reversal'] !== undefined) return []

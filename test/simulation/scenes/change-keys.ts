@@ -1,6 +1,5 @@
 import { meet } from '../sometimes/meet.ts'
-import { type HttpReply, operate, operateAsKnown, requestAs } from '../world/lambda.ts'
-import { mayRestrict } from '../world/restrictions.ts'
+import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
@@ -10,7 +9,7 @@ import type { Scene } from './scene.ts'
 const ACTS_MS = 40_000
 
 const issue = async (world: World, { clientId }: Tenant, permissions: 'full' | 'read_only') => {
-  const reply = await operateAsKnown(world, 'issue-api-key', { operator: 'sim', client_id: clientId, permissions })
+  const reply = await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId, permissions })
   if (reply?.status !== 200) return undefined
   return { apiKey: String(reply.body['api_key']), keyId: String(reply.body['key_id']) }
 }
@@ -74,6 +73,5 @@ const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<voi
 export const changeKeys = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'clientChanges')) return
-  const restrictOrRotate = mayRestrict(world) ? restrict : rotate
-  await world.prng.pick([rotate, rotate, restrictOrRotate, changeClient])(play, world.prng.pick(tenants))
+  await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
 }

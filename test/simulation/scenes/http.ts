@@ -1,10 +1,13 @@
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/books.ts'
+import { meet } from '../sometimes/meet.ts'
 import { observeAnswer } from '../watching/observations.ts'
 import { askedFor, refusalProblems } from '../watching/watch-refusals.ts'
 import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { Scene } from './scene.ts'
 
+const CREATE = 'api-create-payment'
 const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
 
 /** A terminal status is the last one: what is shown of it is what is kept, and a cancel is answered by nothing else. */
@@ -19,9 +22,35 @@ const statusProblems = ({ world }: Scene, functionName: string, { status, body }
     : []
 }
 
+/** The stored status of the payment that a request is about; empty where there is none. */
+const statusOf = (
+  { world }: Scene,
+  { clientId }: Tenant,
+  functionName: string,
+  { id, headers }: HttpRequest,
+): string => {
+  const key = functionName === CREATE ? headers?.['idempotency-key'] : undefined
+  const paymentId = key === undefined ? id : paymentIdForKey(clientId, key)
+  return text(world.table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' }) ?? {}, 'status')
+}
+
+/** A payment that had ended when the request began is shown with that end. A replay of its create is such a request. */
+const staleProblems = (
+  { world }: Scene,
+  functionName: string,
+  ended: string,
+  { status, body }: HttpReply,
+): readonly string[] => {
+  if (status !== 200 || !TERMINAL.includes(ended)) return []
+  if (functionName === CREATE) meet(world, 'a create is replayed after its payment has ended')
+  return body['status'] === ended
+    ? []
+    : [`${functionName} showed ${String(body['id'])} as ${String(body['status'])}, which was already ${ended}`]
+}
+
 /** Whoever comes with the key that it has, and is not shut out, is let in. */
-const keyProblems = (play: Scene, tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
-  reply?.status === 401 && play.world.beside === undefined && apiKey === tenant.apiKey && !tenant.isBeingChanged
+const keyProblems = (tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
+  reply?.status === 401 && apiKey === tenant.apiKey && !tenant.isBeingChanged
     ? [`${tenant.clientId} is refused with its own key`]
     : []
 
@@ -36,11 +65,15 @@ export const http = async (
   const now = askedFor(play.world, tenant, functionName, asked)
   play.seen.asked.push(now)
   const { apiKey, isBeingChanged = false } = tenant
+  const was = statusOf(play, tenant, functionName, asked)
   const reply = await requestAs(play.world, tenant, functionName, asked, options)
   now.answered = reply !== undefined
   observeAnswer(play.seen, tenant, play.tenants, reply)
   play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
-  if (!isBeingChanged) play.seen.problems.push(...keyProblems(play, tenant, apiKey, reply))
-  if (reply) play.seen.problems.push(...statusProblems(play, functionName, reply))
+  if (!isBeingChanged) play.seen.problems.push(...keyProblems(tenant, apiKey, reply))
+  if (reply) {
+    play.seen.problems.push(...statusProblems(play, functionName, reply))
+    play.seen.problems.push(...staleProblems(play, functionName, was, reply))
+  }
   return reply
 }

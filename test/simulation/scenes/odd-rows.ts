@@ -108,7 +108,7 @@ const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem 
 /** All of it went back, and not every dispute of it is won already. */
 const isDisputed =
   ({ provider }: World) =>
-  ({ credited_payment_id: id, reversal }: StoredItem): boolean => {
+  ({ credited_provider_payment_id: id, reversal }: StoredItem): boolean => {
     const rows = provider.rowsAsTheyStand().filter(({ row }) => row.product_id === id)
     const times = (type: string) => rows.filter(({ row }) => row.type === type).length
     return Object(reversal).wholeAt !== undefined && times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
@@ -141,7 +141,7 @@ export const takeBack = (
   const payment = drawAtStage(world, isWon && won.length > 0 ? won : credited)
   const paid = provider
     .findPaymentRequests('')
-    .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_payment_id'])
+    .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_provider_payment_id'])
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
   // What turns in a row that is never shown nobody can know.

@@ -33,8 +33,6 @@ const isAsked = (body: Readonly<Record<string, unknown>>, field: string): boolea
  * has arrived with its word alone; and whatever it is told of a settlement is so.
  */
 export const payUnconfirmed = async ({ world, seen }: Scene): Promise<void> => {
-  // The release before counts what has arrived in its own way.
-  if (world.beside) return
   const listed = await operate(world, 'list-settlements', { status: 'recorded' })
   const recorded = (listed?.body['data'] ?? []) as { readonly id: string }[]
   if (recorded.length === 0) return

@@ -1,5 +1,6 @@
 import { text } from '../../support/books.ts'
-import { type HttpRequest, operate } from '../world/lambda.ts'
+import { meet } from '../sometimes/meet.ts'
+import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { http } from './http.ts'
@@ -17,6 +18,23 @@ const askFor = async (play: Scene, stranger: Tenant, functionName: string, asked
   const reply = await http(play, stranger, functionName, asked)
   count(play.world.tally, `asked for another's: ${functionName} ${reply?.status ?? 'nothing'}`)
   if (reply && reply.status < 300) play.seen.problems.push(`${functionName} showed ${stranger.clientId} ${asked.id}`)
+}
+
+/** An answer of the gateway's own, and neither of its limits nor of its failures. */
+const isDecided = (reply: HttpReply | undefined): reply is HttpReply =>
+  reply !== undefined && reply.status < 500 && ![401, 429].includes(reply.status)
+
+/** The deliveries of another merchant's endpoint are answered like those of an endpoint that does not exist. */
+const askForEndpoint = async (play: Scene, stranger: Tenant, target: Tenant): Promise<void> => {
+  const { prng, table } = play.world
+  const { endpointId } = prng.pick(target.endpoints)
+  const list = (id: string) => http(play, stranger, 'api-list-webhook-deliveries', { query: { endpoint_id: id } })
+  const [reply, unknown] = [await list(endpointId), await list(prng.uuid())]
+  if (!isDecided(reply) || !isDecided(unknown)) return
+  if (table.items('DELIVERY#').some((item) => item['endpoint_id'] === endpointId))
+    meet(play.world, 'a merchant asks for the deliveries of another one')
+  if (reply.status !== 404 || reply.text !== unknown.text)
+    play.seen.problems.push(`${stranger.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
 }
 
 /** A payment is nobody's before it has a destination. */
@@ -67,6 +85,7 @@ export const trespassElsewhere = async (play: Scene): Promise<void> => {
     await askFor(play, stranger, 'api-get-webhook-delivery', { id: delivery })
     await askFor(play, stranger, 'api-redeliver-webhook', { id: delivery })
   }
+  await askForEndpoint(play, stranger, target)
   const wrongly = { operator: 'sim', client_id: stranger.clientId, key_id: target.keyId }
   const revoked = await operate(world, 'revoke-api-key', wrongly)
   if (revoked?.status === 200) seen.problems.push(`a key of ${target.clientId} was revoked as ${stranger.clientId}'s`)

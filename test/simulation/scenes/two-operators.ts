@@ -1,6 +1,5 @@
 import { operate } from '../world/lambda.ts'
 import type { Prng } from '../world/prng.ts'
-import { mayChangeTogether } from '../world/restrictions.ts'
 import type { World } from '../world/world.ts'
 import type { Scene } from './scene.ts'
 
@@ -24,12 +23,8 @@ const changeOf = (prng: Prng): object =>
 export const changeAccount = (world: World, clientId: string) =>
   operate(world, 'update-client', { operator: 'sim', client_id: clientId, bank: account(world.oddities.int(1, 4)) })
 
-/**
- * Two operators change a client at the same moment, each something of it or both the same. Not while the release before
- * may answer: its record of one change may name what the other has changed.
- */
+/** Two operators change a client at the same moment: different fields, or the same one. */
 export const changeTogether = async ({ world, tenants }: Scene): Promise<void> => {
-  if (!mayChangeTogether(world)) return
   const { clientId } = world.prng.pick(tenants)
   const changes = Array.from({ length: world.prng.int(1, 3) }, () => changeOf(world.prng))
   await Promise.all(

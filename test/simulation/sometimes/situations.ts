@@ -1,7 +1,7 @@
 import type { Faults } from '../world/faults.ts'
 import { REVERSAL_CELLS } from './reversal-stages.ts'
 
-/** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of a long run. */
+/** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of `.ci/nightly`. */
 type Within = 25 | 250 | 1_000
 
 type Situation = { readonly within: Within; readonly what: string }
@@ -64,6 +64,12 @@ const FAULTS: Readonly<Record<keyof Faults, Within>> = {
 /** Situations worth a proof, each recorded by `meet` where it takes effect. */
 const RARE = {
   'a payment is created': [25, 'From `creating` to `pending`: its destination is committed.'],
+  'a create is replayed after its payment has ended': [25, 'The replay must show the end.'],
+  'a merchant asks for the deliveries of another one': [
+    25,
+    'By an endpoint id that has deliveries. The answer is 404.',
+  ],
+  'an operator sends a delivery again': [25, 'A new round begins on the operator’s word, so it has a record.'],
   'a second caller meets a live lease': [25, 'A claim is refused while another one creates the payment.'],
   'a lease that ran out is taken over': [250, 'Its process died or stood still; the next attempt begins.'],
   'a released attempt is taken over': [25, 'It failed, said so, and the merchant tried again.'],

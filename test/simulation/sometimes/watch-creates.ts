@@ -23,7 +23,10 @@ export const watchCreates = (world: World): void => {
       const isReleased = before['lease_until'] === undefined
       meet(world, isReleased ? 'a released attempt is taken over' : 'a lease that ran out is taken over')
     }
-    if (after['remembered_payment_ids'] !== undefined && before['remembered_payment_ids'] === undefined)
+    if (
+      after['remembered_provider_payment_ids'] !== undefined &&
+      before['remembered_provider_payment_ids'] === undefined
+    )
       meet(world, 'a capture is remembered while its payment is created')
   })
 

@@ -50,7 +50,10 @@ export const watchDeliveries = (world: World): void => {
     const [was, is] = [statusOf(before), statusOf(after)]
     if (was === 'scheduled' && is === 'succeeded') meet(world, 'a delivery succeeds')
     if (was === 'scheduled' && is === 'abandoned') meet(world, 'the eighth attempt fails')
-    if (was !== 'scheduled' && is === 'scheduled') meet(world, 'a delivery begins another round')
+    if (was !== 'scheduled' && is === 'scheduled') {
+      meet(world, 'a delivery begins another round')
+      if (world.acting?.name === 'redeliver') meet(world, 'an operator sends a delivery again')
+    }
     if (world.acting?.name === 'check-due-deliveries' && after['resends'] !== before['resends'])
       meet(world, 'a message that was lost is sent again')
   })

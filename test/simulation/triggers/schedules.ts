@@ -72,7 +72,7 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
   let armed: { readonly atMs: number; readonly cancel: () => void } | undefined
 
   const fire = () => {
-    if (running || !world.functions.has(name)) return
+    if (running) return
     running = true
     void invoke(world, name, {}).then(() => {
       running = false
@@ -118,12 +118,6 @@ const watchSync = (world: World): (() => boolean) => {
   }
 }
 
-/** Another release may have another one. */
-const scheduleNow = ({ functions }: World, name: string): ScheduleSpec | undefined => {
-  const trigger = functions.get(name)?.spec.trigger
-  return trigger?.kind === 'schedule' ? trigger.schedule : undefined
-}
-
 export const connectSchedules = (world: World): void => {
   const fireAround = firing(world)
   const hasSyncWork = watchSync(world)
@@ -135,12 +129,11 @@ export const connectSchedules = (world: World): void => {
       continue
     }
     const fire = () => {
-      if (!world.functions.has(name)) return
       if (name !== 'sync-provider-transactions' || hasSyncWork()) void runSoon(world, name, schedule)
     }
     const tick = () => {
       fireAround(fire)
-      world.scheduler.at(nextFiring(scheduleNow(world, name) ?? schedule, world.scheduler.nowMs() + 1), tick)
+      world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
     }
     world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
   }

@@ -1,7 +1,6 @@
 import type { SQSBatchResponse } from 'aws-lambda'
 import { type QueueSource, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import type { QueueName } from '../../../shared/queues.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { remove } from '../../../shared/table/step.ts'
@@ -27,12 +26,6 @@ const connectIndexes = (world: World) => {
   })
 }
 
-/** Whether the function is there, and started by the queue: not in every release. */
-export const readsFrom = ({ functions }: World, name: string, queue: QueueName): boolean => {
-  const trigger = functions.get(name)?.spec.trigger
-  return trigger !== undefined && queuesOf(trigger).some((source) => source.queue === queue)
-}
-
 /** One consumer of a queue: takes what is visible, runs the worker, deletes what succeeded. */
 const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurrency }: QueueSource) => {
   const consumers = Math.min(QUEUE_CONSUMERS, maxConcurrency)
@@ -43,7 +36,7 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
   const poll = () => {
     cancel?.()
     cancel = undefined
-    if (world.paused.has(queue) || !readsFrom(world, name, queue)) return
+    if (world.paused.has(queue)) return
     const nowMs = world.scheduler.nowMs()
     while (busy < consumers) {
       const messages = source.receive({ max: batchSize, nowMs, disorder: disorderOf(world) })

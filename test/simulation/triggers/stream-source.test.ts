@@ -1,10 +1,8 @@
 import type { DynamoDBStreamEvent } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import { put } from '../../../shared/table/step.ts'
 import type { LoadedFunction } from '../world/handlers.ts'
-import { simDeps } from '../world/sim-deps.ts'
 import { createWorld } from '../world/world.ts'
 import { connectStream } from './stream-source.ts'
 
@@ -31,7 +29,7 @@ const handedOn = async (answer: (types: readonly string[], run: number) => Answe
   }
   const spec = MANIFEST.find(({ name }) => name === NAME)
   if (!spec) throw new Error('no reader of the stream')
-  const loaded: LoadedFunction = { spec, simDeps, grantedDeps, build: () => handle }
+  const loaded: LoadedFunction = { spec, build: () => handle }
   const world = createWorld({ seed: 1, functions: new Map([[NAME, loaded]]) })
   connectStream(world)
   world.stretches.set('stream stopped', { isOn: true, untilMs: world.scheduler.nowMs() + stoppedMs })

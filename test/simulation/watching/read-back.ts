@@ -1,5 +1,5 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
-import { booksOf, kept, type RawItem, sum, text } from '../../support/books.ts'
+import { booksOf, clientOf, kept, type RawItem, sum, text } from '../../support/books.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 
@@ -163,6 +163,7 @@ const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Prom
   const shown = (await ask('api-get-balance', { query: { include: 'settlements' } }))?.body ?? {}
   const { credited, settlements, waiting } = own
   const net = (items: readonly RawItem[]) => sum(items, 'net_minor')
+  const changes = own.ledger.flatMap((item) => item['credited_at'] ?? item['changed_at'] ?? [])
   const isPaid = ({ status }: RawItem) => status === 'manual_paid'
   const swept = settlements.filter((item) => item['replaces'] === undefined)
   const open = settlements.filter((item) => !isPaid(item) && item['recredited_at'] === undefined)
@@ -171,6 +172,7 @@ const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Prom
     available_minor: net(waiting) - sum(waiting, 'reversed_net_minor'),
     in_settlement_minor: net(open),
     paid_out_minor: net(settlements.filter(isPaid)),
+    updated_at: changes.map(String).toSorted().at(-1) ?? null,
   }
   return Object.entries(expected).every(([figure, value]) => shown[figure] === value)
     ? []
@@ -189,6 +191,7 @@ const ownBooks = (items: readonly RawItem[], clientId: string) => {
   const references = books.payments.flatMap(({ external_reference: reference }) => reference ?? []).map(String)
   return {
     references: new Set(references),
+    ledger: [...books.shards, ...books.windows].filter((item) => clientOf(item) === clientId),
     credited: kept(books.payments.filter(own), books.reversals),
     payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
     settlements,
@@ -202,14 +205,12 @@ export const readBackProblems = async (
   items: readonly RawItem[],
   { clientId }: Tenant,
   ask: Ask,
-  unreferenced: ReadonlySet<string>,
 ): Promise<readonly string[]> => {
   const own = ownBooks(items, clientId)
-  const referenced = own.payments.filter((item) => !unreferenced.has(idOf('payment', item)))
   return [
     ...(await listProblems(ask, 'payment', own.payments)),
     ...(await countProblems(ask, own.payments)),
-    ...(await referenceProblems(ask, referenced, own.references)),
+    ...(await referenceProblems(ask, own.payments, own.references)),
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await eachProblems(ask, 'payment', own.payments)),
     ...(await eachProblems(ask, 'settlement', own.settlements)),

@@ -4,14 +4,12 @@ import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 
-/** One write to a row, by a worker of this release. */
+/** One write to a row, by a worker. */
 export type RowWrite = {
   readonly key: Key
   /** Undefined where the row is new. */
   readonly before: StoredItem | undefined
   readonly after: StoredItem
-  /** The row may be as the release before has left it. */
-  readonly isBesideFormer: boolean
   readonly worker: Process
   /** Of the world; what two machines' clocks may be apart. */
   readonly nowMs: number
@@ -21,13 +19,9 @@ export type RowWrite = {
 /** What a write must not do, and whether this one does it. */
 export type Rule<Write> = readonly [what: string, isBroken: (write: Write) => boolean]
 
-/** What every such rule that is broken says: by this write, and not by how the release before has left the row. */
-export const broken = <Write extends RowWrite>(rules: readonly Rule<Write>[], write: Write): readonly string[] => {
-  const { before, isBesideFormer } = write
-  const wasBroken = ([, isBroken]: Rule<Write>) =>
-    isBesideFormer && before !== undefined && isBroken({ ...write, after: before })
-  return rules.filter((rule) => rule[1](write) && !wasBroken(rule)).map(([what]) => what)
-}
+/** What every rule says that this write breaks. */
+export const broken = <Write extends RowWrite>(rules: readonly Rule<Write>[], write: Write): readonly string[] =>
+  rules.filter(([, isBroken]) => isBroken(write)).map(([what]) => what)
 
 export const DAY_MS = 86_400_000
 
@@ -57,17 +51,16 @@ export const watchStarts = (world: World): ((process: Process) => number) => {
 
 type Kind = (key: Key) => boolean
 
-/** Tells of each write of this release to rows of a kind. The release before had rules of its own. */
+/** Tells of each write to rows of a kind. */
 export const onWrite = (world: World, isMeant: Kind, hear: (write: RowWrite) => void): void => {
   const apartMs = watchClocks(world)
   world.onChange.push(({ key, before, after }) => {
     const { acting } = world
-    if (acting === undefined || acting.isFormer || after === undefined || !isMeant(key)) return
+    if (acting === undefined || after === undefined || !isMeant(key)) return
     hear({
       key,
       before,
       after,
-      isBesideFormer: world.beside !== undefined,
       worker: acting,
       nowMs: world.scheduler.nowMs(),
       apartMs: apartMs(),

@@ -38,7 +38,7 @@ export const setMoved = ({ before, after }: Pick<Write, 'before' | 'after'>, att
   return { added: [...is].filter((one) => !was.has(one)), removed: [...was].filter((one) => !is.has(one)) }
 }
 
-/** Holds every change of some items against their rules. The release before had rules of its own. */
+/** Holds every change of some items against their rules. */
 export const watchRules = (
   world: World,
   seen: Observations,
@@ -46,7 +46,6 @@ export const watchRules = (
 ): void => {
   world.onWritten.push((written) => {
     const { acting } = world
-    if (acting?.isFormer === true) return
     const nowMs = world.scheduler.nowMs()
     for (const { key, before, after } of written) {
       if (after === undefined) continue

@@ -19,19 +19,11 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
     const ids = told.map(({ message }) => message)
     if (new Set(ids).size < ids.length) meet(world, 'an alert is repeated after a crash')
     const messages = [...new Map(told.toReversed().map((alert) => [alert.message, alert])).values()].toReversed()
-    return world.beside
-      ? unnamedProblems(abandoned, messages)
-      : [...nameProblems(abandoned, messages), ...spaceProblems(messages)]
+    return [...nameProblems(abandoned, messages), ...spaceProblems(messages)]
   }
 }
 
 type Message = World['alerts'][number]
-
-/** The release before tells of each by itself, again after a crash. */
-const unnamedProblems = (abandoned: readonly string[], messages: readonly Message[]): readonly string[] =>
-  [...new Set(abandoned)]
-    .filter((id) => !messages.some(({ message }) => message.includes(id)))
-    .map((id) => `delivery ${id} was abandoned, and no alert names it`)
 
 const nameProblems = (abandoned: readonly string[], messages: readonly Message[]): readonly string[] =>
   [...new Set(abandoned)].flatMap((id) => {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import { type RawItem, text } from '../../support/books.ts'
 import type { World } from '../world/world.ts'
@@ -9,7 +10,7 @@ type Said = Readonly<Record<string, unknown>>
 /** What an operator's record is about, among what its write has changed. */
 const isAbout = ({ subject, after }: RawItem, { key, after: row = {} }: TableChange): boolean =>
   key.pk.endsWith(`#${String(subject)}`) || key.sk.endsWith(`#${String(subject)}`)
-    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT)$/.test(key.sk.split('#')[0] ?? '')
+    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|DELIVERY)$/.test(key.sk.split('#')[0] ?? '')
     : row['key_id'] !== undefined && row['key_id'] === Object(after).key_id
 
 /** Names that mean something else in a row than in a record. */
@@ -29,13 +30,34 @@ const untruths = (said: Said, row: RawItem): readonly string[] =>
     .filter(([name, value]) => (name in row || value === null) && !isDeepStrictEqual(row[name] ?? null, value))
     .map(([name]) => name)
 
-/** Checked at every record of an operator's change: what it says was before, and is now, is what its write has changed. */
+const ACTIONS = new Set(MANIFEST.flatMap(({ name, trigger }) => (trigger.kind === 'operator' ? [name] : [])))
+
+/** Under one name or the other, which decides whether an index lists it by its status. */
+const isUnderWay = (delivery: RawItem | undefined): boolean =>
+  (delivery?.['status'] ?? delivery?.['state']) === 'scheduled'
+
+/** What an operator's action changes on the operator's word. A re-credit's record covers the suspense items it resolves. */
+const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
+  if (/^(CLIENT|APIKEY|ENDPOINT#.*|SETTLEMENT)$/.test(key.sk)) return true
+  if (action === 'resolve-suspense') return key.sk === 'SUSPENSE'
+  return key.sk === 'DELIVERY' && !isUnderWay(before) && isUnderWay(after)
+}
+
+/**
+ * Checked at every write: an operator's action changes nothing without a record of it in the same write. What the record
+ * says was before, and is now, is what the write has changed.
+ */
 export const watchAuditRecords = (world: World, seen: Observations): void => {
   world.onWritten.push((written) => {
-    if (world.acting?.isFormer === true) return
     const records = written.flatMap(({ key, before, after }) =>
       key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' && before === undefined && after ? [after] : [],
     )
+    const action = world.acting?.name ?? ''
+    if (ACTIONS.has(action)) {
+      const changed = written.filter((one) => needsRecord(action, one))
+      const unrecorded = changed.filter((one) => !records.some((record) => isAbout(record, one)))
+      seen.problems.push(...unrecorded.map(({ key }) => `${action} changes ${key.pk} ${key.sk} without its record`))
+    }
     for (const record of records) {
       for (const change of written.filter((one) => isAbout(record, one))) {
         const { before, after } = change

@@ -45,10 +45,6 @@ const ofClients: readonly Rule<Write>[] = [
     'has more parts at once than whoever reads knows of',
     (write) => !write.isNew && isGrown(write) && Date.parse(partsOf(write.after)?.from ?? '') < write.nowMs + 30_000,
   ],
-  [
-    'grows while the release before may come back',
-    ({ world, after }) => world.storedRows === 'complete' && numberOf(after) > 1,
-  ],
 ]
 
 const ofKeys: readonly Rule<Write>[] = [

@@ -56,14 +56,12 @@ export const watchErrors = (world: World, seen: Observations): void => {
   })
 
   world.onError.push((process, error) => {
-    const { name, isFormer } = process
+    const { name } = process
     for (const one of partsOf(error)) {
       if (isUnforeseen(one)) {
-        seen.problems.push(
-          `${name}${isFormer ? ' of the release before' : ''} has met what it cannot read: ${one.message}`,
-        )
+        seen.problems.push(`${name} has met what it cannot read: ${one.message}`)
       }
-      if (isFormer || !(one instanceof Error)) continue
+      if (!(one instanceof Error)) continue
       if (isContended(one) && met(process) < LEAST_TRIES)
         seen.problems.push(`${name} has given up since another transaction was under way`)
       if (KEPT_CHANGING.test(one.message) && changes - (before.get(process) ?? 0) < LEAST_TRIES)

@@ -36,7 +36,7 @@ const keptFor = ({ provider }: World, payment: RawItem): number | undefined => {
   const found = provider.rowsAsTheyStand().find(
     ({ row }) =>
       row.type === 'PAYMENT' &&
-      row.product_id === payment['credited_payment_id'] &&
+      row.product_id === payment['credited_provider_payment_id'] &&
       row.amount === payment['notional_minor'] &&
       row.currency === 'IDR' &&
       // Whatever is booked beside captures is none.
@@ -183,7 +183,7 @@ const watchAssumed = (world: World): Rule<Write> => {
       write.after['fee_status'] === 'assumed' &&
       !isChanged(write, 'reversal') &&
       !namesOf(world, write.acting).some((process) =>
-        asked.get(process)?.has(text(write.after, 'credited_payment_id')),
+        asked.get(process)?.has(text(write.after, 'credited_provider_payment_id')),
       ),
   ]
 }

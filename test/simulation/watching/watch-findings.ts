@@ -5,7 +5,7 @@ import { type Rule, type Write, watchRules } from './rules.ts'
 
 const rowsOf = ({ world, after }: Write) => {
   const payment = world.table.item({ pk: `PAYMENT#${text(after, 'payment_id')}`, sk: 'PAYMENT' })
-  const own = payment?.['credited_payment_id']
+  const own = payment?.['credited_provider_payment_id']
   const rows = world.provider.rowsAsTheyStand()
   return {
     payment,

@@ -101,7 +101,7 @@ const isBehind = ({ world }: Write, { id, type, status, updated = '', product_id
   if (type !== 'PAYMENT' || status !== 'SUCCESS' || noted?.['work'] === undefined) return false
   const payment = world.table.item({ pk: `PAYMENT#${reference_id?.slice(0, 36)}`, sk: 'PAYMENT' })
   const isOpen =
-    payment?.['credited_payment_id'] !== product_id && world.table.items(`SUSPENSE#${product_id}`).length === 0
+    payment?.['credited_provider_payment_id'] !== product_id && world.table.items(`SUSPENSE#${product_id}`).length === 0
   return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(updated)
 }
 
@@ -167,7 +167,7 @@ export const watchJobs = (world: World, seen: Observations): void => {
   const { rules, follow } = watchHolders(world)
   const all: readonly Rule<Write>[] = [...ofJobs, ...rules]
   watchRules(world, seen, ({ pk }, { before, after }) => {
-    if (!pk.startsWith('SYNC#') || pk === 'SYNC#provider') return []
+    if (!pk.startsWith('SYNC#')) return []
     return pk === 'SYNC#head' ? ofHead : before['ttl'] !== undefined && after['work'] === undefined ? [] : all
   })
   world.onWritten.push((written) => {

@@ -1,5 +1,4 @@
 import { meet } from '../sometimes/meet.ts'
-import { readsFrom } from '../triggers/sources.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 
@@ -10,7 +9,7 @@ const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(d
 /**
  * Checked at every POST: no worker of the common lane is held for an endpoint that was known to hang. An attempt whose
  * message was first handed out while the mark stood, and never in the slow lane, must not be made before the mark is off:
- * whoever makes it has read the mark. A release without lanes knows no mark.
+ * whoever makes it has read the mark.
  */
 export const watchLanes = (world: World, seen: Observations): void => {
   /** In the world's time: the mark itself was written by a clock that may be wrong. */
@@ -34,14 +33,13 @@ export const watchLanes = (world: World, seen: Observations): void => {
     }
   })
 
-  world.onPost.push(({ headers }, { isFormer }) => {
+  world.onPost.push(({ headers }) => {
     const deliveryId = headers['X-Gateway-Delivery-Id']
     const row = world.table.item({ pk: `DELIVERY#${deliveryId}`, sk: 'DELIVERY' })
     const attempt = attemptOf(deliveryId, Number(row?.['attempts']) + 1)
     const handed = handedOut.get(attempt)
     const marked = markedAtMs.get(String(row?.['endpoint_id']))
     if (handed?.slow === true) meet(world, 'an attempt goes through the slow lane')
-    if (isFormer || !readsFrom(world, 'deliver-webhook', 'webhooks-slow')) return
     if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
       seen.problems.push(`attempt ${attempt} held a worker of the common lane`)
     }

@@ -17,7 +17,7 @@ type Attempt = { readonly number: number; readonly outcome: string; readonly cod
 
 const attemptsOf = (item: RawItem) => (item['provider_attempts'] ?? []) as readonly Attempt[]
 
-const rememberedOf = (item: RawItem) => [...((item['remembered_payment_ids'] ?? new Set()) as Set<string>)]
+const rememberedOf = (item: RawItem) => [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
 
 const isTakeOver = ({ before, after }: Write) => after['attempt'] !== before['attempt']
 
@@ -32,7 +32,7 @@ const referenceOf = ({ world, after }: Write) =>
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
 
 /** One more than it did. */
-const isRemembering = (write: Write) => setMoved(write, 'remembered_payment_ids').added.length > 0
+const isRemembering = (write: Write) => setMoved(write, 'remembered_provider_payment_ids').added.length > 0
 
 const LEASE_MS = 30_000
 /** A lease that was read may have been released since. */
@@ -193,7 +193,7 @@ const always: readonly Rule<PaymentWrite>[] = [
 const isCaptured = ({ world, after }: Write): boolean =>
   world.provider
     .capturedPayments()
-    .some(({ id, amount }) => id === after['credited_payment_id'] && amount === after['notional_minor'])
+    .some(({ id, amount }) => id === after['credited_provider_payment_id'] && amount === after['notional_minor'])
 
 const hasEnded = (item: RawItem) => !['creating', 'pending'].includes(text(item, 'status'))
 

@@ -42,9 +42,7 @@ const whenThere: readonly Rule<Write>[] = [
   ],
   [
     'is opened although it is open',
-    (write) =>
-      becomes(write, 'open', 'open') &&
-      (isChanged(write, 'created_at') || (isDueAgain(write) && write.world.beside === undefined)),
+    (write) => becomes(write, 'open', 'open') && (isChanged(write, 'created_at') || isDueAgain(write)),
   ],
   [
     'is open and says how it ended',
@@ -52,7 +50,6 @@ const whenThere: readonly Rule<Write>[] = [
   ],
 ]
 
-/** What the release before has found and told, this one tells again when it finds the same: its rows say no more. */
 const isDueAgain = ({ before, after }: Write): boolean => before['work'] === undefined && after['work'] !== undefined
 
 const whenNew: readonly Rule<Write>[] = [

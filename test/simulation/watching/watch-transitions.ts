@@ -46,7 +46,10 @@ export const watchTransitions = (world: World, seen: Observations): void => {
     }
     if (before['body'] !== undefined && after['body'] !== before['body'])
       seen.problems.push(`${name} changed its bytes`)
-    if (before['credited_payment_id'] !== undefined && after['credited_payment_id'] !== before['credited_payment_id']) {
+    if (
+      before['credited_provider_payment_id'] !== undefined &&
+      after['credited_provider_payment_id'] !== before['credited_provider_payment_id']
+    ) {
       seen.problems.push(`${name} was credited twice`)
     }
     if (before['payment_destination'] !== undefined && after['payment_destination'] !== before['payment_destination']) {

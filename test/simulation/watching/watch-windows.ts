@@ -83,8 +83,7 @@ const OF_WINDOWS: readonly Rule<Write>[] = [
       const { added, removed } = setMoved(write, 'open_ids')
       const ended = [...become(write, isPaid), ...become(write, isRecredited)]
       const begun = recorded(write).map((settlement) => text(settlement, 'settlement_id'))
-      // Where the release before moves them, they are counted anew.
-      return !write.world.beside && !(isSame(added, begun) && isSame(removed, ended))
+      return !(isSame(added, begun) && isSame(removed, ended))
     },
   ],
   ['has fewer parts than it had', ({ before, after }) => amount(after, 'parts') < amount(before, 'parts')],

@@ -1,16 +1,18 @@
+import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import type { LoadedFunction } from './handlers.ts'
 import { namesOf } from './names-of.ts'
 import type { Process } from './process.ts'
+import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'
 import { isHit, SIM_STAGE, strikes, type World } from './world.ts'
 
 /**
- * What Lambda keeps between two invocations of one version of a function: the handler with its dependencies and whatever they have
+ * What Lambda keeps between two invocations of a function: the handler with its dependencies and whatever they have
  * cached. It runs one invocation at a time and stands still in between; what the last one left under way goes on in the
  * middle of the next one.
  */
 export type Environment = {
-  readonly version: LoadedFunction
+  readonly loaded: LoadedFunction
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: unknown) => Promise<unknown>
   /** Of the environment's own monotonic clock; by how much it has stood still, and since when it does. */
@@ -28,14 +30,10 @@ export const functionOf = ({ functions }: World, name: string): LoadedFunction =
   return loaded
 }
 
-/** Which version of a function an invocation meets: drawn anew for each, where there are two. */
-export const versionFor = (world: World, name: string): LoadedFunction | undefined =>
-  world.beside ? world.beside.versionOf(name) : functionOf(world, name)
-
-const start = (world: World, version: LoadedFunction, process: Process): Environment => {
-  const { spec, build, simDeps, grantedDeps } = version
+const start = (world: World, loaded: LoadedFunction, process: Process): Environment => {
+  const { spec, build } = loaded
   const environment: Environment = {
-    version,
+    loaded,
     timeoutMs: spec.timeoutSeconds * 1_000,
     handle: (event, context) => handler(event, context),
     stands: isHit(world, 'monotonicStands'),
@@ -53,12 +51,12 @@ const start = (world: World, version: LoadedFunction, process: Process): Environ
 /** An environment for one invocation: a warm one, unless there is none or Lambda has taken it away. */
 export const takeEnvironment = (
   world: World,
-  version: LoadedFunction,
+  loaded: LoadedFunction,
   process: Process,
   { cold }: { readonly cold: boolean },
 ): Environment => {
-  const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(version)?.pop()
-  if (!idle) return start(world, version, process)
+  const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(loaded)?.pop()
+  if (!idle) return start(world, loaded, process)
   count(world.tally, 'started warm')
   if (idle.stands) idle.stoodMs += world.scheduler.nowMs() - idle.frozenAtMs
   const { process: frozen, unfinished } = idle
@@ -74,9 +72,9 @@ export const putBack = (world: World, environment: Environment, asideMs = 0): vo
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()
   const wait = () => {
-    const idle = world.idle.get(environment.version) ?? []
+    const idle = world.idle.get(environment.loaded) ?? []
     idle.push(environment)
-    world.idle.set(environment.version, idle)
+    world.idle.set(environment.loaded, idle)
   }
   if (asideMs > 0) world.scheduler.after(asideMs, wait)
   else wait()

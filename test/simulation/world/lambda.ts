@@ -1,5 +1,5 @@
 import { routeKeyOf } from '../../../functions/function-spec.ts'
-import { type Environment, functionOf, putBack, takeEnvironment, versionFor } from './environments.ts'
+import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import type { LoadedFunction } from './handlers.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
 import { inStretch } from './stretch.ts'
@@ -12,7 +12,7 @@ export type Invocation =
   | { readonly kind: 'failed'; readonly error: unknown }
   /** Killed, or past its time limit. */
   | { readonly kind: 'died' }
-  /** Lambda had no run left for it, or the stack has no such function just now: nothing was started. */
+  /** Lambda had no run left for it: nothing was started. */
   | { readonly kind: 'throttled' }
 
 const TAKEN_TIMES = { leastMs: 1_000, mostMs: 3 * 60_000 }
@@ -48,8 +48,8 @@ export const invoke = (
   event: unknown,
   options: InvokeOptions = {},
 ): Promise<Invocation> => {
-  const version = versionFor(world, name)
-  if (version === undefined || isThrottled(world, version)) return Promise.resolve({ kind: 'throttled' })
+  const loaded = functionOf(world, name)
+  if (isThrottled(world, loaded)) return Promise.resolve({ kind: 'throttled' })
   const requestId = world.prng.uuid()
   count(world.tally, `run ${name}`)
   tell(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
@@ -61,7 +61,6 @@ export const invoke = (
     }
     const process = startProcess({
       name,
-      isFormer: version.isFormer,
       scheduler: world.scheduler,
       prng: world.prng,
       crashAt: options.crashAt,
@@ -76,7 +75,7 @@ export const invoke = (
     })
     // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined
-    const environment = takeEnvironment(world, version, process, { cold })
+    const environment = takeEnvironment(world, loaded, process, { cold })
     if (options.standsStill?.withClock === true) environment.stands = true
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
@@ -111,12 +110,12 @@ export const invoke = (
 /** Whatever answers HTTP is answered for before its time is up; what it was about to do stands still. */
 const answerEarly = (
   world: World,
-  { version, timeoutMs }: Environment,
+  { loaded, timeoutMs }: Environment,
   { standsStill }: InvokeOptions,
   answer: () => void,
 ): (() => void) => {
   if (standsStill) return world.scheduler.after(standsStill.afterMs, answer)
-  const answersHttp = version.spec.trigger.kind === 'http'
+  const answersHttp = loaded.spec.trigger.kind === 'http'
   if (!answersHttp || !strikes(world, 'answeredEarly')) return () => undefined
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
@@ -128,16 +127,6 @@ export const operate = async (world: World, action: string, payload: object) => 
   return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
 }
 
-/** The same by somebody who leaves out what the release that answers does not know. */
-export const operateAsKnown = async (world: World, action: string, payload: object) => {
-  const reply = await operate(world, action, payload)
-  const errors = Object.entries<unknown>(Object(reply?.body['field_errors']))
-  const unknown = errors.filter(([, why]) => String(why) === 'unknown field').map(([field]) => field)
-  if (unknown.length === 0) return reply
-  const known = Object.entries(payload).filter(([field]) => !unknown.includes(field))
-  return operate(world, action, Object.fromEntries(known))
-}
-
 export type HttpReply = { readonly status: number; readonly text: string; readonly body: Record<string, unknown> }
 
 export type HttpRequest = {
@@ -147,10 +136,6 @@ export type HttpRequest = {
   readonly body?: string
 }
 
-/** API Gateway has a route for what the stack has just now, and one for whatever else is asked for. */
-const routedTo = ({ beside, functions }: World, functionName: string): string =>
-  beside && !functions.has(functionName) ? 'api-not-found' : functionName
-
 /** One HTTP request through API Gateway; undefined when the caller got no answer of ours. */
 export const request = async (
   world: World,
@@ -158,10 +143,9 @@ export const request = async (
   { id, headers = {}, query, body }: HttpRequest,
   options: InvokeOptions = {},
 ): Promise<HttpReply | undefined> => {
-  const routed = routedTo(world, functionName)
   const event = {
     version: '2.0',
-    routeKey: routeKeyOf(functionOf(world, routed).spec),
+    routeKey: routeKeyOf(functionOf(world, functionName).spec),
     headers,
     ...(query && { queryStringParameters: query }),
     ...(id !== undefined && { pathParameters: { id } }),
@@ -169,7 +153,7 @@ export const request = async (
     isBase64Encoded: false,
     ...(body !== undefined && { body }),
   }
-  const invocation = await invoke(world, routed, event, options)
+  const invocation = await invoke(world, functionName, event, options)
   if (invocation.kind !== 'done') return undefined
   const { statusCode, body: text } = invocation.result as { readonly statusCode: number; readonly body: string }
   return { status: statusCode, text, body: JSON.parse(text) as HttpReply['body'] }

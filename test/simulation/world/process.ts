@@ -8,8 +8,6 @@ export type CrashPoint = { readonly await: number; readonly side: 'before' | 'af
 export type Process = {
   /** Of its function. */
   readonly name: string
-  /** Whether it runs the code of the release before. */
-  readonly isFormer: boolean
   readonly alive: () => boolean
   readonly kill: () => void
   /** Lambda stops the environment's clock: no answer and no timer reaches the process until it is thawed. */
@@ -28,7 +26,6 @@ export type Process = {
 
 export type ProcessOptions = {
   readonly name: string
-  readonly isFormer?: boolean | undefined
   readonly scheduler: Scheduler
   readonly prng: Prng
   readonly crashAt?: CrashPoint | undefined
@@ -93,7 +90,6 @@ export const startProcess = (options: ProcessOptions): Process => {
 
   return {
     name: options.name,
-    isFormer: options.isFormer === true,
     alive: () => alive,
     kill,
     freeze: () => {

@@ -45,86 +45,70 @@ const drawSkewMs = (world: World, prng: Prng): number => {
   return prng.int(-worstMs, worstMs)
 }
 
-/** What a release puts between its functions and the world: its adapters, above the single requests. */
-export type Adapters = {
-  readonly assembledDeps: typeof assembledDeps
-  readonly loggedProvider: typeof loggedProvider
-  readonly xenditProvider: typeof xenditProvider
-}
-
-export type SimDeps = (world: World, process: () => Process, monotonicMs?: () => number) => Deps
-
 /**
  * Everything a handler may touch, in simulation; each call is an await at which the process can die. An environment
  * keeps its dependencies, each of its invocations is a process of its own.
  */
-export const simDepsOf =
-  (adapters: Adapters): SimDeps =>
-  (world, process, monotonicMs = world.scheduler.nowMs) => {
-    const prng = world.prng.fork()
-    const log = simLog(world, process)
-    const skewMs = drawSkewMs(world, prng)
-    const secrets: Deps['secrets'] = {
-      get: (name) => process().call('get secret', () => world.secrets.get(name)),
-      create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
-      replace: (name, value) => process().call('replace secret', () => void world.secrets.set(name, value)),
-      remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
-    }
-    return adapters.assembledDeps({
-      stage: {
-        name: SIM_STAGE,
-        providerFees: world.providerFees,
-        providerCallsPerMinute: world.callsPerMinute,
-        historySteps: world.historySteps,
-        storedRows: world.storedRows,
-        // As many as answer the floods of histories.
-        environments: 8,
-      },
-      requests: faultyRequests(world, process),
-      log,
-      now: () => timestampOf(world.scheduler.nowMs() + skewMs),
-      realNowMs: () => world.scheduler.nowMs() + skewMs,
-      sleep: (ms) => process().sleep(ms),
-      random: prng.next,
-      provider: adapters.loggedProvider(
-        adapters.xenditProvider({
-          baseUrl: 'https://provider.example',
-          stage: SIM_STAGE,
-          nowMs: world.scheduler.nowMs,
-          // Cached on AWS; a crash while reading it has effects of its own only at the call behind it.
-          secrets: { get: async (name) => world.secrets.get(name) },
-          call: providerNetwork(world, process),
-        }),
-        { log, monotonicMs },
-      ),
-      queues: simQueues(world, process),
-      alerts: {
-        publish: (alert) =>
-          process().call('publish alert', () => {
-            const isDown = world.scheduler.nowMs() < world.topicDownUntilMs
-            if (isDown || strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
-            world.alerts.push({ atMs: world.scheduler.nowMs(), byFormer: process().isFormer, ...alert })
-            for (const listen of world.onTold) listen(alert, process())
-          }),
-      },
-      secrets,
-      sendWebhook: (request) => {
-        for (const listen of world.onPost) listen(request, process())
-        const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())
-        const [own, postedMs] = [process(), world.scheduler.nowMs()]
-        const effect = () => {
-          const result = arrive(world.scheduler.nowMs())
-          for (const listen of world.onAnswer) listen(request, result, own, postedMs)
-          return result
-        }
-        return own.call('POST webhook', effect, durationMs)
-      },
-      resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
-      monotonicMs,
-      newId: prng.uuid,
-      randomBytes: prng.bytes,
-    })
+export const simDeps = (world: World, process: () => Process, monotonicMs = world.scheduler.nowMs): Deps => {
+  const prng = world.prng.fork()
+  const log = simLog(world, process)
+  const skewMs = drawSkewMs(world, prng)
+  const secrets: Deps['secrets'] = {
+    get: (name) => process().call('get secret', () => world.secrets.get(name)),
+    create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
+    remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
   }
-
-/** On the adapters of this release. */
-export const simDeps = simDepsOf({ assembledDeps, loggedProvider, xenditProvider })
+  return assembledDeps({
+    stage: {
+      name: SIM_STAGE,
+      providerFees: world.providerFees,
+      providerCallsPerMinute: world.callsPerMinute,
+      historySteps: world.historySteps,
+      // As many as answer the floods of histories.
+      environments: 8,
+    },
+    requests: faultyRequests(world, process),
+    log,
+    now: () => timestampOf(world.scheduler.nowMs() + skewMs),
+    realNowMs: () => world.scheduler.nowMs() + skewMs,
+    sleep: (ms) => process().sleep(ms),
+    random: prng.next,
+    provider: loggedProvider(
+      xenditProvider({
+        baseUrl: 'https://provider.example',
+        stage: SIM_STAGE,
+        nowMs: world.scheduler.nowMs,
+        // Cached on AWS; a crash while reading it has effects of its own only at the call behind it.
+        secrets: { get: async (name) => world.secrets.get(name) },
+        call: providerNetwork(world, process),
+      }),
+      { log, monotonicMs },
+    ),
+    queues: simQueues(world, process),
+    alerts: {
+      publish: (alert) =>
+        process().call('publish alert', () => {
+          const isDown = world.scheduler.nowMs() < world.topicDownUntilMs
+          if (isDown || strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
+          world.alerts.push({ atMs: world.scheduler.nowMs(), ...alert })
+          for (const listen of world.onTold) listen(alert, process())
+        }),
+    },
+    secrets,
+    sendWebhook: (request) => {
+      for (const listen of world.onPost) listen(request, process())
+      const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())
+      const [own, postedMs] = [process(), world.scheduler.nowMs()]
+      const effect = () => {
+        const result = arrive(world.scheduler.nowMs())
+        for (const listen of world.onAnswer) listen(request, result, own, postedMs)
+        return result
+      }
+      return own.call('POST webhook', effect, durationMs)
+    },
+    resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
+    monotonicMs,
+    newId: prng.uuid,
+    randomBytes: prng.bytes,
+  })
+}

@@ -2,7 +2,7 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
 import type { StepsOutcome, TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { attributeName } from '../../../shared/table/attributes.ts'
-import { tableShape } from '../../../shared/table/schema.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { actingAs } from './acting-as.ts'
@@ -43,16 +43,16 @@ const touchedBy = (step: Step): ReadonlySet<string> => {
   return new Set([...Object.keys(set), ...Object.keys(setIfAbsent), ...remove].map(attributeName))
 }
 
-const indexesOf = ({ storedRows }: World, step: Step): readonly string[] => {
+const indexesOf = (step: Step): readonly string[] => {
   const touched = touchedBy(step)
-  return Object.entries(tableShape(storedRows).indexes)
+  return Object.entries(TABLE_SCHEMA.indexes)
     .filter(([, { partition, sort }]) => [...partition, ...sort].some((attribute) => touched.has(attribute)))
     .map(([name]) => name)
 }
 
 const meetsThrottledIndex = (world: World, steps: readonly Step[]): boolean =>
   world.faults.indexThrottled > 0 &&
-  [...new Set(steps.flatMap((step) => indexesOf(world, step)))].some((index) => isThrottled(world, index))
+  [...new Set(steps.flatMap((step) => indexesOf(step)))].some((index) => isThrottled(world, index))
 
 /** One page, which DynamoDB may cut wherever its megabyte is full. */
 const page = (world: World, input: QueryInput): QueryPage => {

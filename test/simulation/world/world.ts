@@ -3,7 +3,7 @@ import { createSimulatorCore } from '../../../infra/local/provider-simulator/sim
 import type { Alert } from '../../../shared/alerts.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import type { HistorySteps, ProviderFees, StoredRows } from '../../../shared/stage-settings.ts'
+import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
@@ -30,19 +30,10 @@ export type WorldOptions = {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
-  readonly storedRows?: StoredRows
   /** So small, by default, that most of what is read in steps takes several. */
   readonly historySteps?: HistorySteps
   /** How many rows of the provider's a page has at most; so few, in some histories, that most lists have several pages. */
   readonly rowsAPage?: number
-}
-
-/** What two releases on one table decide by themselves. */
-export type BesideFormer = {
-  /** Which version of a function an invocation meets; undefined where there is none at this moment. */
-  readonly versionOf: (name: string) => LoadedFunction | undefined
-  /** Whether it is this release for sure. */
-  readonly isNow: (name: string) => boolean
 }
 
 export type World = ReturnType<typeof createWorld>
@@ -61,8 +52,6 @@ export const createWorld = ({
   providerFees = 'deducted',
   historySteps = { rows: 2, pages: 1 },
   rowsAPage = seed % 4 < 2 && seed % 3 !== 0 ? 4 : MOST_ROWS_A_PAGE,
-  // Every second history keeps to what the release before reads.
-  storedRows = seed % 2 === 0 ? 'complete' : 'lean',
 }: WorldOptions) => {
   const prng = createPrng(seed)
   const tally: Tally = new Map()
@@ -91,7 +80,6 @@ export const createWorld = ({
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
   }
   const table = createMemoryTable({
-    rows: storedRows,
     onChange: (change) => {
       for (const listen of border.onChange) listen(change)
     },
@@ -133,10 +121,6 @@ export const createWorld = ({
     /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
     providerCalls: new Map<string, number[]>(),
     formerRequests: new Map<string, unknown>(),
-    /** Payments that a release has made which lets nobody find them by their merchant's reference. */
-    unreferenced: new Set<string>(),
-    /** Items that a release has written which lets nothing expire. */
-    endless: new Set<string>(),
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
     /** What the provider does not answer about, by payment, request or fee, until when, and what it says instead. */
@@ -146,11 +130,8 @@ export const createWorld = ({
     /** When a process has read a list last. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
-    storedRows,
     scheduler,
     functions,
-    /** Where the release before runs beside this one. */
-    beside: undefined as BesideFormer | undefined,
     table,
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
@@ -158,7 +139,7 @@ export const createWorld = ({
     /** Endpoints that were asked for, of each client. */
     registrations: new Map<string, number>(),
     /** What reached the operators. */
-    alerts: [] as (Alert & { readonly atMs: number; readonly byFormer: boolean })[],
+    alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
     secrets: new Map([
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
@@ -174,7 +155,7 @@ export const createWorld = ({
     deadStreamRecords: [] as number[],
     /** Queues whose consumer stands still, so that a test can take their messages itself. */
     paused: new Set<QueueName>(),
-    /** Warm environments of each version of a function that wait, frozen, for its next invocation. */
+    /** Warm environments of each function that wait, frozen, for its next invocation. */
     idle: new Map<LoadedFunction, Environment[]>(),
   })
 }

@@ -1,10 +1,12 @@
-import { readdirSync, renameSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { dockerCommand } from '../../../infra/local/emulators/dynamodb-command.ts'
-import { localAws, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { localAws, NoDynamoDbLocal, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { describeOnDynamoDb } from '../../support/dynamodb.ts'
+import { machineWith } from '../../support/machine-with.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 describe('DynamoDB Local in Docker, for a machine without Java', () => {
@@ -22,8 +24,43 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
   })
 })
 
-describe('the tables of a data directory', () => {
-  it('are found again under its access key, and where an older release kept them', async () => {
+const NO_DAEMON = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'
+const JAVA_11 = 'if [ "$1" = -version ]; then echo \'openjdk version "11.0.2"\' >&2; else exit 1; fi'
+
+describe('a machine that cannot start DynamoDB Local', () => {
+  it.each([
+    ['has neither Java nor Docker', {}],
+    ['has an old Java', { java: JAVA_11 }],
+    ['has a java that only says where to get one', { java: 'echo "Unable to locate a Java Runtime" >&2; exit 1' }],
+    ['has a Docker that does not run', { java: JAVA_11, docker: NO_DAEMON }],
+  ])('is told from a failed start: it %s', async (_, programs) => {
+    machineWith(programs)
+
+    await expect(startDynamoDbLocal()).rejects.toThrow(NoDynamoDbLocal)
+  })
+
+  it('asks a Java for its version only after a start by it has failed', async () => {
+    const asked = join(tempDirectory(), 'asked')
+    machineWith({ java: `echo "$*" >> '${asked}'; exit 1` })
+
+    await expect(startDynamoDbLocal()).rejects.toThrow(NoDynamoDbLocal)
+
+    expect(readFileSync(asked, 'utf8').trim().split('\n')).toStrictEqual([expect.stringContaining('-jar'), '-version'])
+  })
+
+  it('is not one with a fit Java whose start fails: that is an error', async () => {
+    machineWith({
+      java: 'if [ "$1" = -version ]; then echo \'openjdk version "17.0.1"\' >&2; else echo "no memory" >&2; exit 1; fi',
+    })
+
+    await expect(startDynamoDbLocal()).rejects.toThrow('DynamoDB Local did not start: no memory')
+  })
+})
+
+const onDynamoDb = await describeOnDynamoDb()
+
+onDynamoDb('the tables of a data directory', () => {
+  it('are found again under its access key', async () => {
     const directory = tempDirectory()
     const tables = async () => {
       const dynamodb = await startDynamoDbLocal(directory)
@@ -34,13 +71,9 @@ describe('the tables of a data directory', () => {
       await dynamodb.close()
       return TableNames
     }
-    const files = () => readdirSync(directory).filter((name) => name.endsWith('.db'))
 
     expect(await tables()).toStrictEqual([])
     expect(await tables()).toStrictEqual(['gateway-kept'])
-    renameSync(join(directory, files().join()), join(directory, 'shared-local-instance.db'))
-    rmSync(join(directory, 'access-key'))
-    expect(await tables()).toStrictEqual(['gateway-kept'])
-    expect(files()).toHaveLength(1)
+    expect(readdirSync(directory).filter((name) => name.endsWith('.db'))).toHaveLength(1)
   })
 })

@@ -10,7 +10,7 @@ import { openSecrets } from '../../../infra/local/backends.ts'
 import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
 import { localSecrets } from '../../../infra/local/emulators/local-secrets.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { type DataDirectory, openDataDirectory } from '../../../infra/local/process/data-directory.ts'
+import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile } from '../../../infra/local/process/json-file.ts'
 import { startKeptProcess } from '../../../infra/local/process/kept-process.ts'
 import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
@@ -44,17 +44,11 @@ describe('the local secrets', () => {
     expect([await after.get('a'), await after.get('b')]).toStrictEqual(['1', undefined])
   })
 
-  it('have the API key and the callback tokens apart, in a directory of an older release too', async () => {
-    const kept = { secrets: join(tempDirectory(), 'secrets.json') } as DataDirectory
-    const older = { secret_key: 'xnd_development_local', callback_tokens: ['local-callback-token'] }
-    writeFileSync(kept.secrets, JSON.stringify({ 'gateway/local/provider': JSON.stringify(older) }))
+  it('have the API key and the callback tokens apart', async () => {
+    const secrets = await openSecrets(undefined)
 
-    for (const data of [undefined, kept]) {
-      const secrets = await openSecrets(data)
-
-      expect(await readProviderKey(secrets, 'local')).toBe('xnd_development_local')
-      expect(await readCallbackTokens(secrets, 'local')).toStrictEqual(['local-callback-token'])
-    }
+    expect(await readProviderKey(secrets, 'local')).toBe('xnd_development_local')
+    expect(await readCallbackTokens(secrets, 'local')).toStrictEqual(['local-callback-token'])
   })
 })
 

@@ -85,17 +85,6 @@ describe('xendit create: the request', () => {
     expect(bodies).toMatchObject([{ request_amount: 1_000_000_000_000 }])
     expect(bodies[0]).not.toHaveProperty('description')
   })
-
-  it.each(['QRIS', 'BCA_VIRTUAL_ACCOUNT', 'CARDS', ''])(
-    'does not let an e-wallet code of %j open another kind of channel',
-    async (channelCode) => {
-      expect(await create(created(), { method: 'ewallet', channelCode })).toStrictEqual({
-        answer: { kind: 'refused', code: 'NOT_AN_EWALLET' },
-        requests: [],
-        bodies: [],
-      })
-    },
-  )
 })
 
 describe('xendit create: what an answer proves (design section 4)', () => {

@@ -1,7 +1,6 @@
 import {
   CreateSecretCommand,
   GetSecretValueCommand,
-  PutSecretValueCommand,
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
@@ -25,18 +24,6 @@ describe('secrets in Secrets Manager', () => {
     await opened(key).create('gateway/prod/endpoint/e', 'value')
 
     expect(created()).toEqual([{ Name: 'gateway/prod/endpoint/e', SecretString: 'value', KmsKeyId: key }])
-  })
-
-  it('are seen with their new value at once by whoever replaced them', async () => {
-    client.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
-    client.on(PutSecretValueCommand, { SecretId: 's', SecretString: 'new' }).resolves({})
-    const secrets = opened()
-    await secrets.get('s')
-
-    await secrets.replace('s', 'new')
-
-    expect(await secrets.get('s')).toBe('new')
-    expect(client.commandCalls(PutSecretValueCommand)).toHaveLength(1)
   })
 
   it('are read once a minute, and looked for again while they are not there', async () => {

@@ -12,14 +12,15 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import * as v from 'valibot'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { ClientIdSchema } from '../../../shared/ids.ts'
+import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { joinedReads } from '../../../shared/runtime/aws/joined-reads.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { exists, isNew } from '../../../shared/table/condition.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { put, update } from '../../../shared/table/step.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { type Overrides, testDeps } from '../../support/test-deps.ts'
 
 const aKey = () => shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
 
@@ -39,10 +40,12 @@ describe('table.getMany', () => {
  * What DynamoDB Local never does: it reads consistently whatever is asked for, leaves no key of a batch unprocessed, and
  * knows no other writers.
  */
-const mocked = () => {
+const mocked = (overrides: Overrides = {}) => {
   const client = mockClient(DynamoDBClient)
   onTestFinished(() => client.restore())
-  return { client, deps: testDeps(), NAME: inject('tableName') }
+  const NAME = 'gateway-test'
+  const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: NAME })
+  return { client, deps: testDeps({ ...overrides, requests }), NAME }
 }
 
 describe('reads that decide (style guide: consistent and on the table)', () => {
@@ -220,15 +223,5 @@ describe('a write that meets others', () => {
       { applied: false, refusedBy: 'two', item: undefined },
     ])
     expect(client.calls()).toHaveLength(2)
-  })
-
-  it('waits longer from try to try, with jitter, and never longer than 0.4 s', async () => {
-    const waits: number[] = []
-    const { table } = testDeps({ random: () => 1, sleep: async (ms) => void waits.push(ms) })
-    mocked().client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict'))
-
-    await table.transact({ one: aStep() }).catch(() => undefined)
-
-    expect(waits).toStrictEqual([20, 40, 80, 160, 320, 400, 400, 400, 400, 400, 400])
   })
 })

@@ -1,6 +1,9 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import { fromItem } from '../../../../shared/table/attributes.ts'
+import * as v from 'valibot'
+import { ImageSchema } from '../../../../shared/runtime/stream-handler.ts'
+import { fromItem, type Item } from '../../../../shared/table/attributes.ts'
 import { type Timestamp, timestampOf } from '../../../../shared/time.ts'
+import type { LocalTable } from '../../emulators/local-table.ts'
 import type { LocalLog } from '../../functions/local-log.ts'
 import type { LocalClock } from '../../process/local-clock.ts'
 import { type StreamPoller, type StreamPollerOptions, startStreamPoller } from '../../triggers/stream-poller.ts'
@@ -19,7 +22,7 @@ export type Story = {
 export type StorySources = {
   readonly clock: Pick<LocalClock, 'nowMs' | 'onJump'>
   readonly log: Pick<LocalLog, 'lines' | 'onLine'>
-  readonly table: { readonly endpoint: string; readonly name: string }
+  readonly table: Pick<LocalTable, 'openStream'>
 }
 
 const KEPT_LINES = 1_000
@@ -27,7 +30,7 @@ const KEPT_LINES = 1_000
 /**
  * What happens in this gateway, in words: the table's stream says what became of payments, events, webhooks and
  * settlements, the log what went wrong on the way. Nothing is read before the first listener comes; the stream then
- * begins a day back, so that the story is whole.
+ * begins with the oldest change that is kept, so that the story is whole.
  */
 export const startStory = ({ clock, log, table }: StorySources): Story => {
   const lines: StoryLine[] = []
@@ -46,7 +49,7 @@ export const startStory = ({ clock, log, table }: StorySources): Story => {
       .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)))
       .forEach(tell)
 
-  const begin = () => {
+  const begin = async () => {
     // Told with what the stream says of the same time.
     let past = log.lines().map(tellLogLine)
     ends.push(log.onLine((line) => tellAll([tellLogLine(line)])))
@@ -55,7 +58,7 @@ export const startStory = ({ clock, log, table }: StorySources): Story => {
       tellAll([...past, ...told])
       past = []
     })
-    return startStreamPoller({ endpoint: table.endpoint, tableName: table.name, ...WHOLE_STREAM, invoke })
+    return startStreamPoller({ stream: await table.openStream(), ...WHOLE_STREAM, invoke })
   }
 
   return {
@@ -87,7 +90,7 @@ const inTheirOrder = (tell: (lines: readonly StoryLine[]) => void): StreamPoller
   const flush = () => {
     const page = waiting.toSorted((a, b) => Number(sequenceOf(a) - sequenceOf(b)))
     waiting = []
-    tell(page.flatMap(({ dynamodb: { NewImage: image } }) => (image ? teller.tell(fromItem(unmarshall(image))) : [])))
+    tell(page.flatMap(({ dynamodb }) => (dynamodb?.NewImage ? teller.tell(rowOf(dynamodb.NewImage)) : [])))
   }
   return async ({ Records: records }) => {
     if (waiting.length === 0) setImmediate(flush)
@@ -96,4 +99,6 @@ const inTheirOrder = (tell: (lines: readonly StoryLine[]) => void): StreamPoller
   }
 }
 
-const sequenceOf = ({ dynamodb }: Batch['Records'][number]): bigint => BigInt(dynamodb.SequenceNumber ?? 0)
+const sequenceOf = ({ dynamodb }: Batch['Records'][number]): bigint => BigInt(dynamodb?.SequenceNumber ?? 0)
+
+const rowOf = (image: unknown): Item => fromItem(unmarshall(v.parse(ImageSchema, image)))

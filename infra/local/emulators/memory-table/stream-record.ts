@@ -1,5 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
+import * as v from 'valibot'
 import { itemSize } from './stored-item.ts'
 import type { TableChange } from './table-view.ts'
 
@@ -23,7 +24,8 @@ export const streamRecord = ({ sequence, key, after, eventName }: TableChange): 
 type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>
 
 // The SDK and Lambda name one wire format differently; the table holds no binary values, the only real difference.
-const imageOf = (item: object) => marshall(item) as Image
+const ImageSchema = v.custom<Image>((image) => typeof image === 'object')
+const imageOf = (item: object): Image => v.parse(ImageSchema, marshall(item))
 
 export const streamEvent = (changes: readonly TableChange[]): DynamoDBStreamEvent => ({
   Records: changes.map(streamRecord),

@@ -24,6 +24,9 @@ export type ViewShape = {
 /** An item as a view has it. */
 export type Entry = { readonly partition: string; readonly sort: readonly KeyValue[]; readonly item: StoredItem }
 
+/** Of one partition key; empty when its last item is gone. */
+type Partition = { readonly first: string; readonly entries: readonly Entry[] }
+
 /** Undefined when the item lacks any of the key's attributes: it is not in the view then. */
 export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredItem): Entry | undefined => {
   const valuesOf = (attributes: readonly string[]) =>
@@ -58,13 +61,24 @@ export type TableView = ReturnType<typeof tableView>
 export const tableView = (shape: ViewShape) => {
   const partitions = new Map<string, Entry[]>()
   const followed = new Map<string, { readonly item: StoredItem; readonly entry: Entry | undefined }>()
+  const inOrder: Partition[] = []
   return {
     shape,
     /** The item itself, or undefined. */
     item: (key: Key): StoredItem | undefined => followed.get(keyText(key))?.item,
     /** The entries with these values of the partition attributes, ascending. */
     partition: (values: readonly KeyValue[]): readonly Entry[] => partitions.get(JSON.stringify(values)) ?? [],
-    partitions: (): Iterable<readonly Entry[]> => partitions.values(),
+    /** All partitions, by the first attribute of their key and in its order. */
+    partitions: (): readonly Partition[] => {
+      // A map keeps the order in which its keys came: what follows is new since the last time.
+      const fresh = inOrder.length < partitions.size ? [...partitions].slice(inOrder.length) : []
+      for (const [key, entries] of fresh) {
+        const first = String(JSON.parse(key)[0])
+        const before = inOrder.findLastIndex((other) => (orderOf(other.first, first) ?? 0) < 0)
+        inOrder.splice(before + 1, 0, { first, entries })
+      }
+      return inOrder
+    },
     /** Follows one change. The changes of one item come in their order; throws when one was left out. */
     follow: ({ key, before, after }: TableChange): void => {
       const text = keyText(key)

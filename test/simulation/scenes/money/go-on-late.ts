@@ -31,8 +31,6 @@ export const standStillInSync = async (scene: Scene, afterMs: number): Promise<v
 export const goOnLate = async (scene: Scene): Promise<void> => {
   const { world, tenants } = scene
   const { prng } = world
-  // A release that stands still goes on beside the other one, which has rules of its own.
-  if (world.beside) return
   if (prng.chance(0.6)) return standStillInSync(scene, prng.int(5, 1_500))
   const forMs = prng.pick(STANDS_MS)
   const about = { operator: 'sim', client_id: prng.pick(tenants).clientId }

@@ -2,7 +2,7 @@ import { amount, type RawItem, text } from '../../../support/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import { settlementOf, stageOf } from '../../sometimes/reversal-stages.ts'
 import type { Faults } from '../../world/faults.ts'
-import { invoke, operate, operateAsKnown } from '../../world/lambda.ts'
+import { invoke, operate } from '../../world/lambda.ts'
 import type { World } from '../../world/world.ts'
 import { takeBack } from '../odd-rows.ts'
 import type { Scene } from '../scene.ts'
@@ -15,7 +15,7 @@ const OPERATOR = { operator: 'sim' }
 /** An operator who confirms all that the settlement says at this moment. */
 const markPaid = (world: World, settlement: RawItem): Promise<unknown> => {
   const gone = amount(settlement, 'reversed_count') - amount(settlement, 'undone_count')
-  return operateAsKnown(world, 'mark-settlement-paid', {
+  return operate(world, 'mark-settlement-paid', {
     ...OPERATOR,
     settlement_id: text(settlement, 'settlement_id'),
     confirm_unfunded: true,
@@ -71,7 +71,6 @@ const isOld = ({ scheduler }: World, payment: RawItem): boolean =>
  */
 export const moveTogether = async ({ world, tenants }: Scene): Promise<void> => {
   const { oddities, prng } = world
-  if (world.beside) return
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
   for (let left = prng.int(2, 3); left > 0; left--) {
@@ -111,7 +110,7 @@ export const arrangeMoves = ({ world }: Scene, faults: Faults): void => {
 
   world.onAnswered.push((_, { path, query, outcome }) => {
     if (path !== '/transactions' || query.has('product_id') || outcome.kind !== 'answered') return
-    if (world.faults !== faults || world.beside) return
+    if (world.faults !== faults) return
     const rows = (Object(outcome.json).data ?? []) as readonly Row[]
     const fresh = rows.filter(({ id, type, status }) => {
       const isBack = type === 'PAYMENT' ? TURNED.includes(status) : BACK.includes(type)

@@ -60,7 +60,7 @@ export const payUnasked = async (scene: Scene): Promise<void> => {
   const late = ended(world)
   const isLate = late.length > 0 && prng.chance(0.8)
   const requests = isLate ? late : open(world)
-  const standsStill = world.beside === undefined && prng.chance(0.4)
+  const standsStill = prng.chance(0.4)
   const settlesInSeconds = standsStill ? oddities.int(20, 140) : oddities.int(60, 5_000)
   const paid = requests.slice(-prng.int(1, 3)).filter((request) => pay(world, request, isLate, settlesInSeconds))
   if (standsStill && paid.length > 0) await standStillInSync(scene, prng.int(100, 900))

@@ -39,7 +39,7 @@ export const tangle = async ({ world }: Scene): Promise<void> => {
   const { oddities, prng, provider, scheduler, table, unshownRows } = world
   const shown = provider.findPaymentRequests('').filter(({ latest_payment_id: id, reference_id: reference }) => {
     const payment = table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
-    const isOwn = id !== undefined && payment?.['credited_payment_id'] === id
+    const isOwn = id !== undefined && payment?.['credited_provider_payment_id'] === id
     return isOwn && isCredited(payment) && !unshownRows.has(id)
   })
   if (shown.length === 0) return

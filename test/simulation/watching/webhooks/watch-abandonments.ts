@@ -78,7 +78,7 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
 
   world.onChange.push(({ key, before, after }) => {
     const [, id = '', attempts] = UNTOLD.exec(key.sk) ?? []
-    if (attempts === undefined || world.acting?.isFormer === true || world.beside) return
+    if (attempts === undefined) return
     const tell = (what: string) => void seen.problems.push(`${key.pk} ${key.sk} ${what}`)
     if (before === undefined) {
       if (off.has(key.sk)) tell('is owed again although it was told')
@@ -103,7 +103,7 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
   })
 
   world.onTold.push(({ kind, subject, message }, worker) => {
-    if (kind !== 'delivery.abandoned' || worker.isFormer) return
+    if (kind !== 'delivery.abandoned') return
     const group = world.table.item({ pk: `ALERT#${subject}`, sk: 'GROUP' })
     const id = text(group ?? {}, 'alert_id')
     const isHeld = id !== '' && message.includes(id) && holders.get(`ALERT#${subject}`) === worker

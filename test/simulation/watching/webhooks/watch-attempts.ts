@@ -97,7 +97,6 @@ export const watchAttempts = (world: World, seen: Observations): void => {
   )
 
   world.onPost.push(({ url, headers }, worker) => {
-    if (worker.isFormer) return
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
     const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
     const claim = owned.get(worker)?.get(id)
@@ -113,7 +112,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
 
   world.onError.push((process) => troubled.add(process))
   world.onEnded.push((process, how) => {
-    if (process.name !== 'deliver-webhook' || process.isFormer || how !== 'done' || troubled.has(process)) return
+    if (process.name !== 'deliver-webhook' || how !== 'done' || troubled.has(process)) return
     for (const [id, claim] of claims) {
       if (claim.worker !== process) continue
       const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })

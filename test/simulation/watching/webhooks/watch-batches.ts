@@ -15,7 +15,6 @@ export const watchBatches = (world: World, seen: Observations): void => {
   })
 
   world.onHandedBack.push((process, messages, failed) => {
-    if (process.isFormer) return
     for (const { messageId } of messages) {
       const hasFailed = failures.get(process)?.has(messageId) === true
       if (hasFailed && !failed.has(messageId))

@@ -119,19 +119,11 @@ const inNewRound: readonly Rule<Write>[] = [
   ['begins a round to an endpoint that is switched off', ({ endpoints }) => !endpoints.some(isOn)],
 ]
 
-const whenGivenUp: readonly Rule<Write>[] = [
-  [
-    'is off the due work before anybody was told',
-    ({ before, after, told, givenUp }) =>
-      before?.['due_at'] !== undefined && after['due_at'] === undefined && told < givenUp,
-  ],
-]
-
 const rulesFor = ({ before, was, is, made }: Write): readonly Rule<Write>[] => {
   if (before === undefined) return [...whenNew, ...always]
   if (made !== 0) return [...whenMade, ...always]
   if (was !== 'scheduled' && is === 'scheduled') return [...inNewRound, ...always]
-  return [...betweenAttempts, ...(was === 'abandoned' && is === 'abandoned' ? whenGivenUp : []), ...always]
+  return [...betweenAttempts, ...always]
 }
 
 /** What goes along with the write, once all of it is written. */
@@ -157,16 +149,22 @@ const alongside = (world: World, { id, was, is, made, before, after, nowMs, endp
       'begins a round in the place of an alert that is owed',
       begins && isAlertOwed(before) && told < givenUp && untold?.['work'] !== 'alert',
     ],
+    [
+      'is off the due work before anybody was told',
+      is === 'abandoned' &&
+        isAlertOwed(before) &&
+        !isAlertOwed(after) &&
+        told < givenUp &&
+        untold?.['work'] !== 'alert',
+    ],
     ['begins a round, and its bytes may be gone before it is', begins && !hasBytesFor(90 * DAY_MS)],
   ]
   return rules.filter(([, isBroken]) => isBroken).map(([what]) => what)
 }
 
 /** How often the operators have been told of a delivery; a message that comes twice is one, and may name two rounds. */
-const toldOf = ({ alerts, beside }: World, id: string): number => {
+const toldOf = ({ alerts }: World, id: string): number => {
   const naming = alerts.filter(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id))
-  // The release before says it each time in the same words.
-  if (beside) return naming.length
   const messages = [...new Set(naming.map(({ message }) => message))]
   return messages.reduce((sum, message) => sum + message.split(id).length - 1, 0)
 }

@@ -89,7 +89,7 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
 
   world.onError.push((process) => troubled.add(process))
   world.onEnded.push((process, how) => {
-    if (how !== 'done' || process.isFormer || troubled.has(process)) return
+    if (how !== 'done' || troubled.has(process)) return
     for (const [id, met] of answers.get(process) ?? []) {
       // Once it was marked others may have taken the mark off.
       if (met.every(({ isHeld }) => isHeld) && !markedMs.has(id)) tell(id, 'has held a worker, and is not marked')

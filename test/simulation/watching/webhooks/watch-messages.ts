@@ -51,7 +51,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
   })
 
   world.onStarted.push((process, event) => {
-    if (process.name === 'deliver-webhook' && !process.isFormer) given.set(process, givenIn(world, event))
+    if (process.name === 'deliver-webhook') given.set(process, givenIn(world, event))
   })
 
   world.onRefused.push(({ key, kind, ...step }) => {
@@ -62,7 +62,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
   })
 
   world.onMessage.push((queue, { body, delaySeconds }, process) => {
-    if (!queue.startsWith('webhooks') || process.isFormer) return
+    if (!queue.startsWith('webhooks')) return
     const id = String(Reflect.get(body, 'delivery_id'))
     const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
     const one = { attempt: Number(Reflect.get(body, 'attempt')), delaySeconds, isSlow: queue === 'webhooks-slow' }

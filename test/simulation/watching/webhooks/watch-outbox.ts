@@ -1,6 +1,5 @@
 import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../../support/books.ts'
-import type { Process } from '../../world/process.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
 import { broken, isChanged, ms, onWrite, type RowWrite, type Rule, watchStarts } from '../row-write.ts'
@@ -67,7 +66,6 @@ export const watchOutbox = (world: World, seen: Observations, { hasStayed }: End
   /** Deliveries by their ids, and those of each event. */
   const served = new Map<string, Served>()
   const ofEvent = new Map<string, Served[]>()
-  const isFormer = (worker: Process | undefined) => worker?.isFormer === true
 
   world.onMessage.push((_, { body }) => {
     const delivery = served.get(String(Reflect.get(body, 'delivery_id')))
@@ -79,7 +77,7 @@ export const watchOutbox = (world: World, seen: Observations, { hasStayed }: End
     const one = {
       id: text(after, 'delivery_id'),
       endpointId: text(after, 'endpoint_id'),
-      hasMessage: !isWaiting || isFormer(world.acting),
+      hasMessage: !isWaiting,
     }
     served.set(text(after, 'delivery_id'), one)
     ofEvent.set(text(after, 'event_id'), [...(ofEvent.get(text(after, 'event_id')) ?? []), one])

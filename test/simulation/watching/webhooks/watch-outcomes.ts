@@ -18,7 +18,7 @@ export const watchOutcomes = (world: World, seen: Observations): void => {
   world.onChange.push(({ key, before, after }) => {
     const { acting } = world
     if (key.sk !== 'DELIVERY' || before === undefined || after === undefined || acting === undefined) return
-    if (acting.isFormer || before['attempts'] === after['attempts']) return
+    if (before['attempts'] === after['attempts']) return
     const own = noted.get(acting) ?? new Map<string, string>()
     const attempt = `${key.pk.slice('DELIVERY#'.length)} ${String(after['attempts'])}`
     const outcome = String(after['status'] ?? after['state'])
@@ -27,7 +27,7 @@ export const watchOutcomes = (world: World, seen: Observations): void => {
 
   world.onLine.push((process, code, fields) => {
     const [, outcome] = OUTCOME.exec(code) ?? []
-    if (outcome === undefined || process.isFormer) return
+    if (outcome === undefined) return
     const attempt = `${String(fields['delivery_id'])} ${String(fields['attempt'])}`
     if (noted.get(process)?.get(attempt) !== outcome) tell(attempt, `is said to have ${outcome}, which is not written`)
     if (said.has(attempt)) tell(attempt, 'has its outcome said twice')

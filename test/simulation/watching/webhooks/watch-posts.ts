@@ -25,12 +25,10 @@ export const watchPosts = (world: World, seen: Observations): void => {
     if (before !== undefined) return
     const secret = world.secrets.get(text(after, 'secret_name')) ?? ''
     secrets.set(id, secret)
-    if (world.acting?.isFormer !== true && !SECRET.test(secret))
-      seen.problems.push(`endpoint ${id} has a secret that libraries refuse`)
+    if (!SECRET.test(secret)) seen.problems.push(`endpoint ${id} has a secret that libraries refuse`)
   })
 
-  world.onPost.push(({ headers, body }, { isFormer }) => {
-    if (isFormer) return
+  world.onPost.push(({ headers, body }) => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
     const tell = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
     const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
@@ -51,7 +49,7 @@ export const watchPosts = (world: World, seen: Observations): void => {
   world.onError.push((process) => deleted.delete(process))
   world.onEnded.push((process, how) => {
     const row = deleted.get(process)
-    if (row === undefined || how !== 'done' || process.isFormer || !world.secrets.has(text(row, 'secret_name'))) return
+    if (row === undefined || how !== 'done' || !world.secrets.has(text(row, 'secret_name'))) return
     seen.problems.push(`endpoint ${text(row, 'endpoint_id')} is deleted, and its secret is kept`)
   })
 }

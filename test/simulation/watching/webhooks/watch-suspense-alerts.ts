@@ -89,7 +89,7 @@ export const watchSuspenseAlerts = (world: World, seen: Observations): void => {
 
   world.onTold.push(({ kind, subject }, process) => {
     // What was found is told again where it is found by two at once.
-    if (process.isFormer || kind !== 'suspense.money' || world.beside) return
+    if (kind !== 'suspense.money') return
     // What stood still goes on as an invocation of the same function, which has woken it.
     if (writers.get(subject)?.name === process.name || claims.get(subject)?.delete(process)) return
     if (!isOwed(world.table.item({ pk: `SUSPENSE#${subject}`, sk: 'SUSPENSE' })))

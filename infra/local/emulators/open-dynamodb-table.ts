@@ -1,0 +1,52 @@
+import { Agent } from 'node:http'
+import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
+import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import type { DataDirectory } from '../process/data-directory.ts'
+import { removeProcessRecord, writeProcessRecord } from '../process/process-record.ts'
+import { createTable } from './create-table.ts'
+import { localAws, startDynamoDbLocal } from './dynamodb-local.ts'
+import type { LocalTable } from './local-table.ts'
+import { openDynamoDbStream } from './open-dynamodb-stream.ts'
+
+/** One process serves all functions here, and DynamoDB Local answers slower than DynamoDB when it has much to do. */
+const TABLE_HTTP = {
+  connectionTimeout: 5_000,
+  requestTimeout: 10_000,
+  throwOnRequestTimeout: true,
+  socketAcquisitionWarningTimeout: 60_000,
+}
+const TABLE_SOCKETS = 200
+
+type TableOptions = { readonly data: DataDirectory | undefined; readonly signal: AbortSignal }
+
+/** Starts DynamoDB Local with the gateway's table, on the files of the data directory if there is one. */
+export const openDynamoDbTable = async (name: string, { data, signal }: TableOptions): Promise<LocalTable> => {
+  const dynamodb = await startDynamoDbLocal(data?.table, {
+    signal,
+    ...(data && { onSpawn: (running) => writeProcessRecord(data.tableProcess, running) }),
+  })
+  const { endpoint, pid, exited } = dynamodb
+  const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
+  const aws = localAws(endpoint)
+  const client = dynamoDbClient({ ...aws, requestHandler: { ...TABLE_HTTP, httpAgent } })
+  const close = async () => {
+    client.destroy()
+    httpAgent.destroy()
+    await dynamodb.close()
+    if (data) removeProcessRecord(data.tableProcess)
+  }
+  try {
+    await createTable(endpoint, name)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    requests: dynamoDbRequests({ client, name }),
+    openStream: (positionFile) => openDynamoDbStream({ endpoint, name }, positionFile),
+    place: `${name} at ${aws.endpoint}   (DynamoDB Local, process ${pid}; access key ${aws.credentials.accessKeyId})`,
+    dynamoDb: { endpoint, name, pid },
+    exited,
+    close,
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { listPaymentEvents } from '../../../shared/event/event-store.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+
+/** What keys and places in the indexes say anyhow. */
+const SAID_ANYHOW = {
+  payment: ['paymentId', 'createdAt', 'currency'],
+  event: ['eventId', 'type', 'clientId', 'paymentId', 'firedAt'],
+}
+
+const kept = (item: object | undefined, names: readonly string[]) => names.filter((name) => item && name in item)
+
+describe('what the rows of a payment leave out', () => {
+  it('is said by keys and indexes, and read and audited all the same, paid or not', async () => {
+    const deps = memoryDeps()
+    const client = await aStoredClient(deps)
+    const [pending, paid, failed] = [
+      await aPendingPayment(deps, client),
+      await aPendingPayment(deps, client),
+      await aPendingPayment(deps, client),
+    ]
+    const providerPaymentId = deps.provider.pay(paid.paymentRequestId)
+
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await closePayment(deps, failed, 'failed', 'callback')
+
+    const at = deps.now()
+    const began = { status: 'pending', at: paid.createdAt, source: 'create' }
+    expect(await findStoredPayment(deps, pending.paymentId)).toEqual(pending)
+    expect(await findStoredPayment(deps, paid.paymentId)).toEqual({
+      ...paid,
+      status: 'succeeded',
+      paidAt: at,
+      creditedProviderPaymentId: providerPaymentId,
+      transitions: [began, { status: 'succeeded', at, source: 'callback' }],
+      dueAt: undefined,
+    })
+    expect(await listPaymentEvents(deps, failed.paymentId)).toMatchObject([
+      { type: 'payment.failed', paymentId: failed.paymentId, clientId: client.clientId, firedAt: at },
+    ])
+    const [row, event] = [
+      await deps.table.get(paymentKey(paid.paymentId)),
+      await deps.table.get(eventKey(paid.paymentId, 'payment.succeeded')),
+    ]
+    expect(kept(row, SAID_ANYHOW.payment)).toStrictEqual([])
+    expect(kept(event, SAID_ANYHOW.event)).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is left out too when it was paid while it was being created', async () => {
+    const { deps, client, creating } = await aCreating({ leaseUntil: undefined })
+    const providerPaymentId = 'py-1'
+    const capture = {
+      providerPaymentId,
+      paymentRequestId: 'pr-1',
+      reference: `${creating.paymentId}-2`,
+      currency: 'IDR',
+      status: 'captured',
+      capturedMinor: creating.request.notionalMinor,
+    } as const
+
+    const paid = await succeedCreatingPayment(deps, creating, capture, '123', 'callback')
+
+    expect(await findStoredPayment(deps, creating.paymentId)).toEqual(paid)
+    expect(kept(await deps.table.get(paymentKey(creating.paymentId)), SAID_ANYHOW.payment)).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+})

@@ -1,0 +1,100 @@
+/**
+ * Goal: DynamoDB takes what every store asks of it. The other integration tests run on the table in memory, which the
+ * conformance suite holds to DynamoDB Local. Method: on DynamoDB Local each function of the manifest is called once, in
+ * the world of one merchant. None may fail, and the coverage that V8 counts must name every store.
+ */
+import { globSync } from 'node:fs'
+import { Session } from 'node:inspector/promises'
+import * as v from 'valibot'
+import { expect, it } from 'vitest'
+import { MANIFEST } from '../../functions/manifest.ts'
+import { createTable } from '../../infra/local/emulators/create-table.ts'
+import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import { loadHandlers } from '../../infra/local/functions/load-handlers.ts'
+import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
+import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
+import { callbackSecretName } from '../../shared/secrets.ts'
+import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
+import { anInvocation } from '../infra/assets/asset-events.ts'
+import { API, anApiClient, call } from '../support/api-event.ts'
+import { describeOnDynamoDb, dynamoDb } from '../support/dynamodb.ts'
+import { lambdaContext } from '../support/operator-actions.ts'
+import { operatorWorld } from '../support/operator-world.ts'
+import { aPendingPayment } from '../support/payment-builders.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { type TestDeps, testDeps } from '../support/test-deps.ts'
+import { FAILED, messageFor, storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
+import { aClientWithBooks, compareToday } from './books/books-world.ts'
+
+const describe = await describeOnDynamoDb()
+
+/** On a table of its own: schedules act for all clients. */
+const dynamoDbDeps = async () => {
+  const { endpoint } = dynamoDb()
+  const name = `stores-${crypto.randomUUID()}`
+  await createTable(endpoint, name)
+  return testDeps({ requests: dynamoDbRequests({ client: dynamoDbClient(localAws(endpoint)), name }) })
+}
+
+/** The files of shared of which a function ran meanwhile. */
+const usedFiles = async (run: () => Promise<void>): Promise<ReadonlySet<string>> => {
+  const session = new Session()
+  session.connect()
+  await session.post('Profiler.enable')
+  await session.post('Profiler.startPreciseCoverage', { callCount: true })
+  await run()
+  const { result } = await session.post('Profiler.takePreciseCoverage')
+  await session.post('Profiler.stopPreciseCoverage')
+  session.disconnect()
+  const ran = result.filter(({ functions }) =>
+    functions.some(
+      ({ functionName, ranges: [whole] }) => functionName !== '' && whole !== undefined && whole.count > 0,
+    ),
+  )
+  return new Set(ran.map(({ url }) => url.split('/shared/').at(-1) ?? ''))
+}
+
+/** Of a function's answer, whatever its trigger. */
+const saysFailed = (answer: unknown) => {
+  const { statusCode = 200, status = 200, batchItemFailures = [] } = v.parse(Answer, answer)
+  return Math.max(statusCode, status) >= 500 || batchItemFailures.length > 0
+}
+const Answer = v.object({
+  statusCode: v.optional(v.number()),
+  status: v.optional(v.number()),
+  batchItemFailures: v.optional(v.array(v.unknown())),
+})
+
+/** What no single call reaches: a merchant's limit, a delivery's last failure, books held against the provider's. */
+const whatTakesMore = async (deps: TestDeps) => {
+  const caller = await anApiClient(deps, { rateLimitPerSecond: 4 })
+  for (let calls = 0; calls < 4; calls++) await call(deps, API.getBalance, { caller })
+  deps.answerWebhooks(async () => FAILED)
+  await deliverWebhook(deps, messageFor(await storedDelivery(deps, await storedEndpoint(deps), { attempts: 7 })))
+  const { client } = await aClientWithBooks(deps)
+  await compareToday(deps, client)
+}
+
+describe('the stores on DynamoDB Local', () => {
+  it('are all used when every function is called, and no call fails', async () => {
+    const deps = await dynamoDbDeps()
+    deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] }))
+    const functions = (await loadHandlers(MANIFEST)).filter(({ spec }) => Object.keys(spec.table).length > 0)
+    const failed: string[] = []
+
+    const used = await usedFiles(async () => {
+      const { names, ...world } = await operatorWorld(deps)
+      const open = await aPendingPayment(deps, world.client)
+      for (const { spec, withDeps } of functions) {
+        const { event } = await anInvocation(spec, { deps, ...world, names: { ...names, $open: open.paymentId } })
+        if (saysFailed(await withDeps(deps)(event, lambdaContext(spec.name)))) failed.push(spec.name)
+      }
+      await whatTakesMore(deps)
+    })
+
+    const stores = globSync('**/*-store.ts', { cwd: `${PROJECT_ROOT}/shared` })
+    expect({ failed, unused: stores.filter((store) => !used.has(store)) }).toStrictEqual({ failed: [], unused: [] })
+    expect(stores.length).toBeGreaterThan(20)
+  })
+})

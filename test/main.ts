@@ -1,0 +1,32 @@
+import { runCommand, UsageError } from '../infra/local/terminal/command-line.ts'
+import { tableFrom } from '../infra/local/terminal/table-option.ts'
+
+const USAGE = `npm test [-- [--table memory|dynamodb] [FILE…] [option of vitest…]]
+
+Runs all tests, or those in the files named. What only DynamoDB Local can do is tested on DynamoDB Local, and skipped on
+a machine with neither Java 17 nor Docker.
+  --table memory|dynamodb
+               where integration, function and unit tests keep their table: in their own process, if not said otherwise,
+               or in DynamoDB Local
+  --help, -h   this text; the options of vitest: npx vitest --help
+Exit code: 0 every test passed, 1 one failed, 2 called wrongly.`
+
+/** Begins the tests in this process. They set its exit code. */
+const startTests = async (argv: readonly string[]): Promise<number> => {
+  const words = argv.flatMap((word) => (word.startsWith('--table=') ? word.split(/(?<==)/) : [word]))
+  const at = words.findIndex((word) => word === '--table' || word === '--table=')
+  if (at !== -1) process.env['TEST_TABLE'] = tableFrom(words[at + 1] ?? '')
+  const others = at === -1 ? words : words.toSpliced(at, 2)
+  process.argv.splice(2, argv.length, 'run', ...others)
+  try {
+    await import(new URL('./vitest.mjs', import.meta.resolve('vitest/package.json')).href)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'CACError')
+      throw new UsageError(`${others.join(' ')}: ${error.message}`)
+    throw error
+  }
+  return 0
+}
+
+const called = await runCommand(USAGE, process.argv.slice(2), startTests)
+if (called !== 0) process.exitCode = called

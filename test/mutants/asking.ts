@@ -1,0 +1,89 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+
+export type Ask = {
+  /** Test files, or seeds of histories: in this order, up to the first that fails. */
+  readonly checks: readonly string[]
+  readonly replaced?: { readonly path: string; readonly text: string } | undefined
+}
+
+/** How a test file or a seed ended. */
+export type CheckResult = {
+  readonly name: string
+  readonly ms: number
+  /** The first test of it that failed, or what is wrong with the history. */
+  readonly failed?: string | undefined
+  /** It could not be loaded: nothing of it ran, so it proves nothing. */
+  readonly unloaded?: string | undefined
+  /** While it is recorded: what was executed, as `path#function`. */
+  readonly hits: readonly string[]
+}
+
+/** What a process says that is asked: when it begins to wait, and about each check as it ends. */
+export type Said = { readonly ready: true } | { readonly ended: CheckResult } | { readonly done: true }
+
+/** A process that runs checks, on the tree as it is or with one file replaced. */
+export type Asker = {
+  /** Ends with a failed check of its own making where a check does not end in time, or takes its process with it. */
+  ask(ask: Ask, boundMsOf: (check: string) => number): Promise<readonly CheckResult[]>
+  /** Ends it with everything it has started. */
+  end(): void
+}
+
+const children = new Set<ChildProcess>()
+
+const endChild = (child: ChildProcess): void => {
+  if (children.delete(child) && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+}
+
+export const endAll = (): void => children.forEach(endChild)
+
+const start = (script: string, flags: readonly string[]): ChildProcess => {
+  const child = fork(join(import.meta.dirname, script), flags, {
+    cwd: PROJECT_ROOT,
+    // A process group of its own, which can be ended as a whole.
+    detached: true,
+    env: { ...process.env, NODE_COMPILE_CACHE: join(PROJECT_ROOT, '.mutants/compiled') },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  children.add(child)
+  return child
+}
+
+/** Starts its process with the first question, and again behind one that took it away. */
+export const openAsker = (script: string, flags: readonly string[] = []): Asker => {
+  let child: ChildProcess | undefined
+  const end = () => {
+    if (child) endChild(child)
+    child = undefined
+  }
+  const ask: Asker['ask'] = ({ checks, replaced }, boundMsOf) =>
+    new Promise((resolve) => {
+      const isNew = child === undefined
+      const asked = (child ??= start(script, flags))
+      const results: CheckResult[] = []
+      let timer: NodeJS.Timeout | undefined
+      const finish = (failed?: string) => {
+        clearTimeout(timer)
+        asked.removeAllListeners()
+        const name = checks[results.length] ?? checks.at(-1) ?? ''
+        if (failed !== undefined) end()
+        resolve(failed === undefined ? results : [...results, { name, ms: 0, failed, hits: [] }])
+      }
+      const wait = () => {
+        clearTimeout(timer)
+        timer = setTimeout(() => finish('it does not end'), boundMsOf(checks[results.length] ?? ''))
+      }
+      asked.on('message', (said: Said) => {
+        if ('ready' in said) asked.send({ checks, replaced })
+        else if ('done' in said) return finish()
+        else results.push(said.ended)
+        wait()
+      })
+      asked.on('exit', () => finish('its process ends'))
+      wait()
+      if (!isNew) asked.send({ checks, replaced })
+    })
+  return { ask, end }
+}

@@ -1,0 +1,65 @@
+import { globSync } from 'node:fs'
+import { PROJECT_ROOT, type SourceFile } from '../support/source-file.ts'
+import { type CheckResult, openAsker } from './asking.ts'
+import type { Mutant } from './generate-mutants.ts'
+
+/** Who is asked, the cheapest first. */
+export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
+export type Layer = (typeof LAYERS)[number]
+
+/** A test file or a seed that held without a mutant: how long it took, and what it executed. */
+export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
+
+export const layerOf = (name: string): Layer => LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
+
+/** Far above what a check takes on a busy machine: a mutant may loop for ever. */
+export const boundMs = (ms: number): number => 30_000 + 10 * ms
+
+const FIRST_BOUND_MS = 300_000
+
+/** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
+export const recordChecks = async (seeds: number): Promise<readonly Check[]> => {
+  const files = globSync('test/{unit,functions,integration}/**/*.test.ts', { cwd: PROJECT_ROOT }).toSorted()
+  const numbers = Array.from({ length: seeds }, (_, at) => String(at + 1))
+  const ask = async (script: string, checks: readonly string[]) => {
+    const asker = openAsker(script, ['--record'])
+    const results = await asker.ask({ checks }, () => FIRST_BOUND_MS)
+    asker.end()
+    return results
+  }
+  const results = [...(await ask('ask-tests.ts', files)), ...(await ask('ask-histories.ts', numbers))]
+  const held = results.filter(({ failed, unloaded }) => (failed ?? unloaded) === undefined)
+  for (const { name } of results.filter((result) => !held.includes(result))) {
+    console.log(`not asked, since it fails without any mutant: ${name}`)
+  }
+  return held.map(({ name, ms, hits }) => ({ name, ms, hits }))
+}
+
+const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly string[]) => {
+  const groups = new Map<string, Check[]>()
+  for (const check of checks) {
+    for (const key of new Set(keysOf(check))) groups.set(key, [...(groups.get(key) ?? []), check])
+  }
+  return groups
+}
+
+/**
+ * Which checks execute a mutant's declaration, the most promising first: short ones, that execute little else. What is
+ * no function is reached by who executes anything of its file, or else of a file that imports it.
+ */
+export const checksReaching = (checks: readonly Check[], sources: readonly SourceFile[]) => {
+  const byFunction = grouped(checks, ({ hits }) => hits)
+  const byFile = grouped(checks, ({ hits }) => hits.map((hit) => hit.replace(/#.*/, '')))
+  const ofFile = (path: string, seen: readonly string[] = []): readonly Check[] => {
+    const known = byFile.get(path)
+    if (known || seen.includes(path)) return known ?? []
+    const importers = sources.filter(({ imports }) => imports.some((used) => used.path === path && !used.typeOnly))
+    return [...new Set(importers.flatMap((importer) => ofFile(importer.path, [...seen, path])))]
+  }
+  const place = ({ name }: Check) => LAYERS.indexOf(layerOf(name))
+  const price = ({ ms, hits }: Check) => ms * hits.length
+  return ({ path, declaration }: Pick<Mutant, 'path' | 'declaration'>): readonly Check[] =>
+    (byFunction.get(`${path}#${declaration}`) ?? ofFile(path)).toSorted(
+      (a, b) => place(a) - place(b) || price(a) - price(b),
+    )
+}

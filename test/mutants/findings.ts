@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { appendFileSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { readIfPresent } from '../../infra/local/process/json-file.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { killerOf, type Verdict } from './ask-mutant.ts'
+import { type Check, LAYERS } from './checks.ts'
+import type { Mutant } from './generate-mutants.ts'
+
+/** What is known of a mutant, and until which change of the tree. */
+export type Finding = Verdict & { readonly id: string; readonly ms: number }
+
+const FOLDER = join(PROJECT_ROOT, '.mutants')
+const FINDINGS = join(FOLDER, 'findings.jsonl')
+const CHECKS = join(FOLDER, 'checks.jsonl')
+
+const KilledSchema = v.nullable(v.object({ check: v.string(), failed: v.string() }))
+const LineSchema = v.object({
+  id: v.string(),
+  key: v.string(),
+  ms: v.number(),
+  invalid: v.optional(v.string()),
+  layers: v.partial(v.object(v.entriesFromList(LAYERS, KilledSchema))),
+})
+const CheckSchema = v.object({ name: v.string(), ms: v.number(), hits: v.array(v.string()) })
+const ChecksSchema = v.object({ key: v.string(), checks: v.array(CheckSchema) })
+
+const hashOf = (...texts: readonly string[]) => createHash('sha256').update(texts.join('\n')).digest('hex')
+
+const read = (path: string) => readIfPresent(join(PROJECT_ROOT, path)) ?? ''
+
+/** Product and tests, but for this folder: a reason that is written down changes no finding. */
+const treeKey = (): string => {
+  const files = globSync('{shared,functions,infra,test}/**/*.ts', { cwd: PROJECT_ROOT }).toSorted()
+  return hashOf(...files.filter((file) => !file.startsWith('test/mutants/')).flatMap((file) => [file, read(file)]))
+}
+
+/**
+ * What earlier runs have found, where it still counts: a kill while neither the broken file nor the test file that
+ * noticed has changed, anything else while nothing has. Findings are added one by one, so that a run may be ended.
+ */
+export const openFindings = (fresh: boolean) => {
+  mkdirSync(FOLDER, { recursive: true })
+  if (fresh) writeFileSync(FINDINGS, '')
+  const tree = treeKey()
+  const keyOf = ({ path }: Mutant, verdict: Verdict): string => {
+    const killer = killerOf(verdict)
+    const check = killer && verdict.layers[killer]?.check
+    return check?.endsWith('.ts') ? hashOf(read(path), read(check)) : tree
+  }
+  return {
+    known: (mutants: readonly Mutant[]): ReadonlyMap<string, Finding> => {
+      const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]))
+      const lines = (readIfPresent(FINDINGS) ?? '').split('\n').filter((line) => line.endsWith('}'))
+      const found = lines.map((line) => v.parse(LineSchema, JSON.parse(line)))
+      return new Map(
+        found.flatMap(({ key, ...finding }) => {
+          const mutant = byId.get(finding.id)
+          return mutant && keyOf(mutant, finding) === key ? [[finding.id, finding]] : []
+        }),
+      )
+    },
+    add: (mutant: Mutant, finding: Finding): void => {
+      appendFileSync(FINDINGS, `${JSON.stringify({ ...finding, key: keyOf(mutant, finding) })}\n`)
+    },
+    /** The checks of this very tree, recorded once. */
+    checks: async (seeds: number, record: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
+      const key = hashOf(tree, String(seeds))
+      const kept = readIfPresent(CHECKS)
+      const recorded = kept === undefined ? undefined : v.parse(ChecksSchema, JSON.parse(kept))
+      if (recorded?.key === key) return recorded.checks
+      const checks = await record()
+      writeFileSync(CHECKS, JSON.stringify({ key, checks }))
+      return checks
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { ESTree } from 'vite'
+import type { SourceFile } from '../support/source-file.ts'
+import { type Area, areaOf } from './guarded-code.ts'
+import { type Break, breaksIn } from './operators.ts'
+
+/** One way to break the gateway on purpose. Some test must notice. */
+export type Mutant = Break & {
+  /** Where and how, and a hash of the code it breaks: the same while nobody changes that code. */
+  readonly id: string
+  readonly path: string
+  /** The function, constant or class at the top of the file that it breaks. */
+  readonly declaration: string
+  readonly area: Area
+  readonly line: number
+}
+
+/** As many as two cores can ask about in four hours. */
+export const MOST = 1_500
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8)
+
+const namesIn = (statement: ESTree.Node): readonly string[] => {
+  if (statement.type === 'ExportNamedDeclaration') return statement.declaration ? namesIn(statement.declaration) : []
+  if (statement.type === 'FunctionDeclaration' || statement.type === 'ClassDeclaration') {
+    return statement.id ? [statement.id.name] : []
+  }
+  if (statement.type !== 'VariableDeclaration') return []
+  return statement.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []))
+}
+
+const withoutLayout = (text: string) =>
+  text
+    .replaceAll(/\/\/.*$/gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+
+/** Two operators that come to the same are one. */
+const onlyNew = (breaks: readonly Break[], text: string): readonly Break[] => {
+  const seen = new Set<string>()
+  return breaks.filter(({ start, end, by }) => {
+    const change = `${start} ${end} ${by}`
+    return text.slice(start, end) !== by && !seen.has(change) && seen.add(change)
+  })
+}
+
+/** Every mutant of a file. */
+export const mutantsOf = ({
+  path,
+  text,
+  program,
+}: Pick<SourceFile, 'path' | 'text' | 'program'>): readonly Mutant[] => {
+  const area = areaOf(path)
+  if (area === undefined) return []
+  return program.body.flatMap((statement) => {
+    const [declaration] = namesIn(statement)
+    if (declaration === undefined) return []
+    const times = new Map<string, number>()
+    return onlyNew(breaksIn(statement, path, text), text).map((one) => {
+      const change = withoutLayout(`${one.operator}: ${text.slice(one.start, one.end)} -> ${one.by}`)
+      const before = times.get(change) ?? 0
+      times.set(change, before + 1)
+      const id = `${path} ${declaration}: ${one.operator} ${hashOf(`${change} ${before}`)}`
+      return { ...one, id, path, declaration, area, line: text.slice(0, one.start).split('\n').length }
+    })
+  })
+}
+
+/** Each declaration once before any twice. Which of its mutants comes first is up to a hash, so that it stays. */
+const inTurnsOfDeclarations = (mutants: readonly Mutant[]) => {
+  const ranked = mutants.map((mutant) => ({ mutant, hash: hashOf(mutant.id) }))
+  const byHash = ranked.toSorted((a, b) => a.hash.localeCompare(b.hash))
+  const met = new Map<string, number>()
+  const inRounds = byHash.map(({ mutant }) => {
+    const where = `${mutant.path} ${mutant.declaration}`
+    const round = met.get(where) ?? 0
+    met.set(where, round + 1)
+    return { mutant, round }
+  })
+  return inRounds.toSorted((a, b) => a.round - b.round).map(({ mutant }) => mutant)
+}
+
+/**
+ * At most so many. The operators take turns, so that the rare ones, which only this code has, are all there. A choice
+ * stays when other code changes, but for a mutant at its end.
+ */
+export const chosenFrom = (mutants: readonly Mutant[], most = MOST): readonly Mutant[] => {
+  const queues = Object.values(Object.groupBy(mutants, ({ operator }) => operator)).map((of = []) =>
+    inTurnsOfDeclarations(of),
+  )
+  const turns = queues.flatMap((queue) => queue.map((mutant, turn) => ({ mutant, turn })))
+  return turns
+    .toSorted((a, b) => a.turn - b.turn)
+    .slice(0, most)
+    .map(({ mutant }) => mutant)
+}
+
+/** The file with the mutant in it. */
+export const withMutant = (text: string, { start, end, by }: Break): string =>
+  text.slice(0, start) + by + text.slice(end)

@@ -1,0 +1,26 @@
+/** What broken code costs: the area of a survivor says how bad it is. */
+export const AREAS = ['money', 'tenancy', 'delivery', 'secrets'] as const
+export type Area = (typeof AREAS)[number]
+
+/** The code that is broken on purpose, and what it guards. The first line that fits a path counts. */
+const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
+  // What a table or a merchant sees of it is data, and held by schemas and by the description.
+  [/-schema\.ts$|\/channels\.ts$|\/manifest\.ts$|-functions\.ts$|\/function-spec\.ts$|\/table-access\.ts$/, undefined],
+  [/^shared\/(secrets|is-known-secret)\.ts$/, 'secrets'],
+  [/^shared\/provider\/(provider-secret|callback-secret)\.ts$/, 'secrets'],
+  [/^shared\/webhook\/endpoint\/(safe-url|is-public-address|register-endpoint)\.ts$/, 'secrets'],
+  [/^shared\/webhook\/send\/webhook-headers\.ts$/, 'secrets'],
+  [/^shared\/client\/(authenticate|api-key|api-key-store|key-use-store)\.ts$/, 'secrets'],
+  [/^shared\/runtime\/(origin-guard|withheld|env-credentials|aws\/secrets-manager)\.ts$/, 'secrets'],
+  [/^shared\/(webhook|event)\//, 'delivery'],
+  [/^shared\/runtime\/(queue-handler|stream-handler|aws\/sns-alerts|aws\/sqs-queues)\.ts$/, 'delivery'],
+  [/^shared\/(client|operator|inquiry)\/|^shared\/(page|ids)\.ts$/, 'tenancy'],
+  [/^shared\/table\/(keys|list-items|list-merged-items|merged-pages|query-pages)\.ts$/, 'tenancy'],
+  [/^shared\/runtime\/(api-handler|admin-handler|http-handler|http-envelope|schedule-handler)\.ts$/, 'tenancy'],
+  [/^functions\/(api|admin|callback|queue|schedule|stream)\//, 'tenancy'],
+  [/^shared\/(payment|ledger|settlement|reversal|sync|suspense|audit|books|due-work|provider|table)\//, 'money'],
+  [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table|joined-reads)/, 'money'],
+]
+
+/** What a file guards; undefined where it is not broken. */
+export const areaOf = (path: string): Area | undefined => GUARDED.find(([files]) => files.test(path))?.[1]

@@ -1,0 +1,160 @@
+/**
+ * Goal: show that the tests hold what they claim to. Method: break the code that guards money, tenancy, delivery and
+ * secrets in one place after another, and see which layer of the tests notices first.
+ */
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import { sourcesIn } from '../support/source-file.ts'
+import { askMutant, killerOf } from './ask-mutant.ts'
+import { endAll, openAsker } from './asking.ts'
+import { checksReaching, LAYERS, recordChecks } from './checks.ts'
+import { EXCEPTIONS } from './exceptions.ts'
+import { type Finding, openFindings } from './findings.ts'
+import { chosenFrom, MOST, type Mutant, mutantsOf } from './generate-mutants.ts'
+import { type Asked, everyLayerOf, reportOf, survived } from './report.ts'
+
+const USAGE = `npm run mutants -- [--only TEXT] [--sample N] [--jobs N] [--budget MINUTES] [--seeds N] [--every-layer] [--fresh] [--list]
+
+Breaks the gateway in at most ${MOST} places, one at a time and in memory alone, and asks unit tests, tests of functions,
+integration tests and random histories, in this order, up to the first that fails. What was found is kept in .mutants,
+and asked again when the code that it rests on has changed; so a run may be ended and gone on with.
+  --only TEXT       mutants with this text in their id, of all that there are
+  --sample N        every Nth of them
+  --jobs N          how many at once (default 2)
+  --budget MINUTES  begins no further mutant after so long
+  --seeds N         how many random histories a mutant meets at most (default 10)
+  --every-layer     asks each layer, whatever the others have said: some four times the work
+  --fresh           forgets what was found
+  --list            says which mutants there are, and asks nobody
+  --help, -h        this text
+Exit code: 0 every mutant was asked about and died, but for those of the list of exceptions; 1 not so; 2 called wrongly.`
+
+const OPTIONS = {
+  only: { type: 'string' },
+  sample: { type: 'string', default: '1' },
+  jobs: { type: 'string', default: '2' },
+  budget: { type: 'string', default: '100000' },
+  seeds: { type: 'string', default: '10' },
+  'every-layer': { type: 'boolean', default: false },
+  fresh: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+} as const
+
+const numberOf = (text: string, name: string): number => {
+  const number = wholeNumber(text)
+  if (number === undefined || number < 1) throw new UsageError(`--${name} takes a whole number above zero`)
+  return number
+}
+
+type Sources = ReturnType<typeof sourcesIn>
+
+const codeOf = ({ path, start, end, by, line }: Mutant, files: Sources): string => {
+  const text = files.find((file) => file.path === path)?.text.slice(start, end) ?? ''
+  return `${path}:${line}\n    ${text.replaceAll(/\s+/g, ' ')}\n -> ${by.replaceAll(/\s+/g, ' ') || 'nothing'}`
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
+
+const tell = ({ id, invalid, ms, layers }: Finding): void => {
+  const killer = killerOf({ layers })
+  const by = killer && layers[killer]
+  if (invalid !== undefined) return console.log(`invalid      ${seconds(ms)}  ${id}: ${invalid.split('\n', 1).join()}`)
+  if (!by) return console.log(`SURVIVED     ${seconds(ms)}  ${id}`)
+  console.log(
+    `${killer.padEnd(11)}  ${seconds(ms)}  ${id}\n                        ${by.check}: ${by.failed.split('\n', 1).join()}`,
+  )
+}
+
+const stopped = (): AbortSignal => {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stop.abort()
+      endAll()
+    })
+  }
+  return stop.signal
+}
+
+const chosenBy = (argv: readonly string[], files: Sources) => {
+  const { only, sample, jobs, budget, seeds, 'every-layer': everyLayer, fresh, list } = readOptions(argv, OPTIONS)
+  const every = numberOf(sample, 'sample')
+  const all = files.flatMap(mutantsOf)
+  const named = only === undefined ? chosenFrom(all) : all.filter(({ id }) => id.includes(only))
+  if (named.length === 0) throw new UsageError(`no mutant has "${only}" in its id`)
+  return {
+    all,
+    mutants: named.filter((_, at) => at % every === 0),
+    jobs: numberOf(jobs, 'jobs'),
+    budgetMs: numberOf(budget, 'budget') * 60_000,
+    seeds: numberOf(seeds, 'seeds'),
+    everyLayer,
+    fresh,
+    list,
+  }
+}
+
+type Chosen = ReturnType<typeof chosenBy>
+
+/** Asks about what is not known yet. What nobody can notice comes last: it meets every check. */
+const askAll = async (files: Sources, { mutants, jobs, budgetMs, seeds, everyLayer, fresh }: Chosen) => {
+  const signal = stopped()
+  const findings = openFindings(fresh)
+  const known = new Map(findings.known(mutants))
+  const checks = await findings.checks(seeds, () => recordChecks(seeds))
+  const reaching = checksReaching(checks, files)
+  const isKnown = ({ id }: Mutant) =>
+    known.has(id) && !(everyLayer && LAYERS.some((layer) => known.get(id)?.layers[layer] === undefined))
+  const waiting = mutants
+    .filter((mutant) => !isKnown(mutant))
+    .toSorted((a, b) => Number(a.id in EXCEPTIONS) - Number(b.id in EXCEPTIONS))
+  const endMs = performance.now() + budgetMs
+  const work = async () => {
+    const askers = { tests: openAsker('ask-tests.ts'), histories: openAsker('ask-histories.ts') }
+    while (performance.now() < endMs && !signal.aborted) {
+      const mutant = waiting.shift()
+      if (!mutant) break
+      const startedMs = performance.now()
+      const text = files.find(({ path }) => path === mutant.path)?.text ?? ''
+      const verdict = await askMutant(askers, { mutant, text, checks: reaching(mutant), everyLayer })
+      // What was ended in the midst of it proves nothing.
+      if (signal.aborted) break
+      const finding = { id: mutant.id, ms: Math.round(performance.now() - startedMs), ...verdict }
+      findings.add(mutant, finding)
+      known.set(mutant.id, finding)
+      tell(finding)
+    }
+    askers.tests.end()
+  }
+  await Promise.all(Array.from({ length: jobs }, work))
+  return mutants.flatMap((mutant): readonly Asked[] => {
+    const finding = known.get(mutant.id)
+    return finding ? [{ mutant, finding }] : []
+  })
+}
+
+const conclude = (asked: readonly Asked[], files: Sources, { all, mutants, everyLayer }: Chosen): number => {
+  const survivors = asked.filter(survived)
+  const open = survivors.filter(({ mutant }) => !(mutant.id in EXCEPTIONS))
+  const killed = asked.filter((one) => one.mutant.id in EXCEPTIONS && !survived(one))
+  const ids = new Set(all.map(({ id }) => id))
+  const gone = Object.keys(EXCEPTIONS).filter((id) => !ids.has(id))
+  console.log(`\n${reportOf(asked)}`)
+  if (everyLayer) console.log(`\n${everyLayerOf(asked)}`)
+  for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant, files)}`)
+  for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
+  for (const id of gone) console.log(`\nan exception that is no mutant: ${id}`)
+  console.log(
+    `\n${asked.length} of ${mutants.length} mutants asked about, ${survivors.length} survived, ${survivors.length - open.length} of them are exceptions`,
+  )
+  return asked.length < mutants.length || open.length + killed.length + gone.length > 0 ? 1 : 0
+}
+
+const run = async (argv: readonly string[]): Promise<number> => {
+  const files = sourcesIn('shared', 'functions')
+  const chosen = chosenBy(argv, files)
+  if (!chosen.list) return conclude(await askAll(files, chosen), files, chosen)
+  for (const mutant of chosen.mutants) console.log(`${mutant.id}\n  ${codeOf(mutant, files)}`)
+  return 0
+}
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)

@@ -1,0 +1,148 @@
+/**
+ * Goal: `npm run mutants` takes hours and runs at night; that its operators break what they say, and that its ids and
+ * its list of exceptions last, is held here.
+ */
+import { describe, expect, it } from 'vitest'
+import { parseSource, sourcesIn } from '../support/source-file.ts'
+import { EXCEPTIONS } from './exceptions.ts'
+import { chosenFrom, MOST, mutantsOf, withMutant } from './generate-mutants.ts'
+
+const PATH = 'shared/payment/charge.ts'
+
+const CODE = `
+const MOST_TRIES = 8
+const LEASE_MS = 5 * MINUTE_MS
+const isOpen = all(equals('status', 'open'), below('dueAt', now))
+export const charge = async (deps: Deps, item: Item): Promise<Minor> => {
+  if (item.paid && item.since <= now) return ZERO
+  await deps.table.write(update(itemKey(item.id, part), { set: { paidAt: now, paid: true } }, isOpen))
+  const { applied } = await deps.table.transact({ payment: paid(item), ledger: credit(item) })
+  deps.log.info('charged', { tries: MOST_TRIES - 1, isOpen: true })
+  const isOwn = items.filter(isPaid).every((other) => other.clientId === item.clientId)
+  return isOwn ? less(item.netMinor, item.rest * 2) : given ?? ZERO + 1
+}
+`
+
+const mutantsIn = (text: string) => mutantsOf(parseSource(PATH, text))
+
+/** What each operator makes of the code, but for what it leaves alone. */
+const changesIn = (text: string) =>
+  Object.fromEntries(
+    [...Map.groupBy(mutantsIn(text), ({ operator }) => operator)].map(([operator, mutants]) => [
+      operator,
+      mutants.map(({ start, end, by }) => `${text.slice(start, end)} -> ${by}`),
+    ]),
+  )
+
+describe('the operators', () => {
+  it('break each place of a file as expected, and leave what is only logged', () => {
+    expect(changesIn(CODE)).toStrictEqual({
+      'condition true': ['item.paid && item.since <= now -> true', 'isOwn -> true'],
+      'condition false': ['item.paid && item.since <= now -> false', 'isOwn -> false'],
+      'operand dropped': [
+        'item.paid && item.since <= now -> item.since <= now',
+        'item.paid && item.since <= now -> item.paid',
+        'given ?? ZERO + 1 -> ZERO + 1',
+      ],
+      'comparison moved': [
+        "below('dueAt', now) -> ({ test: 'atMost', field: 'dueAt', value: now })",
+        'item.since <= now -> item.since < now',
+      ],
+      'choice reversed': [
+        'true -> false',
+        'every -> some',
+        'other.clientId === item.clientId -> other.clientId !== item.clientId',
+      ],
+      'sum changed': [
+        '5 * MINUTE_MS -> 5 / MINUTE_MS',
+        'less(item.netMinor, item.rest * 2) -> (item.netMinor)',
+        'item.rest * 2 -> item.rest / 2',
+        'ZERO + 1 -> ZERO',
+        'ZERO + 1 -> 1',
+      ],
+      'bound moved': [
+        '8 -> (8) + 1',
+        '8 -> (8) - 1',
+        '5 * MINUTE_MS -> (5 * MINUTE_MS) * 10',
+        '5 * MINUTE_MS -> (5 * MINUTE_MS) / 10',
+      ],
+      'condition dropped': [
+        "equals('status', 'open'),  -> ",
+        ", below('dueAt', now) -> ",
+        "all(equals('status', 'open'), below('dueAt', now)) -> ({ test: 'any', of: [equals('status', 'open'), below('dueAt', now)] })",
+        'items.filter(isPaid) -> items',
+      ],
+      'step unguarded': ['isOpen -> undefined'],
+      'step dropped': ['payment: paid(item),  -> ', ', ledger: credit(item) -> '],
+      'change dropped': ['set: { paidAt: now, paid: true } -> ', 'paidAt: now,  -> ', ', paid: true -> '],
+      'write dropped': [
+        'await deps.table.write(update(itemKey(item.id, part), { set: { paidAt: now, paid: true } }, isOpen)) -> {}',
+        'deps.table.transact({ payment: paid(item), ledger: credit(item) }) -> ({ applied: true, item: undefined })',
+      ],
+      'key widened': [', part -> '],
+      'field swapped': [
+        'clientId -> endpointId',
+        'clientId -> endpointId',
+        'item.netMinor, item.rest * 2 -> item.rest * 2, item.netMinor',
+        'netMinor -> notionalMinor',
+      ],
+    })
+  })
+
+  it('widen a key by what tells its items apart', () => {
+    const text = 'export const ownPk = (a: string, b: string) => `OWN#${a}#${b}`'
+    const mutants = mutantsOf(parseSource('shared/table/keys.ts', text))
+
+    expect(mutants.map((mutant) => withMutant(text, mutant))).toStrictEqual([text.replace('${b}', '')])
+  })
+})
+
+describe('the ids', () => {
+  it('stay when other code of the file changes, comes before, or is laid out anew', () => {
+    const edited = CODE.replace('const isOpen', 'const before = 1 < 2\n// why\nconst isOpen').replace(
+      '{ payment',
+      '{\n  payment',
+    )
+    const kept = mutantsIn(edited).filter(({ declaration }) => declaration !== 'before')
+
+    expect(kept.map(({ id }) => id)).toStrictEqual(mutantsIn(CODE).map(({ id }) => id))
+  })
+
+  it('change with the code that they break', () => {
+    const before = mutantsIn(CODE).map(({ id }) => id)
+    const after = mutantsIn(CODE.replace('MOST_TRIES = 8', 'MOST_TRIES = 9')).map(({ id }) => id)
+
+    expect(after.filter((id) => !before.includes(id))).toHaveLength(2)
+  })
+})
+
+describe('the mutants of the gateway', () => {
+  const sources = sourcesIn('shared', 'functions')
+  const all = sources.flatMap(mutantsOf)
+  const chosen = chosenFrom(all)
+
+  it('have ids of their own, and are chosen from all', () => {
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+    expect(chosen).toHaveLength(MOST)
+  })
+
+  it('are programs: 40 of them can be parsed', () => {
+    for (const mutant of chosen.filter((_, at) => at % Math.floor(MOST / 40) === 0)) {
+      const { path, text } = sources.find((file) => file.path === mutant.path) ?? { path: '', text: '' }
+      expect(() => parseSource(path, withMutant(text, mutant)), mutant.id).not.toThrow()
+    }
+  })
+
+  it('stay chosen when others come', () => {
+    const fewer = new Set(chosenFrom(all.filter(({ path }) => path !== 'shared/money.ts')).map(({ id }) => id))
+    const lost = chosen.filter(({ id, path }) => path !== 'shared/money.ts' && !fewer.has(id))
+
+    expect(lost).toStrictEqual([])
+  })
+
+  it('are there, where they are listed as exceptions', () => {
+    const ids = new Set(all.map(({ id }) => id))
+
+    expect(Object.keys(EXCEPTIONS).filter((id) => !ids.has(id))).toStrictEqual([])
+  })
+})

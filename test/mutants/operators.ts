@@ -1,0 +1,228 @@
+import type { ESTree } from 'vite'
+
+/** One change of a file that breaks it: what stands from `start` to `end` becomes `by`. */
+export type Break = { readonly operator: string; readonly start: number; readonly end: number; readonly by: string }
+
+/** Fields of one type that a line can confuse. */
+const ALIKE = [
+  ['netMinor', 'notionalMinor', 'providerFeeMinor', 'markupMinor'],
+  ['grossMinor', 'providerFeesMinor'],
+  ['availableMinor', 'settledMinor', 'paidOutMinor', 'inSettlementMinor'],
+  ['reversedCount', 'undoneCount'],
+  ['periodStart', 'periodEnd'],
+  ['start', 'end'],
+  ['from', 'until'],
+  ['createdAt', 'paidAt', 'expiresAt', 'dueAt'],
+  ['providerPaymentId', 'paymentRequestId'],
+  ['clientId', 'endpointId', 'deliveryId', 'eventId'],
+]
+
+const BORDERS = new Map(Object.entries({ '<': '<=', '<=': '<', '>': '>=', '>=': '>' }))
+const REVERSED = new Map(Object.entries({ '<': '>', '<=': '>=', '>': '<', '>=': '<=', '===': '!==', '!==': '===' }))
+const SUMS = new Map(Object.entries({ '*': '/', '/': '*', '+=': '-=', '-=': '+=' }))
+const CHOICES = new Map(Object.entries({ min: 'max', max: 'min', every: 'some', some: 'every' }))
+const TABLE_BORDERS = new Map(Object.entries({ below: 'atMost', atMost: 'below' }))
+const ALL_FOR_ANY = new Map(Object.entries({ all: 'any', any: 'all' }))
+
+/** A condition that every stored item meets. */
+const ALWAYS = `({ test: 'present', field: 'pk' })`
+/** What makes a step, what guards it at most, and which of its arguments its condition is. */
+const STEPS = new Map(
+  Object.entries({
+    put: ['undefined', 2],
+    update: ['undefined', 2],
+    updateFields: [ALWAYS, 2],
+    guard: [ALWAYS, 1],
+    remove: [ALWAYS, 1],
+  } as const),
+)
+const CHANGES = /^(set|setIfAbsent|add|deleteFromSet|remove)$/
+const KEYS = /(Key|Pk|^owners?Of|^shardOf)$/
+/** What is told to people breaks no promise. */
+const TELLING = /(^|\.)(log|metrics)\.\w+$/
+
+const nameOf = (node: ESTree.Node | null | undefined): string => {
+  if (node?.type === 'MemberExpression') return nameOf(node.property)
+  return node?.type === 'Identifier' ? node.name : ''
+}
+
+/** A file, and how a node of it is broken. */
+const codeIn = (path: string, text: string) => {
+  const codeOf = ({ start, end }: ESTree.Node) => text.slice(start, end)
+  const by = (operator: string, { start, end }: ESTree.Node, code: string): Break => ({
+    operator,
+    start,
+    end,
+    by: code,
+  })
+  const without = (operator: string, list: readonly (ESTree.Node | null)[], node: ESTree.Node): Break => {
+    const at = list.indexOf(node)
+    const [before, after] = [list[at - 1], list[at + 1]]
+    if (after) return { operator, start: node.start, end: after.start, by: '' }
+    const comma = /^\s*,/.exec(text.slice(node.end))?.[0].length ?? 0
+    return { operator, start: before?.end ?? node.start, end: node.end + (before ? 0 : comma), by: '' }
+  }
+  return { path, text, codeOf, by, without }
+}
+
+type Code = ReturnType<typeof codeIn>
+type Breaks<Node> = (node: Node, code: Code, around: readonly ESTree.Node[]) => readonly Break[]
+
+/** A negated condition dies where one of these does: it says nothing more. */
+const ofTest: Breaks<ESTree.IfStatement | ESTree.ConditionalExpression> = ({ test }, { by }) => [
+  by('condition true', test, 'true'),
+  by('condition false', test, 'false'),
+]
+
+/** What decides by itself: conditions and their operands are broken as a whole. */
+const standsAlone = (node: ESTree.Node, parent: ESTree.Node | undefined): boolean =>
+  !(parent?.type === 'LogicalExpression' || (parent && 'test' in parent && parent.test === node))
+
+type Binary = ESTree.BinaryExpression | ESTree.PrivateInExpression | ESTree.AssignmentExpression
+
+const ofOperator: Breaks<Binary> = (node, { by, codeOf }, [parent]) => {
+  const [left, right] = [codeOf(node.left), codeOf(node.right)]
+  const spliced = (name: string, others: ReadonlyMap<string, string>) => {
+    const other = others.get(node.operator)
+    return other === undefined ? [] : [by(name, node, `${left} ${other} ${right}`)]
+  }
+  const hasTerms = /^[+-]$/.test(node.operator) && !/['"`]/.test(left + right)
+  return [
+    ...spliced('comparison moved', BORDERS),
+    ...(standsAlone(node, parent) ? spliced('choice reversed', REVERSED) : []),
+    ...spliced('sum changed', SUMS),
+    ...(hasTerms ? [by('sum changed', node, left)] : []),
+    ...(hasTerms && node.operator === '+' ? [by('sum changed', node, right)] : []),
+  ]
+}
+
+const isOneType = (a: ESTree.Node, b: ESTree.Node): boolean => {
+  const [unitOfA, unitOfB] = [a, b].map((node) => /([A-Z][a-z]+|^[a-z]+|ZERO)$/.exec(nameOf(node))?.[0])
+  return unitOfA !== undefined && (unitOfA === unitOfB || unitOfA === 'ZERO')
+}
+
+const ofArguments: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text }) => {
+  const { callee, arguments: given } = node
+  const name = nameOf(callee)
+  const [first, second] = given
+  const [unguarded = '', place = -1] = (callee.type === 'Identifier' && STEPS.get(name)) || []
+  const condition = given[place]
+  const last = given.at(-1)
+  const conditions = /^(all|any|pipe)$/.test(name) && second ? given.slice(name === 'pipe' ? 1 : 0) : []
+  return [
+    ...conditions.map((one) => without('condition dropped', given, one)),
+    ...(condition ? [by('step unguarded', condition, unguarded)] : []),
+    ...(KEYS.test(name) && nameOf(first) !== 'deps' && second && last ? [without('key widened', given, last)] : []),
+    ...(/^(plus|less|addMs)$/.test(name) && first ? [by('sum changed', node, `(${codeOf(first)})`)] : []),
+    ...(first && second && (isOneType(first, second) || name === 'less')
+      ? [
+          {
+            ...by('field swapped', first, codeOf(second) + text.slice(first.end, second.start) + codeOf(first)),
+            end: second.end,
+          },
+        ]
+      : []),
+  ]
+}
+
+const ofCall: Breaks<ESTree.CallExpression> = (node, code, around) => {
+  const { by, codeOf } = code
+  const { callee, arguments: given } = node
+  const name = nameOf(callee)
+  const [first, second] = given
+  const [choice, border, other] = [CHOICES, TABLE_BORDERS, ALL_FOR_ANY].map((map) => map.get(name))
+  const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee)) || name === 'transactWhileFresh'
+  const isUsed = !around.slice(0, 2).some(({ type }) => type === 'ExpressionStatement')
+  const isMethod = callee.type === 'MemberExpression'
+  return [
+    ...ofArguments(node, code, around),
+    ...(other && second
+      ? [by('condition dropped', node, `({ test: '${other}', of: [${given.map(codeOf).join(', ')}] })`)]
+      : []),
+    ...(border && first && second
+      ? [by('comparison moved', node, `({ test: '${border}', field: ${codeOf(first)}, value: ${codeOf(second)} })`)]
+      : []),
+    ...(choice && isMethod ? [by('choice reversed', callee.property, choice)] : []),
+    ...(name === 'filter' && isMethod ? [by('condition dropped', node, codeOf(callee.object))] : []),
+    ...(isWrite && isUsed ? [by('write dropped', node, '({ applied: true, item: undefined })')] : []),
+  ]
+}
+
+const isChange = (node: ESTree.Node | undefined) => node?.type === 'Property' && CHANGES.test(nameOf(node.key))
+
+const ofObject: Breaks<ESTree.ObjectExpression> = (node, { without }, [parent, outer]) => {
+  const [call, last] = parent?.type === 'CallExpression' ? [nameOf(parent.callee), parent.arguments.at(-1)] : ['']
+  const isNamedSteps = parent?.type === 'VariableDeclarator' && nameOf(parent.id) === 'steps'
+  const isSteps = isNamedSteps || call.startsWith('transact') || (call === 'recordChange' && last === node)
+  const isChanges = /^update(Fields)?$/.test(call) || (isChange(parent) && outer?.type === 'ObjectExpression')
+  const operator = isSteps ? 'step dropped' : 'change dropped'
+  return isSteps || isChanges ? node.properties.map((property) => without(operator, node.properties, property)) : []
+}
+
+const ofMember: Breaks<ESTree.MemberExpression> = (node, { by }, [parent]) => {
+  const { property, computed } = node
+  const group = ALIKE.find((names) => names.includes(nameOf(property))) ?? []
+  const other = group[(group.indexOf(nameOf(property)) + 1) % group.length]
+  const isCalled = parent?.type === 'CallExpression' && parent.callee === node
+  return computed || isCalled || other === undefined ? [] : [by('field swapped', property, other)]
+}
+
+/** A number in capitals: a count is one too many or too few, a time ten times too long or too short. */
+const ofConstant: Breaks<ESTree.VariableDeclarator> = ({ id, init }, { by, codeOf }) => {
+  if (!init || !/^[A-Z][A-Z_0-9]*$/.test(nameOf(id)) || !/^[\dA-Z_ */+.()-]+$/.test(codeOf(init))) return []
+  const moves = init.type === 'Literal' ? ['+ 1', '- 1'] : ['* 10', '/ 10']
+  return moves.map((move) => by('bound moved', init, `(${codeOf(init)}) ${move}`))
+}
+
+const ofStatement: Breaks<ESTree.ExpressionStatement> = (node, { by, codeOf }) => {
+  const call = node.expression.type === 'AwaitExpression' ? node.expression.argument : node.expression
+  const isTelling = call.type === 'CallExpression' && TELLING.test(codeOf(call.callee))
+  return call.type === 'CallExpression' && !isTelling ? [by('write dropped', node, '{}')] : []
+}
+
+const ofTemplate: Breaks<ESTree.TemplateLiteral> = ({ expressions }, { path, by, text }) =>
+  path !== 'shared/table/keys.ts'
+    ? []
+    : expressions
+        .slice(1)
+        .map((one) => ({ ...by('key widened', one, ''), start: one.start - 2, end: text.indexOf('}', one.end) + 1 }))
+
+const OPERATORS: { readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTree.Node, { readonly type: Type }>> } = {
+  IfStatement: ofTest,
+  ConditionalExpression: ofTest,
+  LogicalExpression: (node, { by, codeOf }) => [
+    by('operand dropped', node, codeOf(node.right)),
+    ...(node.operator === '??' ? [] : [by('operand dropped', node, codeOf(node.left))]),
+  ],
+  BinaryExpression: ofOperator,
+  AssignmentExpression: ofOperator,
+  CallExpression: ofCall,
+  ObjectExpression: ofObject,
+  ArrayExpression: ({ elements }, { without }, [parent]) =>
+    isChange(parent) ? elements.flatMap((one) => (one ? [without('change dropped', elements, one)] : [])) : [],
+  MemberExpression: ofMember,
+  Literal: (node, { by }) =>
+    typeof node.value === 'boolean' ? [by('choice reversed', node, String(!node.value))] : [],
+  VariableDeclarator: ofConstant,
+  ExpressionStatement: ofStatement,
+  TemplateLiteral: ofTemplate,
+}
+
+/** Types say nothing once the program runs. */
+const isType = ({ type }: ESTree.Node) => type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)/.test(type)
+
+const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
+
+const breaksBelow: Breaks<ESTree.Node> = (node, code, around) => {
+  if (isType(node) || (node.type === 'CallExpression' && TELLING.test(code.codeOf(node.callee)))) return []
+  const breaks = OPERATORS[node.type] as Breaks<ESTree.Node> | undefined
+  const children = Object.values(node).flat().filter(isNode)
+  return [
+    ...(breaks?.(node, code, around) ?? []),
+    ...children.flatMap((child) => breaksBelow(child, code, [node, ...around])),
+  ]
+}
+
+/** Every way in which a part of a file can be broken at one place. */
+export const breaksIn = (part: ESTree.Node, path: string, text: string): readonly Break[] =>
+  breaksBelow(part, codeIn(path, text), [])

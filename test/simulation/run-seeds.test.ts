@@ -1,0 +1,45 @@
+/**
+ * Goal: histories in several processes give the same results as in one.
+ * Method: short histories of the same seeds, in this process and in two others.
+ */
+import { describe, expect, it } from 'vitest'
+import { loadRun, runSeed, type SeedResult } from './run-seed.ts'
+import { runSeeds } from './run-seeds.ts'
+
+describe('runSeeds', () => {
+  it('gives each seed its result of one process, in the order of the seeds', async () => {
+    const run = await loadRun()
+    const alone: SeedResult[] = []
+    for (const seed of [1, 2]) alone.push(await runSeed(run, { seed, operations: 1 }))
+    const told: SeedResult[] = []
+
+    const results = await runSeeds({ from: 1, to: 2, jobs: 2, operations: 1 }, (result) => told.push(result))
+
+    expect(results).toStrictEqual(alone)
+    expect(told.toSorted((a, b) => a.seed - b.seed)).toStrictEqual(alone)
+  })
+})
+
+describe('runSeed', () => {
+  it('tells a failing history by its shortest prefix that fails, and how to replay it', async () => {
+    const run = async (seed: number, operations = 60, tracing = false) => ({
+      seed,
+      steps: operations,
+      tally: new Map(),
+      digest: 'd',
+      story: tracing ? [`told to ${operations}`] : [],
+      problems: operations >= 17 ? ['a payment is lost'] : [],
+    })
+
+    const { failure } = await runSeed(run, { seed: 9 })
+
+    expect(failure).toBe(
+      [
+        'told to 17',
+        '\nseed 9 fails, the shortest prefix has 17 operations:',
+        '  - a payment is lost',
+        'replay: npm run sim -- --seed 9 --steps 17 --trace',
+      ].join('\n'),
+    )
+  })
+})

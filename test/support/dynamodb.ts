@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import { describe } from 'vitest'
+import { createTable } from '../../infra/local/emulators/create-table.ts'
+import { localAws, NoDynamoDbLocal, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
+import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
+import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+
+type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
+
+/** The worker runs one file after the other, so all of them share it. It ends with the worker. */
+let starting: Promise<TestDynamoDb | NoDynamoDbLocal> | undefined
+let started: TestDynamoDb | undefined
+
+const start = async (): Promise<TestDynamoDb | NoDynamoDbLocal> => {
+  try {
+    const { endpoint } = await startDynamoDbLocal()
+    const tableName = `gateway-test-${randomUUID()}`
+    await createTable(endpoint, tableName)
+    started = { endpoint, tableName }
+    return started
+  } catch (error) {
+    if (error instanceof NoDynamoDbLocal) return error
+    throw error
+  }
+}
+
+/** `describe` for what needs DynamoDB Local, which the first such file starts. Skips it, and says so, where there is none. */
+export const describeOnDynamoDb = async () => {
+  const none = await (starting ??= start())
+  if (none instanceof NoDynamoDbLocal) console.log(`skipped: ${none.message}`)
+  return describe.skipIf(none instanceof NoDynamoDbLocal)
+}
+
+/** The worker's DynamoDB Local with a table. Only inside of `describeOnDynamoDb`. */
+export const dynamoDb = (): TestDynamoDb => {
+  if (!started) throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
+  return started
+}
+
+/** Requests to the worker's table on DynamoDB Local. Rejects where there is none. */
+export const dynamoDbTestRequests = async (): Promise<TableRequests> => {
+  const found = await (starting ??= start())
+  if (found instanceof NoDynamoDbLocal) throw found
+  const requestHandler = { requestTimeout: 20_000, throwOnRequestTimeout: true }
+  return dynamoDbRequests({
+    client: dynamoDbClient({ ...localAws(found.endpoint), requestHandler }),
+    name: found.tableName,
+  })
+}

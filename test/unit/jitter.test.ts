@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+import { drainSlot } from '../../shared/due-work/drain-slot.ts'
+import { waitForAttempt } from '../../shared/payment/create/wait-for-attempt.ts'
+import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import { exists } from '../../shared/table/condition.ts'
+import { update } from '../../shared/table/step.ts'
+import { addMs } from '../../shared/time.ts'
+import { type MemoryDeps, memoryDeps } from '../support/memory-deps.ts'
+import { aCreating } from '../support/payment-builders.ts'
+
+const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
+const MOST_WAITS = 50
+const ALMOST_ONE = 1 - Number.EPSILON
+
+/** A table that always meets other writers, and leaves every key of a batch unprocessed. */
+const contended = (deps: MemoryDeps) => {
+  const requests: TableRequests = {
+    ...deps.requests,
+    write: () => Promise.reject(new Error('conflict')),
+    batchGet: async (keys) => ({ items: [], unprocessed: keys }),
+    isContention: () => true,
+  }
+  return retryingTable(requests, deps)
+}
+
+const conflictingWrite = (deps: MemoryDeps) => contended(deps).write(update(KEY, { set: { name: 'x' } }, exists))
+const incompleteBatch = (deps: MemoryDeps) => contended(deps).getMany([KEY])
+
+const waiterForAttempt = async (deps: MemoryDeps) => {
+  const { creating } = await aCreating({}, deps)
+  return waitForAttempt(deps, creating, { remainingMs: () => 1_500 })
+}
+
+const workerWithoutQuota = async (deps: MemoryDeps) => {
+  const retryAt = addMs(deps.now(), 5_000)
+  await drainSlot(
+    deps,
+    {
+      work: 'payment',
+      atATime: () => 1,
+      read: ({ table }, rows) => table.getMany(rows.map(({ pk, sk }) => ({ pk, sk }))),
+      check: async () => true,
+      admit: async ({ now }) => ({ admits: () => now() >= retryAt, retryAt }),
+    },
+    { slot: 0, part: 0, parts: 1 },
+  )
+}
+
+const WAITS = [
+  {
+    who: 'a write that meets others',
+    run: conflictingWrite,
+    shortest: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    longest: [20, 40, 80, 160, 320, 400, 400, 400, 400, 400, 400],
+  },
+  {
+    who: 'an incomplete batch read',
+    run: incompleteBatch,
+    shortest: [0, 0, 0, 0, 0, 0, 0],
+    longest: [50, 100, 200, 400, 800, 1_600, 3_200],
+  },
+  {
+    who: 'a caller that meets a running attempt',
+    run: waiterForAttempt,
+    shortest: [50, 100, 200, 250, 250, 250, 250, 250],
+    longest: [100, 200, 400, 500, 500],
+  },
+  { who: 'a worker without quota', run: workerWithoutQuota, shortest: [5_000], longest: [5_999] },
+]
+
+it.each(WAITS)('$who waits between $shortest and $longest ms', async ({ run, shortest, longest }) => {
+  const waitsAt = async (random: number) => {
+    const waits: number[] = []
+    const due = { ...KEY, id: '1', work: 'payment', slot: 0, due_at: '2026-01-01T00:00:00.000Z' }
+    const deps = memoryDeps({ random: () => random }, [due])
+    const sleep = (ms: number) => {
+      if (waits.push(ms) > MOST_WAITS) throw new Error('it waits without end')
+      return deps.clock.sleep(ms)
+    }
+    await Promise.allSettled([run({ ...deps, sleep })])
+    return waits
+  }
+
+  expect(await waitsAt(0)).toStrictEqual(shortest)
+  expect(await waitsAt(ALMOST_ONE)).toStrictEqual(longest)
+})
