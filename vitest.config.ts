@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They take a minute and more: begun last, one of them would end alone, with a core idle beside it. */
-const LONG = /simulation\/\w+\/(random-histories|crash-points)|infra\/(assets\/assets-run|synth)|console-page/
+const LONG = /simulation\/\w+\/(random-histories|crash-points)|infra\/assets\/assets-run|console-page/
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
