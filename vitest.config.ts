@@ -1,14 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-<<<<<<< HEAD
-/** They take a minute and more: begun last, one of them would end alone, with a core idle beside it. */
-const LONG = /simulation\/\w+\/(random-histories|crash-points)|infra\/(assets\/assets-run|synth)|console-page/
-=======
 /** They take half a minute and more: begun last, one of them would run alone, with the other cores idle. */
-const LONG =
-  /simulation\/\w+\/(random-histories|former-release|crash-points)|infra\/(assets\/assets-run|synth)|console-page/
->>>>>>> memory
+const LONG = /simulation\/\w+\/(random-histories|crash-points)|infra\/assets\/assets-run|console-page/
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

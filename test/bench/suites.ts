@@ -51,13 +51,6 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       return neighboursReport()
     },
   },
-  delivery: {
-    does: 'the processor that one more delivery of a fan-out takes, beside the commit before it was made leaner',
-    run: async () => {
-      const { deliveryReport } = await import('./delivery/delivery-report.ts')
-      return deliveryReport()
-    },
-  },
   walls: {
     does: 'the highest rates that go on without a backlog, at one, ten and a hundred times the quota',
     run: async () => {

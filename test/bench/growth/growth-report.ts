@@ -1,3 +1,4 @@
+import { markdownTable } from '../report/markdown-table.ts'
 import type { SuiteReport } from '../suites.ts'
 import { type Growth, measureGrowth } from './measure-growth.ts'
 
@@ -53,6 +54,5 @@ export const growthReport = async (sizes: readonly number[] = SIZES): Promise<Su
       return `${shown(cost.reads)} read, ${shown(cost.writes)} written`
     }),
   ])
-  const lines = [heading, heading.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
-  return { text: lines.join('\n'), failures: failuresIn(measured) }
+  return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }

@@ -10,8 +10,6 @@ const Ready = v.object({
   table: v.optional(v.object({ endpoint: v.string(), name: v.string() })),
 })
 export type Program = v.InferOutput<typeof Ready> & {
-  /** Sends it a message, for those that answer one. */
-  ask(): Promise<unknown>
   end(): Promise<void>
 }
 
@@ -25,14 +23,7 @@ export const startProgram = async (file: string, args: readonly string[] = []): 
   const gone = once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`)))
   const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), gone])
   gone.catch(() => undefined)
-  return { ...v.parse(Ready, message), ask: () => Promise.race([ask(child), gone]), end: () => end(child) }
-}
-
-const ask = async (child: ChildProcess): Promise<unknown> => {
-  const answered = once(child, 'message', { signal: AbortSignal.timeout(READY_WITHIN_MS) })
-  child.send('?')
-  const [answer]: unknown[] = await answered
-  return answer
+  return { ...v.parse(Ready, message), end: () => end(child) }
 }
 
 const end = async (child: ChildProcess): Promise<void> => {
