@@ -6,9 +6,7 @@ const LONG = /simulation\/\w+\/(random-histories|crash-points)|infra\/assets\/as
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // Where tests have run before, vitest knows how long each file takes.
-    const known = await super.sort(files)
-    return known.toSorted((a, b) => Number(LONG.test(b.moduleId)) - Number(LONG.test(a.moduleId)))
+    return files.toSorted((a, b) => Number(LONG.test(b.moduleId)) - Number(LONG.test(a.moduleId)))
   }
 }
 

@@ -87,10 +87,10 @@ describe('the console’s server', () => {
 })
 
 describe('the description of the API', () => {
-  it('is served at /openapi.json, with the address of this gateway', async ({ world: { send, urls } }) => {
-    const { status, body } = await send(`${urls.api}/openapi.json`)
+  it('is served at /openapi.json, with the address of this gateway', async ({ world }) => {
+    const { status, body } = await world.send(`${world.urls.api}/openapi.json`)
 
-    const servers = [{ url: urls.api, description: 'This gateway' }]
+    const servers = [{ url: world.urls.api, description: 'This gateway' }]
     expect([status, body]).toStrictEqual([200, { ...DESCRIPTION, servers }])
   })
 

@@ -105,7 +105,10 @@ export const oweAlert = (deps: TestDeps, delivery: Delivery, dueAt: Timestamp = 
 }
 
 /** A row that is listed by its status: something has gone wrong with it. */
-export const listed = ({ unlisted: _, ...delivery }: Delivery): Delivery => delivery
+export const listed = (delivery: Delivery): Delivery => {
+  const { unlisted: _, ...row } = delivery
+  return row
+}
 
 /** What a delivery that has ended no longer has. Of those that are listed by their status. */
 export const ENDED = { nextAttemptAt: undefined, dueAt: undefined, unlisted: undefined } as const
