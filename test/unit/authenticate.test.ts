@@ -35,7 +35,9 @@ const withKey = async (fields: Partial<Client> = {}, expiresInSeconds?: number) 
 const storeKey = async (deps: TestDeps, clientId: ClientId, fields: object = {}) => {
   const text = apiKeyText('test', clientId, deps.randomBytes(32))
   const keyId = keyIdOf(text)
-  await deps.table.write(put(apiKeyKey(keyId), { keyId, clientId, prefix: 'p', createdAt: deps.now(), ...fields }))
+  await deps.table.write(
+    put(apiKeyKey(keyId), { keyId, clientId, prefix: 'p', permissions: 'full', createdAt: deps.now(), ...fields }),
+  )
   return text
 }
 

@@ -67,8 +67,9 @@ const queueInvocation = async (queue: string, { deps, client }: World): Promise<
   if (queue !== 'webhooks') return { event: messageOf({ client_id: client.clientId }), answers: NO_FAILURES }
   // An address that is refused before a connection: the attempt fails, is recorded, and the next one is sent.
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId, url: 'https://10.0.0.1/hooks' })
-  const { deliveryId } = await storedDelivery(deps, endpoint)
-  return { event: messageOf({ delivery_id: deliveryId, attempt: 1 }), answers: NO_FAILURES }
+  const { clientId: client_id, endpointId: endpoint_id } = endpoint
+  const { deliveryId: delivery_id } = await storedDelivery(deps, endpoint)
+  return { event: messageOf({ delivery_id, attempt: 1, client_id, endpoint_id }), answers: NO_FAILURES }
 }
 
 const streamInvocation = async ({ deps, names }: World): Promise<Invocation> => {

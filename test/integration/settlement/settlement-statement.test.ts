@@ -189,10 +189,17 @@ describe("a statement's cursor", () => {
   })
 
   type Settled = Awaited<ReturnType<typeof settledPayments>>
-  const position = ({ settlementId, payments }: Settled) => ({
+  const position = ({ settlementId, settlement, payments }: Settled) => ({
     settlement_id: settlementId,
     paid_at: payments[0]?.paidAt,
     payment_id: payments[0]?.paymentId,
+    sums: {
+      grossMinor: settlement.grossMinor,
+      providerFeesMinor: settlement.providerFeesMinor,
+      markupMinor: settlement.markupMinor,
+      netMinor: settlement.netMinor,
+      paymentCount: settlement.paymentCount,
+    },
   })
   const BAD: readonly (readonly [string, (settled: Settled) => string])[] = [
     ['is no text of ours', () => 'abc'],

@@ -17,8 +17,9 @@ import {
 import { asMessage, DUE_WORKERS, handOver, runDueWork, type Scene, type WatchedWorld } from './watched-world.ts'
 
 const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
-  const { deliveryId, attempt } = messageFor(delivery)
-  await handOver(deliverWebhook, deps, [asMessage({ delivery_id: deliveryId, attempt })], 'deliver-webhook')
+  const { deliveryId: delivery_id, attempt, clientId: client_id, endpointId: endpoint_id } = messageFor(delivery)
+  const message = asMessage({ delivery_id, attempt, client_id, endpoint_id })
+  await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
 }
 
 const announcedLate: Scene = async ({ deps }) => {
