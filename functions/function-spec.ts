@@ -18,8 +18,6 @@ export type Trigger =
   /** Inserts of items whose sort key starts with the prefix. */
   | { readonly kind: 'stream'; readonly insertedSkPrefix: string; readonly batchSize: number }
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
-  /** Run by a deployment, once for each stack, before any other function changes. */
-  | { readonly kind: 'deployment' }
   /** Invoked by an operator, as whose duty it is. */
   | { readonly kind: 'operator'; readonly duty: Duty }
 
@@ -60,8 +58,6 @@ export type SecretAccess =
   | 'read-provider'
   /** Reads what the provider shows us, its callback tokens. */
   | 'read-callback-tokens'
-  /** Replaces the callback tokens, and cannot read them. */
-  | 'write-callback-tokens'
   /** Reads endpoints' signing secrets. */
   | 'read-endpoints'
   /** Creates endpoints' signing secrets, and can neither read nor delete one. */
@@ -115,9 +111,8 @@ export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
   return trigger.kind === 'http-default' ? '$default' : undefined
 }
 
-/** Whether it runs by itself, day by day: not only when a person or a deployment asks. */
-export const runsByItself = ({ trigger: { kind } }: FunctionSpec): boolean =>
-  kind !== 'operator' && kind !== 'deployment'
+/** Whether it runs by itself, day by day: not only when a person asks. */
+export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind !== 'operator'
 
 /** Whether requests from outside start it. */
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined

@@ -4,8 +4,6 @@ export type Secrets = {
   get(name: string): Promise<string | undefined>
   /** Creates the secret; an existing one of this name is an error. */
   create(name: string, value: string): Promise<void>
-  /** Gives a secret that exists another value. */
-  replace(name: string, value: string): Promise<void>
   /** Removes it. Succeeds when it is already gone. */
   remove(name: string): Promise<void>
 }
@@ -13,7 +11,7 @@ export type Secrets = {
 /** Name of an endpoint's signing secret; the endpoint item stores this name, never the secret. */
 export const endpointSecretName = (stage: string, endpointId: string) => `gateway/${stage}/endpoint/${endpointId}`
 
-/** JSON `{"secret_key"}`: what we show the provider. One that an older release filled in also has `callback_tokens`. */
+/** JSON `{"secret_key"}`: what we show the provider. */
 export const providerSecretName = (stage: string) => `gateway/${stage}/provider`
 
 /** JSON `{"callback_tokens": [one, or two during a rotation]}`: what the provider shows us. */

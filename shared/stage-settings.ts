@@ -5,19 +5,14 @@
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 export type ProviderFees = (typeof PROVIDER_FEES)[number]
 
-/** Rows of one page, and pages of one run: what is behind them is the next run's. */
-export type HistorySteps = { readonly rows: number; readonly pages: number }
+/**
+ * Rows of one page, and pages of one run: the next run goes on after them. `block`: entries of one block of a
+ * settlement's digest; a stage never changes it.
+ */
+export type HistorySteps = { readonly rows: number; readonly pages: number; readonly block: number }
 
 /** DynamoDB ends a page at 1 MB by itself; this keeps a page's parsed rows small. Time ends a run, no number of pages. */
-export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY }
-
-/**
- * What the rows of new deliveries, events and payments hold. `complete`: all that the release before this one reads, the
- * body of a delivery among it. `lean`: what this release needs, each thing once, which fits the smallest unit; only once
- * the release before will not come back.
- */
-export const STORED_ROWS = ['complete', 'lean'] as const
-export type StoredRows = (typeof STORED_ROWS)[number]
+export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY, block: 1_000 }
 
 /** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {
@@ -45,6 +40,4 @@ export type StageSettings = {
   readonly historySteps?: HistorySteps
   /** Of API keys that are issued without an expiry; undefined: they have none. */
   readonly keyLifetimeDays?: number
-  /** `complete` by default. */
-  readonly storedRows?: StoredRows
 }

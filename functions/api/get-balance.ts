@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { getBalance } from '../../shared/ledger/balance.ts'
 import { toBalanceDto } from '../../shared/ledger/balance-dto.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
-import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
 
 const query = v.object({
   currency: v.optional(
@@ -20,6 +19,6 @@ const query = v.object({
 
 /** GET /v1/balance (spec 4.5). */
 export const handler = apiHandler({ query }, async ({ clientId, query: { include } }, deps) => {
-  const balance = include ? await getBalanceWithPayouts(deps, clientId) : await getBalance(deps, clientId)
-  return ok(toBalanceDto(clientId, balance))
+  const balance = await getBalance(deps, clientId)
+  return ok(toBalanceDto(clientId, balance, { settlements: include !== undefined }))
 })

@@ -1,5 +1,5 @@
 import type { TimeOfDay } from '../../functions/function-spec.ts'
-import { PROVIDER_FEES, STORED_ROWS } from '../../shared/stage-settings.ts'
+import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
 
 const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
@@ -28,8 +28,6 @@ export const assertDeployable = (stage: DeployedStage): void => {
     'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isRate(settings.providerCallsPerMinute),
     'clientRateLimit is a whole number from 1 to 1,000,000': !isRate(settings.clientRateLimit),
     'keyLifetimeDays is a whole number from 1 to 1,000,000': !isRate(settings.keyLifetimeDays),
-    [`storedRows is one of ${STORED_ROWS.join(', ')}`]:
-      settings.storedRows !== undefined && !STORED_ROWS.includes(settings.storedRows),
     'CloudFront needs a domain, since the address API Gateway makes up stays open':
       front === 'cloudfront' && domain === undefined,
     [`an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`]:

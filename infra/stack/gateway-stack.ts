@@ -5,7 +5,6 @@ import { assertDeployable } from './assert-deployable.ts'
 import { ApiDomain } from './edge/api-domain.ts'
 import { OriginSecret } from './edge/origin-secret.ts'
 import { CanaryDeployments } from './functions/canary-deployments.ts'
-import { DeploymentSteps } from './functions/deployment-steps.ts'
 import { DutyPolicies } from './functions/duty-policies.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
 import type { Watched } from './monitoring/alarms/watched.ts'
@@ -57,7 +56,6 @@ export class GatewayStack extends Stack {
       originSecret: stage.front === 'none' ? undefined : new OriginSecret(this, 'Origin', stage).secret,
       egress: stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', { stage, table }) : undefined,
     })
-    new DeploymentSteps(this, 'Steps', functions)
     new DutyPolicies(this, 'Duties', { stage, provider, key })
     if (stage.invocationTrail) new InvocationTrail(this, 'InvocationTrail', { stage, functions })
 

@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { DAILY_TIMES, type DailyTimes } from '../../functions/function-spec.ts'
-import { type ProviderFees, type StageSettings, type StoredRows } from '../../shared/stage-settings.ts'
+import type { ProviderFees, StageSettings } from '../../shared/stage-settings.ts'
 import { PRODUCTION_RUNS } from './production-runs.ts'
 
 /** What a route lets through; API Gateway answers the rest with 429. */
@@ -119,8 +119,6 @@ type Options = Omit<DeployedStage, 'settings'> & {
   readonly providerCallsPerMinute?: number
   /** After so many days an API key ends that was issued without an expiry. Undefined: never. */
   readonly keyLifetimeDays?: number
-  /** `lean` in a deployment of its own, behind the one that brought this option (docs/operations.md, section 2). */
-  readonly storedRows?: StoredRows
 }
 
 /** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
@@ -183,7 +181,6 @@ export const deployedStage = (name: string): DeployedStage => {
   const {
     payer,
     providerFees = 'deducted',
-    storedRows = 'complete',
     clientRateLimit,
     providerCallsPerMinute,
     keyLifetimeDays,
@@ -200,7 +197,6 @@ export const deployedStage = (name: string): DeployedStage => {
       clientRateLimit,
       ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
       ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
-      storedRows,
     },
   }
 }

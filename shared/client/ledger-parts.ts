@@ -39,20 +39,9 @@ export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestam
 export const initialParts = (number: number | undefined, createdAt: Timestamp): LedgerParts | undefined =>
   number === undefined || number === 1 ? undefined : { number, before: number, from: createdAt }
 
-/** Refuses more than one part while functions of the release before, which know one, may read or write the rows. */
-export const assertPartsAllowed = ({ stage }: Pick<Deps, 'stage'>, number: number | undefined): void => {
-  if (number === undefined || number === 1 || stage.storedRows === 'lean') return
-  const reason = 'must stay 1 until the stage has storedRows: lean'
-  throw invalid(
-    `ledger_parts ${reason}`,
-    { ledger_parts: [reason] },
-    'The release before this one reads one part alone.',
-  )
-}
-
 /** A client's parts when it shall have so many: the same, or more from a minute on. Throws 422 for fewer. */
 export const raisedParts = (
-  deps: Pick<Deps, 'stage' | 'now'>,
+  deps: Pick<Deps, 'now'>,
   client: Parted,
   number: number | undefined,
 ): LedgerParts | undefined => {
@@ -62,7 +51,6 @@ export const raisedParts = (
     const reason = `can only grow: it is ${current}`
     throw invalid(`ledger_parts ${reason}`, { ledger_parts: [reason] }, 'Payments stay in the part they were made in.')
   }
-  assertPartsAllowed(deps, number)
   const now = deps.now()
   return { number, before: inForce(client, now), from: addMs(now, IN_FORCE_AFTER_MS) }
 }

@@ -12,9 +12,7 @@ export const TEST_EVENT_TYPE = 'gateway.test'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
-/**
- * What a row may leave out since its keys and its places in the indexes say it. A lean row does (`storedRows`).
- */
+/** Adds what a row leaves out: its keys and its places in the indexes say it. */
 const whole = (row: unknown): unknown => {
   const read = v.safeParse(Row, row)
   if (!read.success) return row

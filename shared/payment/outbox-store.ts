@@ -1,9 +1,7 @@
 import * as v from 'valibot'
-import { assertInvariant } from '../errors.ts'
-import type { Event, EventType } from '../event/event.ts'
+import type { EventType } from '../event/event.ts'
 import { EventIdSchema } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import type { StoredRows } from '../stage-settings.ts'
 import { isNew } from '../table/condition.ts'
 import { dueWork } from '../table/due-work.ts'
 import { eventKey, ownerOf } from '../table/keys.ts'
@@ -26,39 +24,24 @@ const EVENT_OF: Readonly<Partial<Record<PaymentStatus, EventType>>> = {
 export const envelopeBody = (event: string, eventId: string, timestamp: Timestamp, data: object): string =>
   JSON.stringify({ event, event_id: eventId, timestamp, data })
 
-const eventFor = (payment: Payment, type: EventType, eventId: string, firedAt: Timestamp): Event => ({
-  eventId: v.parse(EventIdSchema, eventId),
-  type,
-  clientId: payment.clientId,
-  paymentId: payment.paymentId,
-  firedAt,
-  body: envelopeBody(type, eventId, firedAt, toWebhookData(payment)),
-  dueAt: addMs(firedAt, FAN_OUT_OVERDUE_MS),
-})
-
 /**
  * The outbox row of a transition, to ride in its transaction; none for a status without an event. Its key allows one
  * event per payment and type. It stays due until it has been fanned out, so a lost stream record loses nothing.
  */
-export const putEvent = (
-  payment: Payment,
-  eventId: string,
-  firedAt: Timestamp,
-  rows: StoredRows = 'complete',
-): Step | undefined => {
+export const putEvent = (payment: Payment, eventId: string, firedAt: Timestamp): Step | undefined => {
   const type = EVENT_OF[payment.status]
   if (type === undefined) return undefined
-  const event = eventFor(payment, type, eventId, firedAt)
-  assertInvariant(event.dueAt !== undefined, 'a new event is due')
+  const id = v.parse(EventIdSchema, eventId)
   return put(
     eventKey(payment.paymentId, type),
     {
-      ...(rows === 'lean' ? { body: event.body } : event),
+      // All else of an event is in its keys and in its places in the indexes.
+      body: envelopeBody(type, id, firedAt, toWebhookData(payment)),
       owner: ownerOf(payment.clientId, payment.part),
       entity: 'event',
-      listedAt: event.firedAt,
-      id: event.eventId,
-      ...dueWork('event', event.eventId, event.dueAt),
+      listedAt: firedAt,
+      id,
+      ...dueWork('event', id, addMs(firedAt, FAN_OUT_OVERDUE_MS)),
     },
     isNew,
   )

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import type { StoredRows } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, type Condition, equals, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
@@ -11,7 +10,7 @@ import { put, type Step, update } from '../table/step.ts'
 import type { Reads } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { isAttempt, isCreating, leaseIsOver } from './creating-store.ts'
-import { type Payment, PaymentSchema, type Reversal, type StoredPayment, StoredPaymentSchema } from './payment.ts'
+import { type Payment, PaymentSchema, type StoredPayment, StoredPaymentSchema } from './payment.ts'
 
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
@@ -38,18 +37,16 @@ export const findPaymentsByKey = async (
 const isPending: Condition = equals('status', 'pending')
 const expiryNotStarted: Condition = absent('expiryStartedAt')
 
-/** What its places in the indexes say is left out of a lean row, and so is that it began as pending. */
-const saidOnce = (payment: Payment) => ({
+/** Every payment began as pending, when it was created: the row does not say it again. */
+const laterTransitions = ({ transitions }: Payment) => transitions.slice(1)
+
+/** A visible payment with its places in the indexes. What those say is stored once. */
+const toPaymentItem = (payment: Payment) => ({
   ...payment,
   paymentId: undefined,
   createdAt: undefined,
   currency: undefined,
-  transitions: payment.transitions.slice(1),
-})
-
-/** Every attribute of a visible payment, its places in the indexes included. */
-const toPaymentItem = (payment: Payment, rows: StoredRows) => ({
-  ...(rows === 'lean' ? saidOnce(payment) : payment),
+  transitions: laterTransitions(payment),
   owner: ownerOf(payment.clientId, payment.part),
   entity: 'payment',
   listedAt: payment.createdAt,
@@ -61,10 +58,10 @@ const toPaymentItem = (payment: Payment, rows: StoredRows) => ({
  * `creating` -> `pending` by the attempt that got the destination. A capture remembered meanwhile, and not known to the
  * caller, refuses it: the payment must carry it on and be due at once.
  */
-export const commitPending = (payment: Payment, rows: StoredRows = 'complete'): Step =>
+export const commitPending = (payment: Payment): Step =>
   put(
     paymentKey(payment.paymentId),
-    toPaymentItem(payment, rows),
+    toPaymentItem(payment),
     all(
       isCreating,
       isAttempt(payment.attempt),
@@ -73,10 +70,10 @@ export const commitPending = (payment: Payment, rows: StoredRows = 'complete'): 
   )
 
 /** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */
-export const commitSucceeded = (payment: Payment, now: Timestamp, rows: StoredRows = 'complete'): Step =>
+export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
   put(
     paymentKey(payment.paymentId),
-    toPaymentItem(payment, rows),
+    toPaymentItem(payment),
     all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
   )
 
@@ -85,44 +82,25 @@ const mayBecome = (status: PaymentStatus): Condition =>
   status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
 
 /** `pending` -> a terminal status. Whatever the status, a payment leaves `pending` once. */
-export const leavePending = (payment: Payment, rows: StoredRows = 'complete'): Step =>
+export const leavePending = (payment: Payment): Step =>
   update(
     paymentKey(payment.paymentId),
     {
       set: {
         status: payment.status,
         paidAt: payment.paidAt,
+        openAt: payment.openAt,
         providerFeeMinor: payment.providerFeeMinor,
         netMinor: payment.netMinor,
         feeStatus: payment.feeStatus,
         finalFee: payment.finalFee,
         creditedProviderPaymentId: payment.creditedProviderPaymentId,
-        transitions: rows === 'lean' ? payment.transitions.slice(1) : payment.transitions,
+        transitions: laterTransitions(payment),
       },
       remove: DUE_WORK_FIELDS,
     },
     mayBecome(payment.status),
   )
-
-/**
- * Notes money of a succeeded payment that went back, by one of the provider's transactions, once. Refused when its fee, its
- * net or what went back has changed since it was read. What is deducted makes an estimated fee final as it is.
- */
-export const noteReversal = (payment: Payment, reversal: Reversal, transactionId: string): Step => {
-  const { paymentId, feeStatus, netMinor, providerFeeMinor: feeMinor, reversalIds } = payment
-  const assumes = reversal.deductedAt !== undefined && feeStatus === 'estimated'
-  const assumed = { feeStatus: 'assumed', finalFee: { status: 'assumed', feeMinor, at: reversal.at } }
-  return update(
-    paymentKey(paymentId),
-    { set: { reversal, ...(assumes && assumed) }, add: { reversalIds: new Set([transactionId]) } },
-    all(
-      equals('status', 'succeeded'),
-      equals('feeStatus', feeStatus),
-      equals('netMinor', netMinor),
-      unchanged('reversalIds', reversalIds),
-    ),
-  )
-}
 
 /**
  * Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. Whatever

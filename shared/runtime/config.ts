@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { byQueue, type QueueName } from '../queues.ts'
-import { PROVIDER_FEES, STORED_ROWS, type StageSettings } from '../stage-settings.ts'
+import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
 
 /** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
 export const ENV = {
@@ -17,7 +17,6 @@ export const ENV = {
   clientRateLimit: 'GATEWAY_CLIENT_RATE_LIMIT',
   environments: 'GATEWAY_ENVIRONMENTS',
   providerCalls: 'GATEWAY_PROVIDER_CALLS_PER_MINUTE',
-  storedRows: 'GATEWAY_STORED_ROWS',
   keyLifetime: 'GATEWAY_KEY_LIFETIME_DAYS',
 } as const
 
@@ -41,7 +40,6 @@ const EnvironmentSchema = v.object({
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
-  [ENV.storedRows]: v.optional(v.picklist(STORED_ROWS), 'complete'),
   [ENV.clientRateLimit]: Count,
   [ENV.environments]: Count,
   [ENV.providerCalls]: Count,
@@ -74,7 +72,6 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       clientRateLimit: env[ENV.clientRateLimit],
       environments: env[ENV.environments],
       providerCallsPerMinute: env[ENV.providerCalls],
-      storedRows: env[ENV.storedRows],
       keyLifetimeDays: env[ENV.keyLifetime],
     },
     tableName: env[ENV.table],

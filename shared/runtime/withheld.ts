@@ -30,7 +30,7 @@ export const WITHHELD = {
   } satisfies Table,
   queues: { send: withheld('queue') } satisfies Queues,
   alerts: { publish: withheld('alerts') } satisfies Alerts,
-  secrets: { get: noSecrets, create: noSecrets, replace: noSecrets, remove: noSecrets } satisfies Secrets,
+  secrets: { get: noSecrets, create: noSecrets, remove: noSecrets } satisfies Secrets,
   provider: {
     createRequest: noProvider,
     getRequest: noProvider,

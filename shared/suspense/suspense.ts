@@ -7,45 +7,34 @@ export const SUSPENSE_CAUSES = {
   money: ['unknown_reference', 'payment_not_pending', 'second_capture', 'wrong_amount', 'wrong_currency'],
   finding: [
     'not_found_upstream',
-    // Of earlier releases: nothing kept is an actual fee now.
-    'zero_fee',
     'fee_assumed',
     'transaction_missing',
     'fee_changed',
     'amount_differs',
     'reversed_upstream',
-    'reversal_deducted',
-    'fee_lost',
-    'reversed_after_settlement',
-    'reversed_in_part',
-    'left_out_though_closed',
-    'reversal_undone',
-    'undone_unclear',
-    'undone_though_closed',
+    // Money of a payment moved, and every side is booked: told, and closed from the beginning.
+    'money_went_back',
+    'money_came_back',
+    'disputed_amount_unknown',
+    'too_many_movements',
     'transaction_unexplained',
-    // Of a client's books as a whole: its id is in theirs.
-    'credited_difference',
-    'settled_difference',
-    'provider_overdue',
   ],
 } as const
-
-/** What a client was or will be paid although the provider took it back: somebody owes it. */
-const RECEIVABLE_CAUSES: ReadonlySet<string> = new Set(['reversed_after_settlement', 'reversed_in_part'])
 
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
 export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
-export const RESOLUTIONS = ['refunded', 'written_off', 'recovered'] as const
+/** `refunded` is written by the provider's own row; the others by operators. */
+export const RESOLUTIONS = ['refunded', 'refunded_by_bank', 'written_off', 'explained'] as const
 
 const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
 
 /** Made of the provider's ids and our own words; any other text names nothing, and need not even be read. */
 export const isSuspenseId = (text: string): boolean => SUSPENSE_ID.test(text)
 
-const StoredSuspenseSchema = v.object({
+export const SuspenseSchema = v.object({
   suspenseId: v.string(),
   kind: v.picklist(['money', 'finding']),
   cause: v.string(),
@@ -54,34 +43,10 @@ const StoredSuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
+  /** Of money: what the house journal holds for it, once its own row has settled. */
+  postedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
   resolution: v.optional(v.picklist(RESOLUTIONS)),
   notes: v.optional(v.string()),
-  /** The settlement whose re-credit left it out, or the transaction that took all of the payment: nobody owes it. */
-  leftOutBy: v.optional(v.string()),
-  /** The transaction by which the money came again: nobody owes it. */
-  reinstatedBy: v.optional(v.string()),
 })
-type StoredSuspense = v.InferOutput<typeof StoredSuspenseSchema>
-
-export type Suspense = Omit<StoredSuspense, 'kind'> & { readonly kind: 'money' | 'finding' | 'receivable' }
-
-/**
- * A release before this one knows neither receivables nor that one can be recovered, and would list nothing any more: it
- * is stored as a finding, and recovered as refunded, which is what became of the money.
- */
-export const SuspenseSchema = v.pipe(
-  StoredSuspenseSchema,
-  v.transform(
-    (item): Suspense =>
-      RECEIVABLE_CAUSES.has(item.cause)
-        ? { ...item, kind: 'receivable', ...(item.resolution === 'refunded' && { resolution: 'recovered' }) }
-        : item,
-  ),
-)
-
-export const toStoredSuspense = ({ kind, resolution, ...item }: Suspense): StoredSuspense => ({
-  ...item,
-  kind: kind === 'receivable' ? 'finding' : kind,
-  ...(resolution && { resolution: resolution === 'recovered' ? 'refunded' : resolution }),
-})
+export type Suspense = v.InferOutput<typeof SuspenseSchema>

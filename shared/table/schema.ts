@@ -1,8 +1,6 @@
-import type { StoredRows } from '../stage-settings.ts'
-
 /** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
 
-export type IndexName = 'by-owner' | 'by-status' | 'by-owner-paid' | 'by-due'
+export type IndexName = 'by-owner' | 'by-status' | 'by-open' | 'by-due'
 
 export type IndexSchema = {
   readonly partition: readonly string[]
@@ -10,16 +8,6 @@ export type IndexSchema = {
   /** Attributes copied beside the keys; an empty list is KEYS_ONLY. */
   readonly include: readonly string[]
 }
-
-/** What settlements, statements and audits read of a paid payment. */
-const PAID_FIELDS = [
-  'notional_minor',
-  'provider_fee_minor',
-  'markup_minor',
-  'net_minor',
-  'fee_status',
-  'provider_settled_at',
-] as const
 
 export const TABLE_SCHEMA = {
   partitionKey: 'pk',
@@ -35,7 +23,7 @@ export const TABLE_SCHEMA = {
     status: 'S',
     listed_at: 'S',
     id: 'S',
-    paid_at: 'S',
+    open_at: 'S',
     work: 'S',
     slot: 'N',
     due_at: 'S',
@@ -43,7 +31,7 @@ export const TABLE_SCHEMA = {
   indexes: {
     'by-owner': { partition: ['owner', 'entity'], sort: ['listed_at', 'id'], include: [] },
     'by-status': { partition: ['owner', 'entity', 'status'], sort: ['listed_at', 'id'], include: [] },
-    'by-owner-paid': { partition: ['owner'], sort: ['paid_at', 'id'], include: PAID_FIELDS },
+    'by-open': { partition: ['owner'], sort: ['open_at', 'id'], include: [] },
     'by-due': { partition: ['work', 'slot'], sort: ['due_at', 'id'], include: [] },
   },
 } as const satisfies {
@@ -54,26 +42,6 @@ export const TABLE_SCHEMA = {
   readonly attributeTypes: Readonly<Record<string, 'S' | 'N'>>
   readonly indexes: Readonly<Record<IndexName, IndexSchema>>
 }
-
-/** What the release before this one reads and no other, under its own name. */
-const FORMER = {
-  attributeTypes: { client_id: 'S' },
-  indexes: { 'by-paid': { partition: ['client_id'], sort: ['paid_at', 'id'], include: PAID_FIELDS } },
-} as const
-
-type TableShape = {
-  readonly attributeTypes: Readonly<Record<string, 'S' | 'N'>>
-  readonly indexes: Readonly<Record<string, IndexSchema>>
-}
-
-/** The table of a stage: as long as the release before may come back it keeps that one's indexes too. */
-export const tableShape = (rows: StoredRows = 'complete'): TableShape =>
-  rows === 'lean'
-    ? TABLE_SCHEMA
-    : {
-        attributeTypes: { ...TABLE_SCHEMA.attributeTypes, ...FORMER.attributeTypes },
-        indexes: { ...TABLE_SCHEMA.indexes, ...FORMER.indexes },
-      }
 
 /** Kinds of due work and over how many index partitions each is spread. */
 export const WORK_SLOTS = { payment: 16, delivery: 16, event: 16, alert: 1, payout: 1, sync: 1 } as const

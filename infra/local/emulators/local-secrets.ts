@@ -18,11 +18,6 @@ export const localSecrets = (file?: string): Secrets => {
       values.set(name, value)
       save()
     },
-    replace: async (name, value) => {
-      if (!values.has(name)) throw new Error('there is no secret of this name')
-      values.set(name, value)
-      save()
-    },
     remove: async (name) => {
       if (values.delete(name)) save()
     },

@@ -58,10 +58,6 @@ const grantedSecrets = (
       demand(ofProvider.get(name) ?? ofEndpoint(name, 'read-endpoints'))
       return secrets.get(name)
     },
-    replace: async (name, value) => {
-      demand(name === callbackSecretName(stage) ? 'write-callback-tokens' : 'another secret')
-      await secrets.replace(name, value)
-    },
     create: async (name, value) => {
       demand(ofEndpoint(name, 'create-endpoints'))
       await secrets.create(name, value)

@@ -27,8 +27,6 @@ export const LOCAL_STAGE: StageSettings = {
   allowLoopbackWebhooks: true,
   defaultReturnUrl: 'https://example.com/',
   defaultDisplayName: 'Payment',
-  // No release before this one works beside it.
-  storedRows: 'lean',
   clientRateLimit: 1_000,
 }
 

@@ -1,7 +1,6 @@
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { callbackSecretProblems, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { providerSecretProblems } from '../../../shared/provider/provider-secret.ts'
-import { tokensToCopy } from '../../../shared/provider/split-provider-secret.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
@@ -78,9 +77,6 @@ const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
   name === 'receive-provider-callback' && trigger.kind === 'http' ? [trigger.path] : [],
 ).join('')
 
-const TOKENS_LEFT =
-  'take them out when the release before is no longer needed: docs/operations.md, "4. Rotating secrets"'
-
 /** Without a secret of the right form there is neither a key to try nor a token to knock with. */
 const checkProvider = async (
   { stage: { settings }, aws, nowMs, providerUrl }: Examination,
@@ -102,9 +98,6 @@ const checkProvider = async (
     }),
   ])
   const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
-  // What an older release left for itself to go back to.
-  const left = `${providerSecretName(settings.name)} still holds callback tokens, which many functions may read`
-  const tokensLeft = tokensToCopy(key.text).kind === 'none' ? [] : [wrong('provider secret', left, TOKENS_LEFT)]
   const secrets = { get: async () => key.text }
   const baseUrl = providerUrl ?? readConfig({ [ENV.stage]: settings.name, [ENV.table]: 'any' }).providerUrl
   const provider = xenditProvider({ baseUrl, stage: settings.name, secrets, nowMs })
@@ -114,5 +107,5 @@ const checkProvider = async (
       : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
     key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
   ])
-  return [...key.findings, ...tokensLeft, ...callback.findings, ...knocks, ...answers]
+  return [...key.findings, ...callback.findings, ...knocks, ...answers]
 }

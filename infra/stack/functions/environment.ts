@@ -22,7 +22,6 @@ export const environmentOf = (
   }),
   ...(spec.trigger.kind === 'operator' &&
     stage.settings.keyLifetimeDays !== undefined && { [ENV.keyLifetime]: String(stage.settings.keyLifetimeDays) }),
-  ...(stage.settings.storedRows === 'lean' && { [ENV.storedRows]: stage.settings.storedRows }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(stage.domain && isHttp(spec) && { [ENV.domain]: stage.domain.name }),
   ...(spec.payerDefaults === true && {

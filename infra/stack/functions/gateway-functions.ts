@@ -102,11 +102,6 @@ export class GatewayFunctions extends Construct {
     this.all = MANIFEST.map((spec) => ({ spec, made: new GatewayFunction(this, spec, resources) }))
   }
 
-  /** All others. */
-  exceptTriggeredBy(kind: Trigger['kind']): readonly lambda.Function[] {
-    return this.all.flatMap(({ spec, made }) => (spec.trigger.kind === kind ? [] : [made.lambda]))
-  }
-
   /** The functions that one kind of trigger starts. */
   triggeredBy<Kind extends Trigger['kind']>(kind: Kind): readonly Triggered<Kind>[] {
     return this.all.flatMap(({ spec, made }) =>

@@ -106,8 +106,6 @@ const secretGrants = (access: SecretAccess, { stage, provider }: GrantedResource
       return allow(['secretsmanager:GetSecretValue'], [provider.key.secretArn])
     case 'read-callback-tokens':
       return allow(['secretsmanager:GetSecretValue'], [provider.callbackTokens.secretArn])
-    case 'write-callback-tokens':
-      return allow(['secretsmanager:PutSecretValue'], [provider.callbackTokens.secretArn])
     case 'read-endpoints':
       return allow(['secretsmanager:GetSecretValue'], [endpointSecrets])
     case 'create-endpoints':
@@ -136,10 +134,9 @@ const triggerGrants = ({ trigger }: FunctionSpec, { table, queues }: GrantedReso
       ]
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
-    // API Gateway and EventBridge are allowed by the function's own policy, operators and deployers by theirs.
+    // API Gateway and EventBridge are allowed by the function's own policy, operators by theirs.
     case 'http':
     case 'http-default':
-    case 'deployment':
     case 'operator':
       return []
   }

@@ -16,7 +16,6 @@ const WRITE_TABLE = [...READ_TABLE, 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:R
 const SECRET_USES: Readonly<Record<SecretAccess, readonly string[]>> = {
   'read-provider': READ,
   'read-callback-tokens': READ,
-  'write-callback-tokens': SEND,
   'read-endpoints': READ,
   'create-endpoints': SEND,
   // Nothing is encrypted or read for it.

@@ -2,7 +2,7 @@ import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue } from '../../../shared/queues.ts'
-import { tableShape } from '../../../shared/table/schema.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
 import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
@@ -26,7 +26,7 @@ export const watchedStack = ({ stage, queues, api }: WatchedResources): Watched 
   apiId: api.apiId,
   table: {
     name: stackNameOf(stage),
-    indexes: Object.keys(tableShape(stage.settings.storedRows).indexes),
+    indexes: Object.keys(TABLE_SCHEMA.indexes),
     maxReadUnits: stage.table.maxReadUnits,
     maxWriteUnits: stage.table.maxWriteUnits,
   },

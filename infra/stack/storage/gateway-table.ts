@@ -1,10 +1,10 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
-import { type IndexSchema, TABLE_SCHEMA, tableShape } from '../../../shared/table/schema.ts'
+import { type IndexSchema, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { DeployedStage } from '../stage.ts'
 
-const ATTRIBUTE_TYPES = tableShape().attributeTypes
+const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
 /** A key attribute with its declared type; one that the schema does not declare is a mistake in the schema. */
 const attribute = (name: string): dynamodb.Attribute => {
@@ -50,7 +50,7 @@ export class GatewayTable extends Construct {
       tableName: `gateway-${stage.settings.name}`,
       partitionKey: attribute(TABLE_SCHEMA.partitionKey),
       sortKey: attribute(TABLE_SCHEMA.sortKey),
-      globalSecondaryIndexes: Object.entries(tableShape(stage.settings.storedRows).indexes).map(([name, index]) =>
+      globalSecondaryIndexes: Object.entries(TABLE_SCHEMA.indexes).map(([name, index]) =>
         globalIndex(name, index, stage),
       ),
       billing: dynamodb.Billing.onDemand(maximum),

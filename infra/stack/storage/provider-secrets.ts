@@ -11,7 +11,6 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
  * does the deletion of a stack that keeps its data.
  */
 export class ProviderSecrets extends Construct {
-  /** Under the name and logical id of the secret in which older releases kept both parts. */
   readonly key: secretsmanager.Secret
   readonly callbackTokens: secretsmanager.Secret
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
-import { countTransition } from '../../ledger/ledger-store.ts'
+import { countTransition } from '../../ledger/shard-store.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Deadline } from '../deadline.ts'
@@ -12,7 +12,7 @@ import { commitPending, findStoredPayment } from '../payment-store.ts'
 import { pointFromReference } from '../reference-store.ts'
 import { attemptStart, timesOf } from './create-times.ts'
 
-type CommitDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'now' | 'log'>
+type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
 
 export type Destination = {
   readonly paymentRequestId: string
@@ -62,7 +62,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: commitPending(payment, deps.stage.storedRows),
+      payment: commitPending(payment),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
       destination: pointFromDestination(payment),
       reference: pointFromReference(payment),

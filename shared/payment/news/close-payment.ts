@@ -1,4 +1,4 @@
-import { countTransition } from '../../ledger/ledger-store.ts'
+import { countTransition } from '../../ledger/shard-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { newSuspense } from '../../suspense/suspense-store.ts'
@@ -35,9 +35,9 @@ export const closePayment = async (
     const outcome = await transactWhileFresh(
       deps,
       {
-        payment: leavePending(closed, deps.stage.storedRows),
+        payment: leavePending(closed),
         counts: countTransition({ ...closed, from: 'pending', to: status }),
-        event: putEvent(closed, deps.newId(), now, deps.stage.storedRows),
+        event: putEvent(closed, deps.newId(), now),
         suspense: untold && newSuspense(untold),
       },
       now,

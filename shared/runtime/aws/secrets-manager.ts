@@ -2,7 +2,6 @@ import {
   CreateSecretCommand,
   DeleteSecretCommand,
   GetSecretValueCommand,
-  PutSecretValueCommand,
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
@@ -40,10 +39,6 @@ export const secretsManager = (
     },
     create: async (name, value) => {
       await client.send(new CreateSecretCommand({ Name: name, SecretString: value, KmsKeyId: kmsKeyArn }))
-    },
-    replace: async (name, value) => {
-      await client.send(new PutSecretValueCommand({ SecretId: name, SecretString: value }))
-      cache.delete(name)
     },
     remove: async (name) => {
       cache.delete(name)

@@ -31,14 +31,9 @@ type AbandonmentId = Parameters<typeof abandonmentKey>[0]
 /** Rides in the transaction that abandons the delivery. */
 export const putAbandonment = (abandonment: Abandonment): Step => put(abandonmentKey(abandonment), abandonment)
 
-/** Due by itself, and made if it is not there. Rides in the transaction that takes it off the delivery's row. */
-export const freeAbandonment = ({ since, ...abandonment }: Abandonment, dueAt: Timestamp): Step => {
-  const due = { id: abandonment.deliveryId, ...dueWork('alert', abandonment.deliveryId, dueAt) }
-  return update(abandonmentKey(abandonment), { set: { ...abandonment, ...due }, setIfAbsent: { since } })
-}
-
-export const hasAbandonment = async (deps: Pick<Deps, 'table'>, of: AbandonmentId): Promise<boolean> =>
-  (await deps.table.get(abandonmentKey(of))) !== undefined
+/** Due by itself from now on. Rides in the transaction that takes it off the delivery's row. */
+export const freeAbandonment = (of: AbandonmentId, dueAt: Timestamp): Step =>
+  update(abandonmentKey(of), { set: { id: of.deliveryId, ...dueWork('alert', of.deliveryId, dueAt) } }, exists)
 
 /** Looked at again then. Refused when it has been told meanwhile, or somebody else has moved it. */
 export const postponeAbandonment = async (
@@ -118,8 +113,7 @@ export const takeOverAlert = async (
 
 /**
  * Ends a message together with the first of what it named: as long as the message is open something of it is due, and
- * whoever looks at that goes on with it. A new round may have taken the row; and the release before may have told, after
- * which another worker took it off. False when another worker has taken the message over.
+ * the worker that looks at it continues the message. A new round may have taken the row. False when another worker has taken the message over.
  */
 export const closeAlert = async (
   deps: StoreDeps,
@@ -136,7 +130,6 @@ export const closeAlert = async (
   const ends: readonly Steps<'group' | 'row' | 'first'>[] = [
     { group, row, first },
     { group, row: undefined, first },
-    { group, row: undefined, first: undefined },
   ]
   for (const steps of ends) {
     const outcome = await deps.table.transact(steps)

@@ -48,8 +48,8 @@ const freeWaitingAlert = async (deps: RoundDeps, met: Delivery): Promise<void> =
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if (!needsAlert(delivery) || (await freeOwedAlert(deps, delivery))) return
     const current = await findDelivery(deps, delivery.deliveryId)
-    // As it was read, an alert stands by itself already. Of another round it is not this one's to free.
-    if (current?.dueAt === delivery.dueAt || current?.attempts !== delivery.attempts) return
+    // The alert of another round is not this one's to free.
+    if (current?.attempts !== delivery.attempts) return
     delivery = current
   }
   throw new Error('an alert kept being put off while a round was begun')

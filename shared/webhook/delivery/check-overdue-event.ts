@@ -8,7 +8,7 @@ const TRY_AGAIN_MS = 2 * MINUTE_MS
 
 /** Due work `event`: fans out what the stream lost. Answers whether there was anything to do. */
 export const checkOverdueEvent = async (
-  deps: Pick<Deps, 'table' | 'queues' | 'log' | 'now' | 'stage'>,
+  deps: Pick<Deps, 'table' | 'queues' | 'log' | 'now'>,
   key: Key,
 ): Promise<boolean> => {
   const event = await findEvent(deps, key)

@@ -8,7 +8,6 @@ import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
 import { deliveryKey } from '../../table/keys.ts'
 import { put, type Step, update } from '../../table/step.ts'
 import { addMs, type Timestamp } from '../../time.ts'
-import type { Abandonment } from './abandonment.ts'
 import { freeAbandonment } from './abandonment-store.ts'
 import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
@@ -139,12 +138,11 @@ export const postponeDelivery = async (
  * An alert that is owed by the delivery's own row stands by itself from now on. Refused when the operators have been told,
  * or a round has begun.
  */
-export const freeAlert = (delivery: Delivery, abandonment: Abandonment, dueAt: Timestamp) => ({
+export const freeAlert = (delivery: Delivery, dueAt: Timestamp) => ({
   delivery: update(
     deliveryKey(delivery.deliveryId),
-    // Still due, without being found so: it says that nobody was told.
-    { remove: ['work', 'slot'] },
-    all(equals('status', 'abandoned'), equals('work', 'alert'), equals('dueAt', delivery.dueAt)),
+    { remove: DUE_WORK_FIELDS },
+    all(equals('status', 'abandoned'), equals('work', 'alert'), equals('dueAt', dueAt)),
   ),
-  abandonment: freeAbandonment(abandonment, dueAt),
+  abandonment: freeAbandonment(delivery, dueAt),
 })

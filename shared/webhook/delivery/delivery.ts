@@ -32,7 +32,7 @@ const DeliveryRowSchema = v.object({
   /** One of the two: `status` puts the row into the list of its status, `state` says the same and does not. */
   status: v.optional(Status),
   state: v.optional(Status),
-  /** What the event is about. Absent in test deliveries, and in rows of older releases. */
+  /** What the event is about. Absent in test deliveries. */
   paymentId: v.optional(PaymentIdSchema),
   /** Attempts recorded so far; never reset. The next attempt's number is one more. */
   attempts: v.number(),
@@ -43,7 +43,7 @@ const DeliveryRowSchema = v.object({
   /** Present while a worker holds the next attempt. */
   claimToken: v.optional(v.string()),
   claimedUntil: v.optional(TimestampSchema),
-  /** The exact bytes that are signed and sent, as UTF-8 text. Absent: they are the event's, which outlives this. */
+  /** The bytes of a test delivery, as UTF-8 text. All others send those of their event, which outlives them. */
   body: v.optional(v.string()),
   /** The first attempt of an unlisted row, if it delivered; all others have rows of their own. */
   success: v.optional(v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem), DeliveryAttemptSchema)),
@@ -71,9 +71,9 @@ export type Delivery = v.InferOutput<typeof DeliverySchema>
 export const DeliveryMessageSchema = v.object({
   delivery_id: DeliveryIdSchema,
   attempt: v.number(),
-  /** So that the endpoint is read beside the delivery. Messages of older releases do without. */
-  client_id: v.optional(ClientIdSchema),
-  endpoint_id: v.optional(EndpointIdSchema),
+  /** The endpoint is read in the same request as the delivery. */
+  client_id: ClientIdSchema,
+  endpoint_id: EndpointIdSchema,
   /** It was sent to the slow lane. */
   slow: v.optional(v.boolean()),
 })

@@ -10,7 +10,7 @@ import { insertDelivery } from './delivery-store.ts'
 import { announcementOf, newDelivery } from './new-delivery.ts'
 import { type InLane, sendDeliveryMessages } from './send-delivery-message.ts'
 
-type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now' | 'stage'>
+type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
 /**
  * Makes one delivery per endpoint that wants the event (spec 6), and sends its message. May run any number of times,
@@ -39,7 +39,7 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
 
 /** Answers the delivery, and in which lane, if a worker should be told of it. */
 const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<InLane | undefined> => {
-  const fresh = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.storedRows)
+  const fresh = newDelivery(announcementOf(event), endpoint, deps.now())
   const outcome = await deps.table.write(insertDelivery(fresh))
   const delivery = outcome.applied ? fresh : v.parse(DeliverySchema, outcome.item)
   // An earlier run may have died before its message. Once the first attempt is made, workers carry the delivery on.

@@ -1,6 +1,5 @@
 import type { Event } from '../../event/event.ts'
 import { deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
-import type { StoredRows } from '../../stage-settings.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import type { Delivery } from './delivery.ts'
@@ -26,15 +25,11 @@ export const announcementOf = ({ eventId, type, body, firedAt, paymentId }: Even
 
 /**
  * The one delivery of an event to an endpoint: its id is derived, so making it again makes the same. Due at once; for
- * a disabled endpoint it is born `skipped`, so that an operator can see and redeliver what was not sent. A lean row
- * leaves the body to its event, and is not listed by its status while nothing went wrong with it.
+ * a disabled endpoint it is born `skipped`, so that an operator can see and redeliver what was not sent. The
+ * body stays in the event; a test has no event and keeps its own. A delivery is listed by its status only after
+ * something went wrong with it.
  */
-export const newDelivery = (
-  { body, ...announcement }: Announcement,
-  endpoint: Endpoint,
-  now: Timestamp,
-  rows: StoredRows = 'complete',
-): Delivery => ({
+export const newDelivery = ({ body, ...announcement }: Announcement, endpoint: Endpoint, now: Timestamp): Delivery => ({
   deliveryId: deliveryIdFor(announcement.eventId, endpoint.endpointId),
   ...announcement,
   clientId: endpoint.clientId,
@@ -42,7 +37,7 @@ export const newDelivery = (
   url: endpoint.url,
   attempts: 0,
   roundStart: 0,
-  ...((rows === 'complete' || announcement.paymentId === undefined) && { body }),
+  ...(announcement.paymentId === undefined && { body }),
   createdAt: now,
   resends: 0,
   ...(endpoint.enabled
@@ -50,7 +45,7 @@ export const newDelivery = (
         status: 'scheduled',
         nextAttemptAt: now,
         dueAt: addMs(now, overdueAfterMs(0)),
-        ...(rows === 'lean' && { unlisted: true }),
+        unlisted: true,
       }
     : { status: 'skipped' }),
 })

@@ -3,7 +3,7 @@ import type { Event, EventPosition } from '../../event/event.ts'
 import { eventCursorOf, parseEventCursor } from '../../event/event-cursor.ts'
 import { keepEvent, listClientEventsSince } from '../../event/event-store.ts'
 import { type ClientId, deliveryIdFor, type EndpointId } from '../../ids.ts'
-import { readParts } from '../../ledger/ledger-store.ts'
+import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
@@ -67,7 +67,7 @@ const deliverMissing = async (
   endpoint: Endpoint,
   operator: string,
 ): Promise<boolean> => {
-  const delivery = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.storedRows)
+  const delivery = newDelivery(announcementOf(event), endpoint, deps.now())
   const { deliveryId: subject, clientId } = delivery
   const record = { subject, clientId, operator, action: 'redeliver', after: { status: 'scheduled' } }
   const { applied } = await recordChange(deps, record, {

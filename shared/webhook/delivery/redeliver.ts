@@ -10,7 +10,7 @@ import { findDelivery } from './delivery-store.ts'
 import type { InLane } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
-export type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'stage' | 'invocation'>
+export type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /**
  * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws

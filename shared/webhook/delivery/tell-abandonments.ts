@@ -1,11 +1,10 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { Deps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import {
-  type Abandonment,
   AbandonmentSchema,
   type AlertGroup,
   alertOf,
@@ -19,14 +18,13 @@ import {
   closeAlert,
   endAlert,
   findAlertGroup,
-  hasAbandonment,
   listAbandonments,
   postponeAbandonment,
   removeAbandonment,
   takeOverAlert,
 } from './abandonment-store.ts'
 import type { Delivery } from './delivery.ts'
-import { findDeliveries, findDelivery, freeAlert, postponeDelivery } from './delivery-store.ts'
+import { findDelivery, freeAlert, postponeDelivery } from './delivery-store.ts'
 
 type AlertDeps = Pick<Deps, 'table' | 'alerts' | 'log' | 'now' | 'newId'>
 
@@ -67,7 +65,7 @@ const claimNext = async (
     const open = { ...group, alertId: group.alertId, claimedUntil: group.claimedUntil }
     return (await takeOverAlert(deps, open, claimedUntil)) ? { ...open, claimedUntil } : undefined
   }
-  const waiting = await untoldOf(deps, await listAbandonments(deps, endpointId))
+  const waiting = await listAbandonments(deps, endpointId)
   if (waiting.length === 0) return undefined
   const named = waiting.map(({ deliveryId, createdAt, attempts, since }) => ({
     deliveryId,
@@ -77,19 +75,6 @@ const claimNext = async (
   }))
   const alert = { clientId, endpointId, alertId: deps.newId(), named, claimedUntil }
   return (await claimAlert(deps, group, alert)) ? alert : undefined
-}
-
-/** Without those that the release before has told of: their rows no longer say that anybody must be. */
-const untoldOf = async (deps: AlertDeps, all: readonly Abandonment[]): Promise<readonly Abandonment[]> => {
-  const ids = new Set(all.map(({ deliveryId }) => deliveryId))
-  const rows = new Map((await findDeliveries(deps, [...ids])).map((row) => [row.deliveryId, row]))
-  const isTold = ({ deliveryId, attempts }: Abandonment) => {
-    const row = rows.get(deliveryId)
-    return row?.status === 'abandoned' && row.attempts === attempts && row.dueAt === undefined
-  }
-  const told = all.filter(isTold)
-  await mapInChunks(told, AT_A_TIME, (one) => removeAbandonment(deps, one))
-  return all.filter((one) => !told.includes(one))
 }
 
 /** The operators know. The first goes last, with the message. */
@@ -107,10 +92,6 @@ const takeOff = async (deps: AlertDeps, alert: ClaimedAlert): Promise<void> => {
 export const checkAbandonedDelivery = async (deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
-  if (!(await hasAbandonment(deps, delivery))) {
-    // The release before writes the row alone: what it owes joins the others.
-    return (await freeOwedAlert(deps, delivery)) && (await tellAbandonments(deps, delivery)) === undefined
-  }
   const again = await tellAbandonments(deps, delivery)
   if (again !== undefined) await postponeDelivery(deps, delivery, again, undefined)
   return again === undefined
@@ -131,9 +112,8 @@ export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === '
  * Before a new round takes a row's place in the due work: an alert that is still owed by it stands by itself from then
  * on. False when none is.
  */
-export const freeOwedAlert = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
-  const { dueAt, clientId, endpointId, deliveryId, createdAt, attempts } = delivery
+export const freeOwedAlert = async (deps: Pick<Deps, 'table'>, delivery: Delivery): Promise<boolean> => {
+  const { dueAt } = delivery
   if (!needsAlert(delivery) || dueAt === undefined) return false
-  const abandonment = { clientId, endpointId, deliveryId, createdAt, attempts, since: deps.now() }
-  return (await deps.table.transact(freeAlert(delivery, abandonment, dueAt))).applied
+  return (await deps.table.transact(freeAlert(delivery, dueAt))).applied
 }

@@ -7,11 +7,10 @@ import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
 import { deliveryKey, endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
-import { claimAttempt, findDelivery, skipDelivery } from '../delivery/delivery-store.ts'
+import { claimAttempt, skipDelivery } from '../delivery/delivery-store.ts'
 import { hopSeconds } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
-import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { type Lane, laneOf } from '../endpoint/lane.ts'
 import { noteAnswer } from './note-answer.ts'
 import { type AttemptResultDeps, recordAttemptResult } from './record-attempt-result.ts'
@@ -22,9 +21,9 @@ type DeliverDeps = AttemptResultDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'n
 export type DeliveryMessage = {
   readonly deliveryId: DeliveryId
   readonly attempt: number
-  /** Whose it is, so that its endpoint is read beside it. */
-  readonly clientId?: ClientId | undefined
-  readonly endpointId?: EndpointId | undefined
+  /** The endpoint is read in the same request as the delivery. */
+  readonly clientId: ClientId
+  readonly endpointId: EndpointId
   /** It comes from the slow lane. */
   readonly slow?: boolean | undefined
 }
@@ -62,22 +61,20 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
 
 type Found = { readonly delivery: Delivery | undefined; readonly endpoint: Endpoint | undefined }
 
-/** The delivery, and the endpoint that the row names: what the message says of it only spares a request. */
+/** The delivery and its endpoint. A message that named another endpoint would have another merchant's secret sign. */
 const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage): Promise<Found> => {
-  if (clientId !== undefined && endpointId !== undefined) {
-    const [first, second] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
-    const delivery = first && v.parse(DeliverySchema, first)
-    if (delivery?.clientId === clientId && delivery.endpointId === endpointId) {
-      return { delivery, endpoint: second && v.parse(EndpointSchema, second) }
-    }
-  }
-  const delivery = await findDelivery(deps, deliveryId)
-  return { delivery, endpoint: delivery && (await findEndpoint(deps, delivery.clientId, delivery.endpointId)) }
+  const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
+  const delivery = row && v.parse(DeliverySchema, row)
+  const isOwn = delivery === undefined || (delivery.clientId === clientId && delivery.endpointId === endpointId)
+  assertInvariant(isOwn, 'a message names the endpoint of its delivery')
+  return { delivery, endpoint: owner && v.parse(EndpointSchema, owner) }
 }
 
-const idsOf = ({ deliveryId, attempts }: Delivery): DeliveryMessage => ({ deliveryId, attempt: attempts + 1 })
+type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
 
-const drop = (deps: DeliverDeps, { deliveryId, attempt }: DeliveryMessage, reason: DropReason): void =>
+const idsOf = ({ deliveryId, attempts }: Delivery): Dropped => ({ deliveryId, attempt: attempts + 1 })
+
+const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void =>
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 
 /**
@@ -140,7 +137,7 @@ const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: 
   if (!(await recordAttemptResult(deps, claimed, attempt, lane))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
-/** The bytes are the event's, unless the row has them. Undefined when the event is gone, and with it what to tell. */
+/** The event's bytes, or a test's own. Undefined when the event is gone: there is nothing to send. */
 const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventType }: Delivery): Promise<string | undefined> =>
   body ?? (paymentId && (await findEventBody(deps, { paymentId, eventType })))
 

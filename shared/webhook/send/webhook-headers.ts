@@ -30,8 +30,8 @@ export const webhookHeaders = (
 export const signatureOf = (signingSecret: string, body: Buffer): string =>
   createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')
 
-/** Keyed with the bytes that the secret stands for. Older secrets are in base64url: node decodes either alphabet. */
+/** Keyed with the bytes that the secret stands for. */
 const standardSignatureOf = (signingSecret: string, head: string, body: Buffer): string => {
-  const encoded = signingSecret.startsWith(SECRET_PREFIX) ? signingSecret.slice(SECRET_PREFIX.length) : signingSecret
-  return createHmac('sha256', Buffer.from(encoded, 'base64')).update(head).update(body).digest('base64')
+  const bytes = Buffer.from(signingSecret.slice(SECRET_PREFIX.length), 'base64')
+  return createHmac('sha256', bytes).update(head).update(body).digest('base64')
 }

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
-import type { StoredRows } from '../../../../shared/stage-settings.ts'
 import { fromItem, type Item } from '../../../../shared/table/attributes.ts'
 import type { Key } from '../../../../shared/table/keys.ts'
-import { tableShape } from '../../../../shared/table/schema.ts'
+import { TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
 import type { Step } from '../../../../shared/table/step.ts'
 import { checkKey } from './check-item.ts'
 import { orderOf } from './order-of.ts'
@@ -22,8 +21,6 @@ export type MemoryTableOptions = {
   readonly onRefused?: (step: Step, was: StoredItem | undefined) => void
   /** `manual` (the default): an index knows of a change only when applyToIndexes() tells it. */
   readonly indexes?: 'manual' | 'immediate'
-  /** As long as rows are complete the indexes of the release before are kept; lean ones by default. */
-  readonly rows?: StoredRows
 }
 
 type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answer> ? (...args: Args) => Answer : never
@@ -57,9 +54,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
   const table = tableView(PRIMARY)
   /** As late as the indexes, for reads without a guarantee. */
   const replica = tableView(PRIMARY)
-  const indexes = new Map(
-    Object.entries(tableShape(options.rows ?? 'lean').indexes).map(([name, shape]) => [name, tableView(shape)]),
-  )
+  const indexes = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
   let sequence = 0
 
   const applyToIndexes: MemoryTable['applyToIndexes'] = (change) => {
