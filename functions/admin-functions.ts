@@ -3,10 +3,10 @@ import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS } from './function-def
 import type { Duty, FunctionSpec } from './function-spec.ts'
 import {
   AUDITING,
-  COMPARING,
+  BOOKS,
   changed,
   DELIVERY_LISTS,
-  FUNDING,
+  JOURNAL_READ,
   listed,
   NEWS,
   RECORDED,
@@ -33,8 +33,12 @@ const admin: Action = (...entry) => action('admin', ...entry)
 
 /** What operators invoke, each as one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
-  admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'] })),
-  admin('update-client', allAccess(changed('CLIENT'), { UpdateItem: ['LEDGER'] }), { alerts: true }),
+  admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'], UpdateItem: ['LEDGER'] })),
+  admin(
+    'update-client',
+    allAccess(changed('CLIENT'), { GetItem: ['LEDGER'], Query: ['LEDGER'], UpdateItem: ['LEDGER'] }),
+    { alerts: true },
+  ),
   support('get-client', { GetItem: ['CLIENT'] }),
   support('list-clients', listed('CLIENT', 'by-owner')),
   admin('issue-api-key', allAccess(RECORDED, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] })),
@@ -62,16 +66,16 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   support('redeliver', REDELIVERING, { sends: BOTH_LANES }),
   finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
   finance('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
-  finance('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] }, FUNDING)),
+  finance('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
   finance('mark-settlement-failed', changed('SETTLEMENT')),
   finance(
     'recredit-settlement',
-    allAccess(changed('SETTLEMENT'), { BatchGetItem: ['SUSPENSE'], UpdateItem: ['LEDGER', 'SUSPENSE'] }),
+    allAccess(changed('SETTLEMENT'), { GetItem: ['LEDGER'], PutItem: ['JOURNAL'], UpdateItem: ['LEDGER'] }),
   ),
-  finance('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
+  finance('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
-  finance('get-books', allAccess(COMPARING, { indexes: ['by-status'] }), { timeoutSeconds: 300 }),
+  finance('get-books', BOOKS, { timeoutSeconds: 300 }),
   finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
   finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
-  finance('resolve-suspense', changed('SUSPENSE')),
+  finance('resolve-suspense', allAccess(changed('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] })),
 ]

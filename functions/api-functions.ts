@@ -4,6 +4,7 @@ import type { FunctionSpec } from './function-spec.ts'
 import {
   AUTHENTICATION,
   BALANCE,
+  BALANCE_ENTRIES,
   FOUND_PAYMENTS,
   listed,
   NEWS,
@@ -11,7 +12,7 @@ import {
   OWN_DELIVERY,
   PAYMENT_LISTS,
   ROUNDS,
-  SETTLED_PAYMENTS,
+  SETTLED_ENTRIES,
 } from './table-access.ts'
 
 const api = (
@@ -45,9 +46,10 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   api('get-balance', 'GET', '/v1/balance', BALANCE),
+  api('list-balance-entries', 'GET', '/v1/balance/entries', BALANCE_ENTRIES, LOOKUP),
   api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
   api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
-  api('list-settlement-payments', 'GET', '/v1/settlements/{id}/payments', SETTLED_PAYMENTS, LOOKUP),
+  api('list-settlement-payments', 'GET', '/v1/settlements/{id}/payments', SETTLED_ENTRIES, LOOKUP),
   api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { Query: ['ENDPOINTS'] }, LOOKUP),
   api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES, LOOKUP),
   api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY, LOOKUP),

@@ -18,24 +18,25 @@ export const NEWS: TableAccess = {
 /** A change with its audit record: behind the head of the subject's chain. Nothing may update or delete a record. */
 export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
-/** Payments of a window become a settlement; a fee may become final on the way. */
-export const SETTLING: TableAccess = {
-  GetItem: ['AUDIT', 'CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
-  Query: ['LEDGER'],
-  PutItem: ['AUDIT', 'LEDGER', 'SETTLEMENT'],
-  ConditionCheckItem: ['SETTLEMENT'],
+/** What posts a payment, or moves its money: the payment, its shard and its entries. Nothing updates or deletes an entry. */
+export const POSTING: TableAccess = {
+  GetItem: ['LEDGER', 'PAYMENT'],
+  PutItem: ['JOURNAL', 'SUSPENSE'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
-  indexes: ['by-owner-paid'],
+  ConditionCheckItem: ['LEDGER'],
 }
 
-/** How much of a window the provider has paid us: what was counted is kept. */
-export const FUNDING: TableAccess = {
-  GetItem: ['LEDGER'],
-  BatchGetItem: ['PAYMENT'],
+/** A client's entries: its window says in how many parts they are. */
+export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
+
+/** Entries of a window become a settlement. Payments that waited long are posted before. */
+export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
+  GetItem: ['AUDIT', 'CLIENT', 'SETTLEMENT'],
+  BatchGetItem: ['SETTLEMENT'],
   Query: ['LEDGER'],
-  PutItem: ['LEDGER'],
-  indexes: ['by-owner-paid'],
-}
+  PutItem: ['AUDIT', 'SETTLEMENT'],
+  indexes: ['by-open'],
+})
 
 /** Sums and one window. */
 export const BALANCE: TableAccess = { Query: ['LEDGER'] }
@@ -63,13 +64,11 @@ export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, liste
 /** By its key, or by what a merchant calls its order: what leads there is in the client's parts. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
-/** The payments of a settlement's chain, without what went back and with what came again. */
-export const SETTLED_PAYMENTS: TableAccess = {
-  GetItem: ['LEDGER', 'SETTLEMENT'],
-  BatchGetItem: ['PAYMENT'],
-  Query: ['LEDGER'],
-  indexes: ['by-owner-paid'],
-}
+/** The entries of a settlement. */
+export const SETTLED_ENTRIES: TableAccess = allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })
+
+/** A client's entries, with the settlements that took them. */
+export const BALANCE_ENTRIES: TableAccess = allAccess(JOURNAL_READ, listed('SETTLEMENT', 'by-owner'))
 
 /** One delivery with its attempts. */
 export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIVERY'] }
@@ -96,15 +95,13 @@ export const REDELIVERING: TableAccess = {
 /** Whether the provider is paused, and that it is. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/** The provider's transactions held against the books, slice by slice. What went back is deducted from the ledger. */
-export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
-  GetItem: ['LEDGER', 'SETTLEMENT', 'SUSPENSE', 'SYNC'],
-  BatchGetItem: ['PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
-  Query: ['LEDGER'],
-  PutItem: ['LEDGER', 'SYNC'],
-  UpdateItem: ['SETTLEMENT', 'SYNC'],
-  ConditionCheckItem: ['LEDGER'],
-  indexes: ['by-due', 'by-owner'],
+/** The provider's transactions held against the books, slice by slice: what settled is posted, what moved is booked. */
+export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
+  GetItem: ['SUSPENSE', 'SYNC'],
+  BatchGetItem: ['PAYMENT'],
+  PutItem: ['SYNC'],
+  UpdateItem: ['HOUSE', 'SYNC'],
+  indexes: ['by-due'],
 })
 
 /** What is due, by kind: news of payments, fan-out of events, messages of deliveries, alerts. */
@@ -129,18 +126,17 @@ export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
 })
 
 /** Reads a client's books, and changes nothing. */
-export const AUDITING: TableAccess = {
+export const AUDITING: TableAccess = allAccess(JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT', 'LEDGER'],
-  BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
-  Query: ['AUDIT', 'LEDGER'],
-  indexes: ['by-owner', 'by-owner-paid'],
-}
+  BatchGetItem: ['DELIVERY', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
+  Query: ['AUDIT', 'ENDPOINTS', 'LEDGER'],
+  indexes: ['by-open', 'by-owner', 'by-status'],
+})
 
-/** A client's books from each source: how far its payments were counted is kept. */
-export const COMPARING: TableAccess = {
-  GetItem: ['CLIENT', 'LEDGER'],
-  BatchGetItem: ['LEDGER', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
-  Query: ['LEDGER'],
-  PutItem: ['LEDGER'],
-  indexes: ['by-owner', 'by-owner-paid'],
-}
+/** The books: entries of clients and of the house, with what settlements keep of theirs. */
+export const BOOKS: TableAccess = allAccess(JOURNAL_READ, {
+  GetItem: ['CLIENT'],
+  BatchGetItem: ['SETTLEMENT'],
+  Query: ['HOUSE', 'LEDGER'],
+  indexes: ['by-owner'],
+})

@@ -5,11 +5,14 @@
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 export type ProviderFees = (typeof PROVIDER_FEES)[number]
 
-/** Rows of one page, and pages of one run: what is behind them is the next run's. */
-export type HistorySteps = { readonly rows: number; readonly pages: number }
+/**
+ * Rows of one page, and pages of one run: the next run goes on after them. `block`: entries of one block of a
+ * settlement's digest; a stage never changes it.
+ */
+export type HistorySteps = { readonly rows: number; readonly pages: number; readonly block: number }
 
 /** DynamoDB ends a page at 1 MB by itself; this keeps a page's parsed rows small. Time ends a run, no number of pages. */
-export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY }
+export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY, block: 1_000 }
 
 /** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {

@@ -4,15 +4,26 @@ import { markSettlementPaid } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
-  'Records that the bank transfer was made. Once; refused while the provider still owes us some of it, while the ' +
-  'account is younger than three days and replaced another, and when money of its payments went back, unless confirmed.'
+  'Records that the bank transfer was made, with its reference. Once; refused while something about the settlement ' +
+  'needs a look, until "confirm" echoes the figures that the refusal shows.'
+
+/** As the bank's file names the transfer. */
+const BANK_REFERENCE = v.pipe(
+  v.string(),
+  v.regex(/^[\x20-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
+)
+
 const input = v.strictObject({
   operator: OPERATOR,
   settlement_id: v.string(),
+  bank_reference: BANK_REFERENCE,
   notes: v.optional(NOTES),
-  confirm_unfunded: v.optional(v.boolean(), false),
-  confirm_new_bank: v.optional(v.boolean(), false),
-  confirm_reversed: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+  confirm: v.optional(
+    v.strictObject({
+      new_bank: v.optional(v.literal(true)),
+      unproven: v.optional(v.pipe(v.number(), v.safeInteger())),
+    }),
+  ),
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
@@ -20,10 +31,9 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     await markSettlementPaid(deps, {
       settlementId: request.settlement_id,
       operator: request.operator,
+      bankReference: request.bank_reference,
       notes: request.notes,
-      confirmUnfunded: request.confirm_unfunded,
-      confirmNewBank: request.confirm_new_bank,
-      confirmReversed: request.confirm_reversed,
+      confirm: { newBank: request.confirm?.new_bank, unprovenMinor: request.confirm?.unproven },
     }),
     deps.now(),
   ),

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
-import { RESOLUTIONS } from '../../shared/suspense/suspense.ts'
+import { OPERATOR_RESOLUTIONS, resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
 
-const summary = 'Closes a suspense item as refunded, recovered or written off. Once; moves no money.'
+const summary =
+  'Closes a suspense item: money as refunded by bank or written off, a finding as explained. Once; moves no money.'
 const input = v.strictObject({
   operator: OPERATOR,
   suspense_id: v.string(),
-  resolution: v.picklist(RESOLUTIONS),
+  resolution: v.picklist(OPERATOR_RESOLUTIONS),
   notes: v.optional(NOTES),
 })
 

@@ -9,10 +9,10 @@ const summary =
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async ({ operator, client_id }, deps) => {
-  const { settlements, summedUntil } = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
+  const { settlement, isContinuing } = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
   return {
-    settlements: settlements.map((settlement) => toOperatorSettlement(settlement, deps.now())),
-    // Only while a large window is still being summed; it is settled without being asked for again.
-    ...(summedUntil !== undefined && { summed_until: summedUntil }),
+    settlements: settlement ? [toOperatorSettlement(settlement, deps.now())] : [],
+    // A large window is still being summed; it is settled without another call.
+    ...(isContinuing && { continuing: true }),
   }
 })

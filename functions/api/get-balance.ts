@@ -20,5 +20,5 @@ const query = v.object({
 /** GET /v1/balance (spec 4.5). */
 export const handler = apiHandler({ query }, async ({ clientId, query: { include } }, deps) => {
   const balance = await getBalance(deps, clientId)
-  return ok(toBalanceDto(clientId, balance, include))
+  return ok(toBalanceDto(clientId, balance, { settlements: include !== undefined }))
 })

@@ -5,16 +5,19 @@ import type { Bank, BankAccount, Client } from './client.ts'
 const isSameAccount = (a: BankAccount, b: BankAccount): boolean =>
   a.bankName === b.bankName && a.bankAccountNo === b.bankAccountNo && a.bankAccountName === b.bankAccountName
 
-/** Bank details as they are kept: since when, and whether they came in another account's place. The same again is no change. */
+/**
+ * Bank details as they are kept: since when, and whether they are a change: they replaced others, or came after the client's
+ * first credit. The same again is no change.
+ */
 export const enteredBank = (
   before: Pick<Client, 'bank' | 'hadBank'>,
   bank: BankAccount | null | undefined,
-  now: Timestamp,
+  { isCredited, now }: { readonly isCredited: boolean; readonly now: Timestamp },
 ): Bank | null | undefined => {
   if (!bank) return bank
   if (before.bank && isSameAccount(before.bank, bank)) return before.bank
-  const isReplacement = before.bank !== undefined || before.hadBank === true
-  return { ...bank, since: now, ...(isReplacement && { replaces: true }) }
+  const isChange = before.bank !== undefined || before.hadBank === true || isCredited
+  return { ...bank, since: now, ...(isChange && { isChange: true }) }
 }
 
 const shown = (bank: BankAccount | undefined): string =>

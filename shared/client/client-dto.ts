@@ -83,7 +83,7 @@ export const toClientDto = (client: Client) => ({
     : null,
   /** Since when this account is in force, and whether it took another one's place. */
   bank_since: client.bank?.since ?? null,
-  bank_replaced: client.bank?.replaces ?? false,
+  bank_is_change: client.bank?.isChange ?? false,
   return_url: client.returnUrl ?? null,
   rate_limit_per_second: client.rateLimitPerSecond ?? null,
   ledger_parts: ledgerPartsOf(client),

@@ -2,18 +2,21 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
-import { ZERO } from '../money.ts'
+import { readLedger } from '../ledger/ledger-store.ts'
+import { putShards } from '../ledger/put-shards.ts'
+import { allShards, newShard } from '../ledger/shard-store.ts'
+import { growWindow, newWindow, readWindow } from '../ledger/window-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
 import { all, exists, isNew, unchanged } from '../table/condition.ts'
-import { clientKey, windowKey } from '../table/keys.ts'
+import { clientKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
 import { StaleSteps } from '../table/table.ts'
 import { enteredBank, tellBankChange } from './bank-change.ts'
-import { type BankAccount, type Client, ClientSchema, firstWindowStart } from './client.ts'
+import { type BankAccount, type Client, ClientSchema } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 import { ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
 
@@ -48,11 +51,13 @@ export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncG
 }
 
 /**
- * Writes a new client, its empty settlement window and the audit record, all or none (design section 3: the window is
- * born with the client, so that no sweep ever meets a client without one).
+ * Writes a new client, its window, its first shards and the audit record, all or none. The ledger is born with the client,
+ * so the fence finds every shard. Shards of further parts are put before.
  */
 export const insertClient = async (deps: RecordDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
+  const parts = ledgerPartsOf(client)
+  await putShards(deps, clientId, { first: 1, parts, closedUntil: createdAt })
   const { applied } = await recordChange(
     deps,
     { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) },
@@ -62,17 +67,9 @@ export const insertClient = async (deps: RecordDeps, client: Client, operator: s
         { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId },
         isNew,
       ),
-      window: put(
-        windowKey(clientId),
-        {
-          settledUntil: firstWindowStart(client),
-          settledMinor: ZERO,
-          availableMinor: ZERO,
-          inSettlementMinor: ZERO,
-          paidOutMinor: ZERO,
-          parts: client.ledgerParts?.number,
-        },
-        isNew,
+      window: newWindow(clientId, { bornAt: createdAt, parts }),
+      ...Object.fromEntries(
+        allShards(1).map((shard) => [`shard ${shard.shard}`, newShard(clientId, shard, createdAt)]),
       ),
     },
   )
@@ -121,7 +118,8 @@ export const changeClient = async (
   for (let tried = 0; tried < CHANGE_TRIES; tried++) {
     const before = await findClient(deps, clientId)
     if (!before) throw notFound('client')
-    const bank = enteredBank(before, changes.bank, deps.now())
+    const isCredited = changes.bank ? await wasCredited(deps, clientId) : false
+    const bank = enteredBank(before, changes.bank, { isCredited, now: deps.now() })
     const hadBank = before.bank && bank === null ? true : undefined
     const freshUntil = partsFreshUntil(deps)
     const ledgerParts = raisedParts(deps, before, changes.ledgerParts)
@@ -129,7 +127,7 @@ export const changeClient = async (
     const fields = changedFields(before, after)
     const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
-    if (fields.includes('bank') && after.bank?.replaces === true && !isTold) {
+    if (fields.includes('bank') && after.bank?.isChange === true && !isTold) {
       await tellBankChange(deps, { clientId, operator }, before.bank, after.bank)
       isTold = true
     }
@@ -150,12 +148,23 @@ export const changeClient = async (
         },
         all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field]))),
       ),
-      // Read consistently by whoever reads payments; the client's own, in force later, by whoever makes them.
-      window: grows ? update(windowKey(clientId), { set: { parts: ledgerPartsOf(after) } }) : undefined,
+      // Readers of payments read the number consistently; creates use the client's own, which is in force later.
+      window: grows ? await grownWindow(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
     if (await recordWhileFresh(deps, record, steps, grows ? { freshUntil } : undefined)) return after
   }
   throw new GatewayError('conflict', 'others are changing this client right now; try again')
+}
+
+/** Whether a client ever received money. */
+const wasCredited = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<boolean> =>
+  (await readLedger(deps, clientId)).shards.some(({ creditedAt }) => creditedAt !== undefined)
+
+/** Puts the shards of the new parts with the window's fence, and answers the step that gives the client the parts. */
+const grownWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId, parts: number) => {
+  const window = await readWindow(deps, clientId)
+  await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
+  return growWindow(clientId, parts, window.closedUntil)
 }
 
 const CHANGEABLE: readonly (Changeable | 'hadBank')[] = [

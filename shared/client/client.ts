@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ClientIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
-import { addMs, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { TimestampSchema } from '../time.ts'
 import { LedgerPartsSchema } from './ledger-parts.ts'
 
 export const BankSchema = v.object({
@@ -10,12 +10,12 @@ export const BankSchema = v.object({
   bankAccountName: v.string(),
   /** When it was entered. */
   since: TimestampSchema,
-  /** Another account was paid out to before. */
-  replaces: v.optional(v.boolean()),
+  /** It replaced other details, or came after the client's first credit: the payout asks for a look while it is young. */
+  isChange: v.optional(v.boolean()),
 })
 export type Bank = v.InferOutput<typeof BankSchema>
 /** As an operator enters it. */
-export type BankAccount = Omit<Bank, 'since' | 'replaces'>
+export type BankAccount = Omit<Bank, 'since' | 'isChange'>
 
 /** A merchant: the tenant every request is scoped to. */
 export const ClientSchema = v.object({
@@ -34,12 +34,6 @@ export const ClientSchema = v.object({
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>
-
-/**
- * Where a client's first window begins: so long before its birth that no machine's clock is far enough behind to put a
- * payment of it earlier.
- */
-export const firstWindowStart = ({ createdAt }: Pick<Client, 'createdAt'>): Timestamp => addMs(createdAt, -HOUR_MS)
 
 const SHORTEST_NAME = 3
 const LONGEST_NAME = 50

@@ -4,7 +4,7 @@ import type { FeedPosition } from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/event-store.ts'
 import { RETENTION } from '../event/retention.ts'
 import type { ClientId } from '../ids.ts'
-import { readParts } from '../ledger/ledger-store.ts'
+import { readParts } from '../ledger/window-store.ts'
 import { addMs, later, MINUTE_MS } from '../time.ts'
 
 /**

@@ -1,38 +1,31 @@
 import type { Deps } from '../deps.ts'
-import { deductedIn, reversalsBetween } from '../ledger/reversal-store.ts'
-import { type Payment, placeOf } from '../payment/payment.ts'
-import type { Settlement } from '../settlement/settlement.ts'
-import { settlementsOfPayment } from '../settlement/settlement-store.ts'
-import { addMs, type Timestamp } from '../time.ts'
+import type { Payment } from '../payment/payment.ts'
+import { ELIGIBLE_AGE_MS, type Settlement } from '../settlement/settlement.ts'
+import { settlementAt } from '../settlement/settlement-store.ts'
+import { addMs, later, type Timestamp } from '../time.ts'
+
+/** How often a settlement can fail and be re-credited is up to people. */
+const MOST_SETTLEMENTS = 20
+
+/** The place of a posted payment's own entry in the journal. */
+const eligibleAtOf = ({ paidAt, postedAt }: Payment): Timestamp | undefined =>
+  paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
 
 /**
- * The settlements that have a succeeded payment in their sums, or had it when they were recorded, oldest first: none that
- * was recorded without it because its money had gone back, and those that it was put back into.
+ * The settlements that pay a payment out, or have, oldest first: the one that swept its entry and, after a re-credit, the
+ * one that has the re-credit. None of an open payment.
  */
 export const settlementsWithPayment = async (
   deps: Pick<Deps, 'table'>,
   payment: Payment,
 ): Promise<readonly Settlement[]> => {
-  const places = [...new Set([payment.paidAt, placeOf(payment)])].flatMap((place) => place ?? [])
-  return (await Promise.all(places.map((place) => recordedAt(deps, payment, place)))).flat()
-}
-
-/** Those of one place in the order of what is settled. */
-const recordedAt = async (
-  deps: Pick<Deps, 'table'>,
-  { clientId, paymentId }: Payment,
-  place: Timestamp,
-): Promise<readonly Settlement[]> => {
-  const [settlements, reversals] = await Promise.all([
-    settlementsOfPayment(deps, clientId, place),
-    reversalsBetween(deps, clientId, { start: place, end: addMs(place, 1) }),
-  ])
-  if (deductedIn(reversals).has(paymentId)) return []
-  const byId = new Map(settlements.map((settlement) => [settlement.settlementId, settlement]))
-  /** One before it was put back to available without the payment. */
-  const isWithout = ({ replaces }: Settlement): boolean => {
-    const before = replaces && byId.get(replaces)
-    return before !== undefined && (before.reversedPaymentIds?.has(paymentId) === true || isWithout(before))
+  const found: Settlement[] = []
+  let at = eligibleAtOf(payment)
+  while (at !== undefined && found.length < MOST_SETTLEMENTS) {
+    const settlement: Settlement | undefined = await settlementAt(deps, payment.clientId, at)
+    if (settlement === undefined) break
+    found.push(settlement)
+    at = settlement.recreditedAt
   }
-  return settlements.filter((settlement) => !isWithout(settlement))
+  return found
 }

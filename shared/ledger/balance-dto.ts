@@ -3,11 +3,15 @@ import type { Balance } from './balance.ts'
 import type { BalanceDto } from './balance-dto-schema.ts'
 
 /** The balance object (spec 2.2); with the figures of settlements where they were asked for. */
-export const toBalanceDto = (clientId: ClientId, balance: Balance, include?: 'settlements'): BalanceDto => ({
+export const toBalanceDto = (
+  clientId: ClientId,
+  { availableMinor, pendingMinor, inSettlementMinor, paidOutMinor, updatedAt }: Balance,
+  include: { readonly settlements: boolean },
+): BalanceDto => ({
   client_id: clientId,
   currency: 'IDR',
-  available_minor: balance.availableMinor,
-  pending_minor: balance.pendingMinor,
-  ...(include && { in_settlement_minor: balance.inSettlementMinor, paid_out_minor: balance.paidOutMinor }),
-  updated_at: balance.updatedAt ?? null,
+  available_minor: availableMinor,
+  pending_minor: pendingMinor,
+  ...(include.settlements && { in_settlement_minor: inSettlementMinor, paid_out_minor: paidOutMinor }),
+  updated_at: updatedAt ?? null,
 })

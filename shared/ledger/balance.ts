@@ -7,22 +7,31 @@ import { type Ledger, readLedger } from './ledger-store.ts'
 export type Balance = {
   readonly availableMinor: Minor
   readonly pendingMinor: Minor
-  /** Nets of settlements recorded, or failed and not yet recredited. */
+  /** Settlements recorded, or failed and not yet re-credited. */
   readonly inSettlementMinor: Minor
   readonly paidOutMinor: Minor
   /** Undefined for a client that never received a payment. */
   readonly updatedAt: Timestamp | undefined
 }
 
-/** Pending is all that was ever credited less all that was ever swept; the rest is the window's (spec 2.2). */
-export const balanceOf = ({ shards, window }: Ledger): Balance => {
-  const credited = shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
-  const times = [...shards.map(({ creditedAt }) => creditedAt), window?.changedAt].filter((time) => time !== undefined)
+/** All that was ever credited. */
+export const creditedOf = ({ shards }: Pick<Ledger, 'shards'>): Minor =>
+  shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
+
+/**
+ * Pending is all that was credited less what settlements have taken: available + in settlement + paid out (spec 2.2;
+ * design section 3). The last change is the latest of a credit and a change of the window.
+ */
+export const balanceOf = (ledger: Ledger): Balance => {
+  const { shards, window } = ledger
+  const { availableMinor, inSettlementMinor, paidOutMinor } = window
+  const taken = plus(plus(availableMinor, inSettlementMinor), paidOutMinor)
+  const times = [...shards.map(({ creditedAt }) => creditedAt), window.changedAt].filter((time) => time !== undefined)
   return {
-    availableMinor: window?.availableMinor ?? ZERO,
-    pendingMinor: less(credited, window?.settledMinor ?? ZERO),
-    inSettlementMinor: window?.inSettlementMinor ?? ZERO,
-    paidOutMinor: window?.paidOutMinor ?? ZERO,
+    availableMinor,
+    pendingMinor: less(creditedOf(ledger), taken),
+    inSettlementMinor,
+    paidOutMinor,
     updatedAt: times.length > 0 ? times.reduce(later) : undefined,
   }
 }

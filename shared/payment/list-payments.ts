@@ -25,7 +25,7 @@ export const listPayments = async (
   const ledger = await readLedger(deps, clientId)
   const total = status === undefined ? countOfAll(ledger) : countOf(ledger, status)
   if (firstOfPage(page) >= total) return { payments: [], total }
-  const owners = ownersOf(clientId, ledger.parts)
+  const owners = ownersOf(clientId, ledger.window.parts)
   const items = await listMergedItems(deps, {
     kind: 'PAYMENT',
     ...(status === undefined

@@ -1,3 +1,4 @@
+import { ZERO } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 import { isPushChannel } from './channel/channels.ts'
 import { estimatePricing } from './channel/pricing.ts'
@@ -33,6 +34,8 @@ export const newPayment = (
     createdAt: times.createdAt,
     expiresAt: times.expiresAt,
     transitions: [{ status: 'pending', at: times.createdAt, source: 'create' }],
+    takenBackMinor: ZERO,
+    movements: [],
     rememberedProviderPaymentIds: creating.rememberedProviderPaymentIds,
   }
 }

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
+import { REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
-import { FEE_STATUSES, REVERSAL_KINDS } from './payment.ts'
+import { FEE_STATUSES } from './payment.ts'
 
 /*
  * What merchants are shown, for the type of what we answer and for the API description. Only its types are imported by

@@ -10,7 +10,7 @@ import { put, type Step, update } from '../table/step.ts'
 import type { Reads } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { isAttempt, isCreating, leaseIsOver } from './creating-store.ts'
-import { type Payment, PaymentSchema, type Reversal, type StoredPayment, StoredPaymentSchema } from './payment.ts'
+import { type Payment, PaymentSchema, type StoredPayment, StoredPaymentSchema } from './payment.ts'
 
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
@@ -89,6 +89,7 @@ export const leavePending = (payment: Payment): Step =>
       set: {
         status: payment.status,
         paidAt: payment.paidAt,
+        openAt: payment.openAt,
         providerFeeMinor: payment.providerFeeMinor,
         netMinor: payment.netMinor,
         feeStatus: payment.feeStatus,
@@ -100,26 +101,6 @@ export const leavePending = (payment: Payment): Step =>
     },
     mayBecome(payment.status),
   )
-
-/**
- * Notes money of a succeeded payment that went back, by one of the provider's transactions, once. Refused when its fee, its
- * net or what went back has changed since it was read. What is deducted makes an estimated fee final as it is.
- */
-export const noteReversal = (payment: Payment, reversal: Reversal, transactionId: string): Step => {
-  const { paymentId, feeStatus, netMinor, providerFeeMinor: feeMinor, reversalIds } = payment
-  const assumes = reversal.deductedAt !== undefined && feeStatus === 'estimated'
-  const assumed = { feeStatus: 'assumed', finalFee: { status: 'assumed', feeMinor, at: reversal.at } }
-  return update(
-    paymentKey(paymentId),
-    { set: { reversal, ...(assumes && assumed) }, add: { reversalIds: new Set([transactionId]) } },
-    all(
-      equals('status', 'succeeded'),
-      equals('feeStatus', feeStatus),
-      equals('netMinor', netMinor),
-      unchanged('reversalIds', reversalIds),
-    ),
-  )
-}
 
 /**
  * Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. Whatever

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { ClientIdSchema, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
-import { MinorSchema } from '../money.ts'
+import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
+import { MovementSchema, REVERSAL_KINDS } from '../journal/payment-money.ts'
+import { MinorSchema, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -44,35 +45,14 @@ export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 /** How final the provider's fee is. */
 export const FEE_STATUSES = ['estimated', 'actual', 'assumed'] as const
 
-/** How a provider takes money back (design section 10). */
-export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
-
-/** Money of a succeeded payment that went back. Its status, its amounts and what was announced of it stay. */
+/** Money of a succeeded payment that went back (design section 10). Its status and its amounts stay. */
 export const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
-  /** What went back so far, over all of the provider's transactions that said so. */
+  /** What went back so far, over all rows that said so. */
   amountMinor: MinorSchema,
   at: TimestampSchema,
-  /** When all of it had gone back by one transaction, and has not come again since. */
-  wholeAt: v.optional(TimestampSchema),
-  /** The last transaction that took all of it. */
-  whole: v.optional(
-    v.object({
-      transactionId: v.string(),
-      kind: v.picklist(REVERSAL_KINDS),
-      amountMinor: MinorSchema,
-      /** On which settlement it was noted, where that was not paid out yet. */
-      settlementId: v.optional(SettlementIdSchema),
-      /** The provider took more, when there was nothing left of it: nobody can tell what came again. */
-      beyond: v.optional(v.literal(true)),
-    }),
-  ),
-  /** When its net was taken out of the ledger, before any settlement swept it: the ledger's reversal item says the same. */
-  deductedAt: v.optional(TimestampSchema),
-  /** When all of it, having gone back, came again. */
+  /** When nothing remained taken back. */
   undoneAt: v.optional(TimestampSchema),
-  /** Where it stands since in the order of what is settled: its own window had been swept, and left it out. */
-  reinstatedAt: v.optional(TimestampSchema),
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
 
@@ -170,8 +150,23 @@ export const PaymentFields = v.object({
   /** Captures we had news of while it was being created, until due work has asked about them. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   reversal: v.optional(ReversalSchema),
-  /** The provider's transactions behind it: each counts once. */
-  reversalIds: v.optional(v.set(v.string())),
+  /** When it was paid, as long as it is open: succeeded and not posted. Its place among the open payments. */
+  openAt: v.optional(TimestampSchema),
+  /** When it was posted: its figures are final, and its entries written. */
+  postedAt: v.optional(TimestampSchema),
+  /** When its own settled row was booked after the payment was posted without it. */
+  lateRowAt: v.optional(TimestampSchema),
+  /** The payment's own settled row, once it is booked. */
+  ownRow: v.optional(v.object({ transactionId: v.string(), providerMinor: MinorSchema })),
+  /** Raised by every transaction that moves its money, and the condition of the next one. */
+  moneyVersion: v.optional(v.number()),
+  takenBackMinor: v.optional(MinorSchema, ZERO),
+  /** The payment's own row was voided or reversed. */
+  isVoid: v.optional(v.literal(true)),
+  /** It was so before the payment was posted: nothing of it is the client's. */
+  voidedOpen: v.optional(v.literal(true)),
+  /** The provider's rows that moved its money, oldest first, each once. */
+  movements: v.optional(v.array(MovementSchema), []),
   transitions: v.array(TransitionSchema),
   /** When due work looks at it next; absent once terminal. */
   dueAt: v.optional(TimestampSchema),
@@ -180,10 +175,6 @@ export const PaymentFields = v.object({
 /** A payment a client can see (spec 2.1). */
 export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
 export type Payment = v.InferOutput<typeof PaymentSchema>
-
-/** Where a payment stands in the order of what is settled: when it was paid, or put back behind a settlement without it. */
-export const placeOf = ({ paidAt, reversal }: Pick<Payment, 'paidAt' | 'reversal'>): Timestamp | undefined =>
-  reversal?.reinstatedAt ?? paidAt
 
 /** Whether its time is over: by this clock, or by that of whoever has begun to end it. */
 export const isPastItsTime = (

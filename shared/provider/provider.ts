@@ -144,10 +144,16 @@ export type ProviderTransaction = {
   readonly status: 'success' | 'pending' | 'failed' | 'reversed' | 'unknown'
   /** How money goes back by this row; undefined where none does, or nobody knows how. */
   readonly returns?: 'voided' | 'reversed' | 'refund' | 'chargeback' | undefined
+  /** Of the account: money that left for our bank. */
+  readonly isWithdrawal?: true | undefined
   /** Whether money that went back comes again by this row, as behind a dispute that was won. */
   readonly comesAgain?: true | undefined
   readonly currency: string
   readonly amountMinor: Minor
+  /** What our account at the provider gains by the row: its net amount, signed by its cashflow. */
+  readonly providerMinor: Minor
+  /** Of a chargeback: what is disputed, without the fee that the row shows; undefined where no fee is shown. */
+  readonly disputedMinor?: Minor | undefined
   /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until it is final. */
   readonly keptMinor: Minor | undefined
   /** When the provider's money reached us; undefined before. */

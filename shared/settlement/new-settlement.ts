@@ -1,24 +1,25 @@
 import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
-import { type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
+import { SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
+import type { Window } from '../ledger/window-store.ts'
 import { epochMs, type Timestamp } from '../time.ts'
+import type { EntrySums } from './entry-sums.ts'
 import type { Settlement } from './settlement.ts'
-import type { WindowSums } from './sum-window.ts'
 
 export type SettleDeps = Pick<
   Deps,
   | 'stage'
   | 'table'
   | 'queues'
+  | 'provider'
+  | 'alerts'
   | 'sleep'
   | 'randomBytes'
-  | 'provider'
   | 'now'
   | 'monotonicMs'
   | 'newId'
   | 'log'
-  | 'alerts'
   | 'invocation'
 >
 
@@ -28,26 +29,27 @@ export type SettleTrigger =
   /** `requestId`: of the operator's own invocation, where later runs go on in the operator's name. */
   | { readonly by: 'manual'; readonly operator: string; readonly requestId?: string | undefined }
 
-export const newSettlementId = (deps: Pick<Deps, 'randomBytes'>, now: Timestamp): SettlementId =>
-  v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(now), deps.randomBytes(10)))
+export type SummedUp = { readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
 
-/** The settlement of a swept window, with the bank details of this moment (spec 2.3). */
+/** The settlement of a summed window, with the bank details of this moment (spec 2.3). Its id is chosen here. */
 export const newSettlement = (
-  deps: Pick<Deps, 'randomBytes'>,
+  deps: Pick<Deps, 'randomBytes' | 'now'>,
   client: Client,
-  { period, sums, reversedParts }: Pick<WindowSums, 'period' | 'sums'> & { readonly reversedParts: number },
+  { window, end, sums }: SummedUp,
   triggeredBy: Settlement['triggeredBy'],
-  now: Timestamp,
-): Settlement => ({
-  settlementId: newSettlementId(deps, now),
-  clientId: client.clientId,
-  periodStart: period.start,
-  periodEnd: period.end,
-  ...sums,
-  currency: 'IDR',
-  status: 'recorded',
-  triggeredBy,
-  bank: client.bank,
-  createdAt: now,
-  ...(reversedParts > 0 && { reversedCount: reversedParts }),
-})
+): Settlement => {
+  const now = deps.now()
+  return {
+    settlementId: v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(now), deps.randomBytes(10))),
+    clientId: client.clientId,
+    sweptFrom: window.settledUntil,
+    sweptUntil: end,
+    ...sums,
+    currency: 'IDR',
+    status: 'recorded',
+    triggeredBy,
+    previousId: window.lastSettlementId,
+    bank: client.bank,
+    createdAt: now,
+  }
+}

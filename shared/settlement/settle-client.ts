@@ -2,36 +2,27 @@ import type { Client } from '../client/client.ts'
 import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { partsOf, type Window } from '../ledger/ledger-store.ts'
-import { isDeducted, isReinstated, reversalsBetween, standingParts } from '../ledger/reversal-store.ts'
+import { raiseFence } from '../ledger/fence.ts'
+import { readWindow, type Window } from '../ledger/window-store.ts'
 import type { Minor } from '../money.ts'
-import { addMs, DAY_MS, type Timestamp } from '../time.ts'
+import { postOverdue } from '../posting/assume-fee.ts'
+import { addMs, later, type Timestamp } from '../time.ts'
+import { noSums } from './entry-sums.ts'
 import { newSettlement, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
-import { sumsOf } from './paid-payments.ts'
 import { recordSettlement } from './record-settlement.ts'
-import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
-import { feeDeadline, sumWindow, type WindowSums } from './sum-window.ts'
-import { addSums, assertBalanced, lessSums } from './sums.ts'
-import { readWindow, sweepStep } from './window-store.ts'
+import { findSettlements } from './settlement-store.ts'
+import { type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
+import { keepSum, keptSum } from './sum-progress-store.ts'
 
 export type SettleResult = {
-  readonly settlements: readonly Settlement[]
-  /** What is eligible but not settled: at or below the floor. */
+  readonly settlement: Settlement | undefined
+  /** What may be settled now, re-credits and deductions included. */
   readonly eligibleMinor: Minor
-  /** What was recredited and waits in available, each settlement at or below the floor. */
-  readonly waitingMinor: Minor
   readonly floorMinor: Minor
-  /** When the first payment waiting for its actual fee was paid. */
-  readonly heldSince: Timestamp | undefined
-  /** From when on it waits no longer, whatever the provider says. */
-  readonly heldUntil: Timestamp | undefined
-  /** Until when the window is summed so far, when one run does not sum all of it: the queue has the next one. */
-  readonly summedUntil: Timestamp | undefined
+  /** True when one run could not sum the window: the queue has the next one. */
+  readonly isContinuing: boolean
 }
-
-/** A payment is eligible from this age on, to the millisecond (spec 3.2, rule 2). */
-const ELIGIBLE_AGE_MS = DAY_MS
 
 const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client> => {
   const client = await findClient(deps, clientId)
@@ -39,27 +30,14 @@ const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client>
   return client
 }
 
-const recordWindow = async (
-  deps: SettleDeps,
-  client: Client,
-  { stood, window }: { readonly stood: Window; readonly window: WindowSums & { readonly reversedParts: number } },
-  trigger: SettleTrigger,
-): Promise<Settlement | undefined> => {
-  assertBalanced(window.sums)
-  const now = deps.now()
-  const settlement = newSettlement(deps, client, window, trigger.by, now)
-  const { settlementId: id, netMinor: net } = settlement
-  const step = sweepStep(client.clientId, { stood, until: window.period.end, id, net, at: now })
-  return recordSettlement(deps, settlement, { window: step }, trigger)
-}
-
 /**
- * Hands the rest of a window to the next run, in the name of whoever asked. Behind the progress kept: a message that
- * is lost costs a day, one that comes twice nothing.
+ * Sends for the next run, in the name of the same operator. It runs after the progress was kept: a lost message costs a
+ * day, a second one nothing.
  */
-const handOn = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
-  const request_id = trigger.by === 'manual' ? (trigger.requestId ?? deps.invocation?.requestId) : undefined
-  const operator = trigger.by === 'manual' ? { operator: trigger.operator, ...(request_id && { request_id }) } : {}
+const sendForNextRun = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
+  const requestId = trigger.by === 'manual' ? (trigger.requestId ?? deps.invocation?.requestId) : undefined
+  const operator =
+    trigger.by === 'manual' ? { operator: trigger.operator, ...(requestId && { request_id: requestId }) } : {}
   await deps.queues.send('settlements', {
     body: { client_id: clientId, ...operator },
     delaySeconds: 0,
@@ -67,72 +45,77 @@ const handOn = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigg
   })
 }
 
-/**
- * The window without what went back before it is swept, with what came again and stands in it, and the window item as it stood before that was read: whatever is
- * reversed from then on refuses the record. Undefined when somebody has swept since.
- */
-const withoutReversed = async (deps: SettleDeps, clientId: ClientId, read: Window, window: WindowSums) => {
-  const stood = await readWindow(deps, clientId)
-  if (stood.settledUntil !== read.settledUntil) return undefined
-  const reversals = await reversalsBetween(deps, clientId, window.period)
-  const reinstated = reversals.filter(isReinstated).map(sumsOf).reduce(addSums, window.sums)
-  const sums = reversals.filter(isDeducted).map(sumsOf).reduce(lessSums, reinstated)
-  return { stood, window: { ...window, sums, reversedParts: standingParts(reversals).length } }
+/** The digest of the client's settlement before: the next one begins over it. */
+const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Promise<string> => {
+  if (lastSettlementId === undefined) return ''
+  const [last] = await findSettlements(deps, [lastSettlementId])
+  if (last === undefined) throw new Error('the last settlement of a client is not there')
+  return last.digest
+}
+
+/** Closes the window, then sums its entries from where the last run ended. */
+const closeAndSum = async (
+  deps: SettleDeps,
+  clientId: ClientId,
+  { window, end }: { readonly window: Window; readonly end: Timestamp },
+): Promise<Summed> => {
+  const { parts } = await raiseFence(deps, clientId, end)
+  const span = { start: window.settledUntil, end }
+  const from = keptSum(window) ?? { sums: noSums(await digestBefore(deps, window)), position: undefined }
+  return sumEntries(deps, { clientId, parts, span }, from)
+}
+
+/** A sweep and a trigger at the same time: the loser finds a moved window, and looks at what is left. */
+const MOST_TRIES = 4
+
+const settleOnce = async (
+  deps: SettleDeps,
+  clientId: ClientId,
+  trigger: SettleTrigger,
+): Promise<SettleResult | 'overtaken'> => {
+  const window = await readWindow(deps, clientId)
+  const end = later(addMs(deps.now(), 1), keptSum(window)?.end ?? addMs(window.settledUntil, 1))
+  const span = { start: window.settledUntil, end }
+  const { settlementFloorMinor: floorMinor } = await registered(deps, clientId)
+  const waiting = (eligibleMinor: Minor): SettleResult => {
+    deps.log.info('settlement.waiting', { client_id: clientId })
+    return { settlement: undefined, eligibleMinor, floorMinor, isContinuing: false }
+  }
+  const first = await sumFirstPage(deps, { clientId, parts: window.parts, span })
+  if (first !== undefined && first <= floorMinor) return waiting(first)
+
+  const { sums, position, isWhole } = await closeAndSum(deps, clientId, { window, end })
+  if (!isWhole) {
+    if (!(await keepSum(deps, clientId, window, { sums, position, end }))) return 'overtaken'
+    await sendForNextRun(deps, clientId, trigger)
+    deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
+    return { settlement: undefined, eligibleMinor: sums.netMinor, floorMinor, isContinuing: true }
+  }
+  // Read after the summing, which can take minutes: the record has the floor and the bank details of its moment.
+  const client = await registered(deps, clientId)
+  if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
+  const settlement = newSettlement(deps, client, { window, end, sums }, trigger.by)
+  const recorded = await recordSettlement(deps, settlement, trigger)
+  if (recorded === undefined) return 'overtaken'
+  return { settlement: recorded, eligibleMinor: sums.netMinor, floorMinor, isContinuing: false }
 }
 
 /**
- * Sweep and trigger at once: the loser finds a moved window and looks at what is left of it. Behind a reversal the sums
- * kept stand, and only the reversals are read again.
- */
-const MAX_TRIES = 8
-
-/**
- * Settles one client (spec 3.2; design section 4, "Sweep and settle"): recredited settlements are recorded again
- * first, then the payments paid at least 24 hours ago become one settlement if their net exceeds the floor. Window and
- * settlement are one transaction, conditioned on the window's start: a crash anywhere leaves nothing half done, and of
- * two callers one settles. A window that one run cannot sum is gone on with by the next, which it sends for. Throws 404
- * for an unknown client.
+ * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Guarantee: each posted entry is in exactly one
+ * settlement, and a settlement's sums are those of its entries. The fence closes the window before its entries are read;
+ * the record is one transaction, conditioned on the window's start. A crash anywhere leaves nothing half done, and of two
+ * callers one settles. Throws 404 for an unknown client.
  */
 export const settleClient = async (
   deps: SettleDeps,
   clientId: ClientId,
   trigger: SettleTrigger,
 ): Promise<SettleResult> => {
-  const known = await registered(deps, clientId)
-  const began = await readWindow(deps, clientId)
-  const rerecorded = await rerecordSettlements(deps, known, began, trigger)
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const swept = await readWindow(deps, clientId)
-    const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
-    const period = { start: swept.settledUntil, end }
-    const summed = await sumWindow(deps, { clientId, parts: partsOf(swept), period })
-    const found = summed.isWhole
-      ? await withoutReversed(deps, clientId, swept, summed)
-      : { stood: swept, window: { ...summed, reversedParts: 0 } }
-    if (found === undefined) continue
-    const { window } = found
-    // Read behind the summing, which can take minutes: the floor and the bank details are those of the record's moment.
-    const client = await registered(deps, clientId)
-    const result = {
-      settlements: rerecorded.settlements,
-      eligibleMinor: window.sums.netMinor,
-      waitingMinor: rerecorded.waitingMinor,
-      floorMinor: client.settlementFloorMinor,
-      heldSince: window.heldBy?.paidAt,
-      heldUntil: window.heldBy && feeDeadline(window.heldBy.paidAt),
-      summedUntil: window.isWhole ? undefined : window.period.end,
-    }
-    if (!window.isWhole) {
-      await handOn(deps, clientId, trigger)
-      deps.log.info('settlement.summing', { client_id: clientId, payments: window.sums.paymentCount })
-      return result
-    }
-    if (window.sums.netMinor <= client.settlementFloorMinor) {
-      deps.log.info('settlement.waiting', { client_id: clientId, held: window.heldBy !== undefined })
-      return result
-    }
-    const settlement = await recordWindow(deps, client, found, trigger)
-    if (settlement) return { ...result, settlements: [...rerecorded.settlements, settlement] }
+  const { parts } = await readWindow(deps, (await registered(deps, clientId)).clientId)
+  if (await postOverdue(deps, { clientId, parts })) await sendForNextRun(deps, clientId, trigger)
+  for (let tried = 0; tried < MOST_TRIES; tried++) {
+    const result = await settleOnce(deps, clientId, trigger)
+    if (result !== 'overtaken') return result
   }
   throw new Error('a settlement window kept moving while it was swept')
 }

@@ -1,13 +1,13 @@
 import type { Timestamp } from '../time.ts'
-import { bankIsNewUntil, reversalsToConfirm, type Settlement } from './settlement.ts'
+import { bankIsNewUntil, periodOf, type Settlement } from './settlement.ts'
 import type { SettlementDto } from './settlement-dto-schema.ts'
 
 /** The settlement object (spec 2.3): null where there is no value yet. */
 export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
   id: settlement.settlementId,
   client_id: settlement.clientId,
-  period_start: settlement.periodStart,
-  period_end: settlement.periodEnd,
+  period_start: periodOf(settlement).start,
+  period_end: periodOf(settlement).end,
   gross_minor: settlement.grossMinor,
   xendit_fees_minor: settlement.providerFeesMinor,
   hexolus_markup_minor: settlement.markupMinor,
@@ -33,16 +33,16 @@ const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
   const until = bankIsNewUntil(settlement)
   return until === undefined || until <= now
     ? null
-    : `bank details were replaced on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm_new_bank.`
+    : `bank details were entered on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm {"new_bank": true}.`
 }
 
 /** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out now. */
 export const toOperatorSettlement = (settlement: Settlement, now: Timestamp) => ({
   ...toSettlementDto(settlement),
   recredited_at: settlement.recreditedAt ?? null,
-  reversed_count: reversalsToConfirm(settlement),
-  reversed_net_minor: settlement.reversedNetMinor ?? 0,
-  replaces: settlement.replaces ?? null,
+  unproven_minor: settlement.unprovenMinor,
+  entry_count: settlement.entryCount,
+  bank_reference: settlement.bankReference ?? null,
   bank_since: settlement.bank?.since ?? null,
   warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
 })

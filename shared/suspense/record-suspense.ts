@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
-import { type Minor, ZERO } from '../money.ts'
+import { type Minor, minor, ZERO } from '../money.ts'
 import { addMs, type Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
@@ -9,6 +9,8 @@ import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } fro
 type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
 /** The payment an item is about, where one is known. */
+type MovedBy = { readonly transactionId: string; readonly type: string; readonly amountMinor: Minor }
+
 type NamedPayment = { readonly paymentId: PaymentId; readonly clientId: ClientId }
 
 /** Money without a payment it may be credited to. Its id is the provider payment's: once, whoever brings the news. */
@@ -29,19 +31,6 @@ export const heldMoney = (input: {
   createdAt: input.now,
 })
 
-/** Money that a client has, or will be paid, and that the provider took back. Once per transaction of the provider's. */
-export const receivable = (input: {
-  readonly transactionId: string
-  readonly cause: 'reversed_after_settlement' | 'reversed_in_part'
-  readonly payment: NamedPayment
-  readonly amountMinor: Minor
-  readonly now: Timestamp
-}): Suspense => ({
-  ...finding({ ...input, subject: input.transactionId }),
-  kind: 'receivable',
-  amountMinor: input.amountMinor,
-})
-
 /** Something that does not add up although no money is held. Once per subject and cause. */
 export const finding = (input: {
   readonly subject: PaymentId | string
@@ -58,31 +47,40 @@ export const finding = (input: {
   createdAt: input.now,
 })
 
+/** A row that moved a payment's money, with what it took from the client or gave back. Told once, and nothing is open. */
+export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor, now: Timestamp): Suspense => ({
+  ...finding({
+    subject: `${row.transactionId}#${row.type}`,
+    cause: netMinor > 0 ? 'money_came_back' : 'money_went_back',
+    payment,
+    now,
+  }),
+  amountMinor: minor(Math.abs(netMinor)),
+  status: 'resolved',
+  resolution: 'explained',
+})
+
+/** A row beyond the movements that a payment can have. */
+export const tooManyMovements = (payment: NamedPayment, row: MovedBy, now: Timestamp): Suspense => ({
+  ...finding({ subject: `${row.transactionId}#${row.type}`, cause: 'too_many_movements', payment, now }),
+  amountMinor: row.amountMinor,
+})
+
 const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' }: Suspense): string => {
   if (kind === 'money') {
     return `The provider received ${amountMinor} IDR that no client was credited with (${cause}, payment ${paymentId}). Refund it or write it off: resolve-suspense.`
   }
   switch (cause) {
-    case 'reversal_deducted':
-      return `The provider took back ${amountMinor} IDR of payment ${paymentId}. No settlement had it yet, and none will: nothing is owed. Close it: resolve-suspense.`
+    case 'money_went_back':
+      return `The provider took back money of payment ${paymentId} (${suspenseId}). Its client's next settlement is ${amountMinor} IDR less. Nothing is left to do; get-payment shows the movement.`
+    case 'money_came_back':
+      return `The provider gave back money of payment ${paymentId} (${suspenseId}). Its client's next settlement is ${amountMinor} IDR more. Nothing is left to do; get-payment shows the movement.`
+    case 'disputed_amount_unknown':
+      return `A dispute of payment ${paymentId} took ${amountMinor} IDR, fee included, and shows no fee. See the disputed amount in the provider's dashboard, book it with adjust-ledger, then close this: resolve-suspense.`
+    case 'too_many_movements':
+      return `Payment ${paymentId} has 50 movements; a further row of ${amountMinor} IDR was not applied. Look at it and close it: resolve-suspense.`
     case 'reversed_upstream':
-      return `The provider took back ${amountMinor} IDR that names payment ${paymentId} and is not what it was credited with, or took more than all of it. Look at it and close it: resolve-suspense.`
-    case 'reversed_after_settlement':
-    case 'reversed_in_part':
-      return `The provider took back money of payment ${paymentId}: its client owes ${amountMinor} IDR (${cause}) that a settlement pays out or has paid. Recover it or write it off: resolve-suspense.`
-    case 'left_out_though_closed':
-      return `What its client is paid leaves out payment ${paymentId}, for which ${amountMinor} IDR were recovered or written off before: its client bears that twice, or was to be spared it. Give it back: resolve-suspense.`
-    case 'reversal_undone':
-      return `The provider gave back ${amountMinor} IDR of payment ${paymentId}: a dispute was won. Its client is paid it, and owes nothing for it any more. Close it: resolve-suspense.`
-    case 'undone_unclear':
-      return `The provider gave back ${amountMinor} IDR that name payment ${paymentId} and are not all of what one dispute took. Nothing follows by itself: see list-suspense for what is owed, and close it: resolve-suspense.`
-    case 'undone_though_closed':
-      return `The provider gave back money of payment ${paymentId}, for which ${amountMinor} IDR were recovered, written off or given back before. See who has borne it, settle it with its client, and close it: resolve-suspense.`
-    case 'credited_difference':
-    case 'settled_difference':
-      return `The books of a client differ by ${amountMinor} IDR, for an hour or longer (${suspenseId}). Pay out nothing of it: get-books shows the figures, audit-ledger the places.`
-    case 'provider_overdue':
-      return `The provider has not settled ${amountMinor} IDR of a client's payments that it should have by now (${suspenseId}). get-books shows the figures. It closes itself once they are settled; what never will be: resolve-suspense.`
+      return `The provider took back ${amountMinor} IDR that names payment ${paymentId} and is not what it was credited with. Look at it and close it: resolve-suspense.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
   }

@@ -1,35 +1,70 @@
+import { type Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
+import { newHouseEntry } from '../journal/house-entry.ts'
+import { putHouseEntry } from '../journal/house-store.ts'
+import { less, type Minor, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
+import { isSuspenseId, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
-type Resolution = (typeof RESOLUTIONS)[number]
+/** What operators may say of an item; a refund by the provider is booked by its own row. */
+export const OPERATOR_RESOLUTIONS = ['refunded_by_bank', 'written_off', 'explained'] as const
+export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
-const allowed = (kind: Suspense['kind']): readonly Resolution[] =>
-  kind === 'receivable' ? ['recovered', 'written_off'] : ['refunded', 'written_off']
+const ALLOWED: Readonly<Record<Suspense['kind'], readonly OperatorResolution[]>> = {
+  money: ['refunded_by_bank', 'written_off'],
+  finding: ['explained'],
+}
+
+const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => {
+  const allowed = ALLOWED[item.kind]
+  if (!allowed.includes(resolution)) {
+    throw invalid(
+      `an item of kind ${item.kind} cannot be ${resolution}`,
+      { resolution: [`must be one of ${allowed.join(', ')}`] },
+      'Money is refunded by bank or written off; a finding is explained.',
+    )
+  }
+  if (item.kind === 'money' && item.postedMinor === undefined) {
+    throw invalid(
+      'the provider has not settled this money yet',
+      undefined,
+      'Wait for its settled row, which the sync finds by itself; then resolve it. A refund in the provider dashboard resolves it too.',
+    )
+  }
+}
+
+/** What leaves suspense: to the customer by our bank, or to the house. */
+const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<Deps, 'now'>) => {
+  const heldMinor: Minor = item.postedMinor ?? ZERO
+  return newHouseEntry({
+    type: resolution === 'refunded_by_bank' ? 'suspense_refunded' : 'suspense_resolved',
+    transactionId: item.suspenseId,
+    rowAt: item.createdAt,
+    postedAt: now(),
+    suspenseMinor: less(ZERO, heldMinor),
+    ...(resolution === 'refunded_by_bank' && { bankMinor: less(ZERO, heldMinor) }),
+    suspenseId: item.suspenseId,
+  })
+}
 
 /**
- * An operator closes a suspense item: the money was refunded, what was owed recovered, or it is written off. Once; the gateway moves no money
- * by it. Writes the audit record in the same transaction.
+ * An operator closes a suspense item, once: its house entry, the item and the audit record in one transaction. Money only
+ * after its row has settled. Throws 404, and 422 for a wrong resolution or an item that is resolved.
  */
 export const resolveSuspense = async (
   deps: RecordDeps,
   input: {
     readonly suspenseId: string
     readonly operator: string
-    readonly resolution: Resolution
+    readonly resolution: OperatorResolution
     readonly notes: string | undefined
   },
 ): Promise<Suspense> => {
   const item = isSuspenseId(input.suspenseId) ? await findSuspense(deps, input.suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
-  if (!allowed(item.kind).includes(input.resolution)) {
-    throw invalid(
-      `a ${item.kind} cannot be ${input.resolution}`,
-      { resolution: [`must be one of ${allowed(item.kind).join(', ')}`] },
-      'Money that nobody was credited with is refunded or written off; what a client owes is recovered or written off.',
-    )
-  }
+  if (item.status === 'resolved') throw resolvedAlready()
+  assertAllowed(item, input.resolution)
   const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
   const record = {
     subject: item.suspenseId,
@@ -39,9 +74,11 @@ export const resolveSuspense = async (
     before: { status: item.status },
     after: { status: 'resolved', resolution: input.resolution, notes: input.notes ?? null },
   }
-  const outcome = await recordChange(deps, record, { item: resolveStep(resolved) })
-  if (!outcome.applied) {
-    throw invalid('this item is resolved already', undefined, 'list-suspense shows how it was resolved.')
-  }
+  const booked = item.kind === 'money' ? putHouseEntry(entryOf(item, input.resolution, deps)) : {}
+  const outcome = await recordChange(deps, record, { item: resolveStep(resolved), ...booked })
+  if (!outcome.applied) throw resolvedAlready()
   return resolved
 }
+
+const resolvedAlready = () =>
+  invalid('this item is resolved already', undefined, 'list-suspense shows how it was resolved.')

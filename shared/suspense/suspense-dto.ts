@@ -10,6 +10,6 @@ export const toSuspenseDto = (item: Suspense) => ({
   provider_payment_id: item.providerPaymentId ?? null,
   status: item.status,
   created_at: item.createdAt,
-  resolution: item.reinstatedBy ? 'reinstated' : item.leftOutBy ? 'left_out' : (item.resolution ?? null),
+  resolution: item.resolution ?? null,
   notes: item.notes ?? null,
 })

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { Minor } from '../money.ts'
 import type { Page } from '../page.ts'
-import { all, equals, isNew } from '../table/condition.ts'
+import { absent, all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { foundKey, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
@@ -10,7 +10,7 @@ import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type FindingCause, type Suspense, SuspenseSchema } from './suspense.ts'
+import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 /** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
@@ -71,63 +71,16 @@ export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) 
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
 /** `open` -> `resolved`, once. */
-export const resolveStep = ({ suspenseId, resolution, notes, leftOutBy, reinstatedBy }: Suspense): Step => {
-  const set = { status: 'resolved', resolution, notes, leftOutBy, reinstatedBy }
-  return update(suspenseKey(suspenseId), { set }, equals('status', 'open'))
-}
+export const resolveStep = ({ suspenseId, resolution, notes }: Suspense): Step =>
+  update(suspenseKey(suspenseId), { set: { status: 'resolved', resolution, notes } }, equals('status', 'open'))
 
-/**
- * What a client owes is left out by something that takes it from what it is paid: nobody owes it any more. What an
- * operator has closed before is a finding, since its client has borne it already, or was not to. `time`: the how manieth
- * such finding of the same item it is.
- */
-export const leaveOut = (item: Suspense, by: string, now: Timestamp, time = 1): Step =>
-  item.status === 'open'
-    ? resolveStep({ ...item, resolution: 'written_off', leftOutBy: by })
-    : ensureSuspense(
-        findingAbout(item, 'left_out_though_closed', `left_out_though_closed${time > 1 ? `#${time}` : ''}`, now),
-      )
+/** Notes that the house journal holds money for it, once. */
+export const notePosted = (suspenseId: string, postedMinor: Minor): Step =>
+  update(suspenseKey(suspenseId), { set: { postedMinor } }, all(equals('kind', 'money'), absent('postedMinor')))
 
-/** The money has come again: nobody owes it any more. */
-export const closeReinstated = (item: Suspense, by: string): Step =>
-  resolveStep({ ...item, resolution: 'written_off', reinstatedBy: by })
-
-/** Money has come again for which an operator had closed what was owed: whoever has borne it must be found out. */
-export const undoneThoughClosed = (item: Suspense, by: string, now: Timestamp): Step =>
-  ensureSuspense(findingAbout(item, 'undone_though_closed', `undone_though_closed#${by}`, now))
-
-const findingAbout = (item: Suspense, cause: FindingCause, name: string, now: Timestamp): Suspense => ({
-  ...item,
-  suspenseId: `${item.suspenseId}#${name}`,
-  kind: 'finding',
-  cause,
-  status: 'open',
-  createdAt: now,
-  resolution: undefined,
-  notes: undefined,
-})
-
-/** What was left out is owed again, and told again. Refused when it is not left out by that any more. */
-export const reopenLeftOut = ({ suspenseId }: Suspense, leftOutBy: string, now: Timestamp): Step =>
-  update(
-    suspenseKey(suspenseId),
-    {
-      set: { status: 'open', ...dueWork('alert', suspenseId, addMs(now, ALERT_GRACE_MS)) },
-      remove: ['resolution', 'notes', 'leftOutBy'],
-    },
-    equals('leftOutBy', leftOutBy),
-  )
-
-/** What an open item is about has become more or less: nobody is told again. Refused when it has been resolved. */
-export const amendStep = (item: Suspense, amountMinor: Minor): Step =>
-  update(suspenseKey(item.suspenseId), { set: { amountMinor } }, equals('status', 'open'))
-
-/** `resolved` -> `open`: what it is about is there again, or otherwise. Due to be told like a new one. */
-export const reopenStep = (item: Suspense): Step => {
-  const { resolution: _, notes: __, leftOutBy: ___, ...open } = itemOf(item)
-  const changes = { set: open, remove: ['resolution', 'notes', 'leftOutBy'] }
-  return update(suspenseKey(item.suspenseId), changes, equals('status', 'resolved'))
-}
+/** `open` -> `resolved` by the provider's own refund. */
+export const noteRefunded = (item: Suspense): Step =>
+  resolveStep({ ...item, status: 'resolved', resolution: 'refunded' })
 
 /** Every open item, page by page. */
 export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly Suspense[]> {

@@ -12,19 +12,12 @@ export const SUSPENSE_CAUSES = {
     'fee_changed',
     'amount_differs',
     'reversed_upstream',
-    'reversal_deducted',
-    'fee_lost',
-    'reversed_after_settlement',
-    'reversed_in_part',
-    'left_out_though_closed',
-    'reversal_undone',
-    'undone_unclear',
-    'undone_though_closed',
+    // Money of a payment moved, and every side is booked: told, and closed from the beginning.
+    'money_went_back',
+    'money_came_back',
+    'disputed_amount_unknown',
+    'too_many_movements',
     'transaction_unexplained',
-    // Of a client's books as a whole: its id is in theirs.
-    'credited_difference',
-    'settled_difference',
-    'provider_overdue',
   ],
 } as const
 
@@ -33,7 +26,8 @@ export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
-export const RESOLUTIONS = ['refunded', 'written_off', 'recovered'] as const
+/** `refunded` is written by the provider's own row; the others by operators. */
+export const RESOLUTIONS = ['refunded', 'refunded_by_bank', 'written_off', 'explained'] as const
 
 const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
 
@@ -50,12 +44,10 @@ export const SuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
+  /** Of money: what the house journal holds for it, once its own row has settled. */
+  postedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
   resolution: v.optional(v.picklist(RESOLUTIONS)),
   notes: v.optional(v.string()),
-  /** The settlement whose re-credit left it out, or the transaction that took all of the payment: nobody owes it. */
-  leftOutBy: v.optional(v.string()),
-  /** The transaction by which the money came again: nobody owes it. */
-  reinstatedBy: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>

@@ -1,4 +1,4 @@
-import { type ActualFee, feeByKept, isForAmount } from '../payment/fee/actual-fee.ts'
+import { isForAmount } from '../payment/fee/actual-fee.ts'
 import type { NewsDeps } from '../payment/news/news-deps.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -38,11 +38,5 @@ export const creditByRow = async (
     status: 'captured',
     capturedMinor: transaction.amountMinor,
   }
-  return succeedPayment(deps, known, capture, 'sync', feeShown(deps, known, transaction))
-}
-
-/** What the row says of the fee; where the contract says it, undefined. */
-const feeShown = (deps: NewsDeps, payment: Payment, { keptMinor }: ProviderTransaction): ActualFee | undefined => {
-  if (deps.stage.providerFees === 'invoiced') return undefined
-  return keptMinor === undefined ? { kind: 'not_known', hasTransaction: true } : feeByKept(deps, payment, keptMinor)
+  return succeedPayment(deps, known, capture, 'sync')
 }

@@ -9,7 +9,7 @@ import type { ProviderOperation, ProviderTransaction, TransactionPage } from '..
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../time.ts'
 import { noteOpen } from './job-store.ts'
-import { reconcileFees } from './reconcile-fee.ts'
+import { postPage, type KnownRow as Row } from './reconcile-own-row.ts'
 import { type AskAbout, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours } from './tail.ts'
 
@@ -48,8 +48,6 @@ export const askAbout = (run: ReconcileRun): AskAbout => ({
   },
 })
 
-type Row = { readonly transaction: ProviderTransaction; readonly known: Payment | undefined }
-
 /**
  * The payments that a page names, in one read: most of its transactions are known and need nothing more. As they were a
  * moment ago: every write has its condition, and one that is refused reads again.
@@ -67,10 +65,10 @@ const knownRows = async (
   })
 }
 
-/** With the fees of the page made final, most of them together. */
-const withFees = async ({ deps }: ReconcileRun, rows: readonly Row[]): Promise<readonly Row[]> => {
+/** With the payments whose rows have settled posted, most of them together. */
+const withPosted = async ({ deps }: ReconcileRun, rows: readonly Row[]): Promise<readonly Row[]> => {
   try {
-    const final = new Map((await reconcileFees(deps, rows)).map((payment) => [payment.paymentId, payment]))
+    const final = new Map((await postPage(deps, rows)).map((payment) => [payment.paymentId, payment]))
     return rows.map(({ transaction, known }) => ({
       transaction,
       known: known && (final.get(known.paymentId) ?? known),
@@ -112,7 +110,7 @@ const reconcileAlone = async (
 export const reconcilePage = async (run: ReconcileRun, page: TransactionPage): Promise<OpenHours> => {
   const { deps, tally } = run
   await noteUnreadable(deps, page)
-  const rows = await withFees(run, await knownRows(deps, page.transactions))
+  const rows = await withPosted(run, await knownRows(deps, page.transactions))
   const hours: OpenHours = new Map()
   await mapInChunks(rows, CONCURRENCY, async ({ transaction, known }) => {
     const reconciled = await reconcileAlone(run, transaction, known)

@@ -1,18 +1,27 @@
+import type { MoneyRow } from '../journal/payment-money.ts'
+import { ZERO } from '../money.ts'
 import { isForAmount } from '../payment/fee/actual-fee.ts'
-import { noteProviderSettled } from '../payment/fee/fee-store.ts'
 import { applyProviderNews } from '../payment/news/apply-provider-news.ts'
 import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
+import {
+  bookBeyond,
+  bookSuspense,
+  bookSuspenseRefund,
+  bookUnmatched,
+  bookWithdrawal,
+  houseRowOf,
+} from '../posting/house-journal.ts'
+import { movePayment } from '../posting/move-payment.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
-import { reversePayment } from '../reversal/reverse-payment.ts'
-import { undoReversal } from '../reversal/undo-reversal.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
+import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { creditByRow } from './credit-by-row.ts'
-import { reconcileFee } from './reconcile-fee.ts'
+import { reconcileOwnRow } from './reconcile-own-row.ts'
 import { isCreditedWith, recordFinding, syncFinding } from './sync-finding.ts'
 
 /**
@@ -37,52 +46,84 @@ const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 /** How long a transaction is asked about again before a person must look at it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
-/** A row about money that went back, and not about what was paid. */
-const movesBack = (transaction: ProviderTransaction): boolean =>
-  isMoneyBack(transaction) || transaction.comesAgain === true
+/** A row by which money of a credited payment goes back or comes again, and not the row that paid it. */
+const movesMoney = (transaction: ProviderTransaction): boolean => moneyRowOf(transaction) !== undefined
 
-/** A payment's own row that has turned, or money that went back in a row of its own. */
-const isMoneyBack = ({ type, status }: ProviderTransaction): boolean =>
-  type === 'payment' ? status === 'reversed' : type === 'return' && status === 'success'
+/** What the row does to a payment's money; undefined of the row that paid it, and of rows that move nothing. */
+const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
+  const { type, status, transactionId, amountMinor, providerMinor, updatedAt: at, returns: kind } = transaction
+  const row = { transactionId, amountMinor, providerMinor, at }
+  if (status === 'reversed') {
+    if (type !== 'payment') return { ...row, type: 'reversal' }
+    return { ...row, type: 'reversal', isOwnRow: true, kind: kind ?? 'reversed' }
+  }
+  if (status !== 'success') return undefined
+  if (transaction.comesAgain) return { ...row, type: 'dispute_won' }
+  if (type !== 'return') return undefined
+  return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
+}
+
+/**
+ * The row with the amount that it disputes: what it shows without its fee, or all of the payment. Undefined where neither
+ * is known: then a person decides.
+ */
+const withDisputed = (
+  row: MoneyRow,
+  { disputedMinor }: ProviderTransaction,
+  payment: Payment,
+): MoneyRow | undefined => {
+  if (row.type !== 'chargeback') return row
+  if (disputedMinor !== undefined) return { ...row, amountMinor: disputedMinor }
+  return row.amountMinor === payment.notionalMinor ? row : undefined
+}
+
+const reconcileMoved = async (
+  deps: NewsDeps,
+  payment: Payment,
+  transaction: ProviderTransaction,
+  moneyRow: MoneyRow,
+): Promise<Reconciled> => {
+  const row = withDisputed(moneyRow, transaction, payment)
+  if (row === undefined) {
+    const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
+    await bookBeyond(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
+    return DONE
+  }
+  const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
+  // A dispute that is won may be heard of before it was raised: it is looked at again while it is young.
+  if (isEarly && addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return OPEN
+  await movePayment(deps, payment, row)
+  return DONE
+}
 
 const reconcileCredited = async (
   deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
 ): Promise<Reconciled> => {
-  const credited: Reconciled = { kind: 'credited', payment }
-  if (isMoneyBack(transaction)) {
-    const { type, transactionId, amountMinor } = transaction
-    const kind = transaction.returns ?? (type === 'payment' ? 'reversed' : 'refund')
-    await reversePayment(deps, payment, { transactionId, kind, amountMinor })
-    return DONE
-  }
-  if (transaction.comesAgain) return reconcileUndone(deps, payment, transaction)
+  const row = moneyRowOf(transaction)
+  if (row) return reconcileMoved(deps, payment, transaction, row)
   if (!isForAmount(transaction, payment)) {
     await recordFinding(deps, payment, transaction, 'amount_differs')
     return DONE
   }
-  const current = await reconcileFee(deps, payment, transaction)
-  if (transaction.settledAt !== undefined && current.providerSettledAt === undefined) {
-    await noteProviderSettled(deps, payment, transaction.settledAt)
-  }
-  return credited
+  await reconcileOwnRow(deps, payment, transaction)
+  return { kind: 'credited', payment }
 }
 
-/** What comes again may be heard of before that it went: it is looked at again while it is young. */
-const reconcileUndone = async (
+/** Money in suspense: its own settled row is booked, and so is a row that takes it back. */
+const reconcileSuspense = async (
   deps: NewsDeps,
-  payment: Payment,
+  item: Suspense,
   transaction: ProviderTransaction,
 ): Promise<Reconciled> => {
-  const { transactionId, amountMinor, updatedAt } = transaction
-  const undone = await undoReversal(deps, payment, { transactionId, amountMinor })
-  if (undone === 'undone') return DONE
-  if (undone === 'too_early' && addMs(updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return OPEN
-  await recordSuspense(
-    deps,
-    syncFinding(deps, transaction, { subject: transactionId, cause: 'undone_unclear', payment }),
-  )
+  if (item.kind !== 'money') return DONE
+  const row = houseRowOf(transaction)
+  const moved = moneyRowOf(transaction)
+  if (moved) {
+    const providerMinor = moved.isOwnRow === true && item.postedMinor === undefined ? ZERO : moved.providerMinor
+    await bookSuspenseRefund(deps, item, { row: { ...row, providerMinor }, amountMinor: moved.amountMinor })
+  } else if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
   return DONE
 }
 
@@ -101,7 +142,8 @@ const askAndReconcile = async (
   const subject = providerPaymentId || transactionId
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
   // Held already: asking again would only find the same.
-  if (await findSuspense(deps, subject)) return DONE
+  const held = await findSuspense(deps, subject)
+  if (held) return reconcileSuspense(deps, held, transaction)
   // Another product of the same provider account: noting it once is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
   const isYoung = addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()
@@ -116,7 +158,8 @@ const askAndReconcile = async (
   }
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
-  if (await findSuspense(deps, subject)) return DONE
+  const heldNow = await findSuspense(deps, subject)
+  if (heldNow) return reconcileSuspense(deps, heldNow, transaction)
   await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
   // What names a payment of ours is money that the provider may show later, whatever became of the payment.
   return stored !== undefined && isYoung ? OPEN : DONE
@@ -130,21 +173,34 @@ const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransact
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
 /**
- * What is no payment, or of a type or status that we do not know: a finding for a person, once for each transaction, and
- * nothing is credited. Only the account's own affairs, such as a withdrawal, are nobody's business here.
+ * A row that is no payment, or of a type or status that we do not know: a finding for a person, once for each
+ * transaction, and the house's in the books. The account's own affairs are booked without a finding.
  */
 const recordOther = async (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
 ): Promise<Reconciled> => {
-  const { type, status, transactionId: subject } = transaction
-  if (type === 'account' && status !== 'unknown' && known === undefined) return PASSED_OVER
-  if (movesBack(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
-  const cause = isMoneyBack(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
+  const { type, status, transactionId: subject, providerPaymentId } = transaction
+  const isFinal = status === 'success'
+  if (type === 'account' && status !== 'unknown' && known === undefined) {
+    if (isFinal) await bookAccountRow(deps, transaction)
+    return PASSED_OVER
+  }
+  if (movesMoney(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
+  const held = providerPaymentId === '' ? undefined : await findSuspense(deps, providerPaymentId)
+  if (held?.kind === 'money') return reconcileSuspense(deps, held, transaction)
+  const cause = movesMoney(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
   await recordSuspense(deps, syncFinding(deps, transaction, { subject, cause, payment: known }))
+  if (isFinal) await bookUnmatched(deps, houseRowOf(transaction))
   return DONE
 }
+
+/** What left our account for our bank, and everything else that the account did by itself. */
+const bookAccountRow = (deps: NewsDeps, transaction: ProviderTransaction): Promise<void> =>
+  transaction.isWithdrawal === true
+    ? bookWithdrawal(deps, houseRowOf(transaction), transaction.amountMinor)
+    : bookUnmatched(deps, houseRowOf(transaction))
 
 /** Whether its payment can still be credited: pending, or being created, which nobody is shown yet. */
 const isUndecided = async (
@@ -172,7 +228,7 @@ export const reconcileTransaction = async (
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return PASSED_OVER
   // What was paid decides first, then what became of it.
-  const isAsked = movesBack(transaction) && transaction.providerPaymentId !== ''
+  const isAsked = movesMoney(transaction) && transaction.providerPaymentId !== ''
   if (isAsked && (await isUndecided(deps, transaction, known))) return askAndReconcile(deps, transaction, ask)
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)

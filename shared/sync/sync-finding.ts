@@ -19,8 +19,7 @@ export const syncFinding = (
   about: { readonly subject: string; readonly cause: FindingCause; readonly payment: StoredPayment | undefined },
 ): Suspense => ({
   ...finding({ ...about, now: deps.now() }),
-  amountMinor:
-    about.cause === 'fee_changed' || about.cause === 'fee_lost' ? transaction.keptMinor : transaction.amountMinor,
+  amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
   providerPaymentId: transaction.providerPaymentId || undefined,
 })
 

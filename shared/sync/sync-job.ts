@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { MinorSchema } from '../money.ts'
-import { REVERSAL_KINDS } from '../payment/payment.ts'
 import { TimestampSchema } from '../time.ts'
 
 /**
@@ -58,8 +58,11 @@ export const OpenTransactionSchema = v.object({
     status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
     returns: v.optional(v.picklist(REVERSAL_KINDS)),
     comesAgain: v.optional(v.literal(true)),
+    isWithdrawal: v.optional(v.literal(true)),
     currency: v.string(),
     amountMinor: MinorSchema,
+    providerMinor: MinorSchema,
+    disputedMinor: v.optional(MinorSchema),
     keptMinor: v.optional(MinorSchema),
     settledAt: v.optional(TimestampSchema),
     settlesAt: v.optional(TimestampSchema),

@@ -20,6 +20,8 @@ export const PARTITIONS = [
   'DELIVERY',
   'DESTINATION',
   'ENDPOINTS',
+  'HOUSE',
+  'JOURNAL',
   'LEDGER',
   'PAYMENT',
   'QUOTA',
@@ -142,6 +144,24 @@ export const reversalKey = (clientId: ClientId, paidAt: string, seq: number): Ke
   pk: reversalsPk(clientId),
   sk: `${paidAt}#${String(seq).padStart(9, '0')}`,
 })
+
+export const journalPk = (clientId: ClientId, part = 0) => `${pkPrefix('JOURNAL')}${inPart(clientId, part)}`
+/** In the order in which entries may be settled. */
+export const entryKey = (
+  { clientId, part }: { readonly clientId: ClientId; readonly part?: number | undefined },
+  { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
+): Key => ({ pk: journalPk(clientId, part), sk: `${eligibleAt}#${entryId}` })
+/** Entries of nobody's money, by the day on which the provider made their row: once for each row and type. */
+export const houseEntryKey = (rowDay: string, transactionId: string, type: string): Key => ({
+  pk: `${pkPrefix('JOURNAL')}house#${rowDay}`,
+  sk: `${transactionId}#${type}`,
+})
+/** Their sums by day of posting, which grow: no role may update a journal. */
+export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
+export const houseTotalKey = (day: string, type: string): Key => ({ pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` })
+/** The parts of a client's journal. */
+export const journalPks = (clientId: ClientId, parts: number): readonly string[] =>
+  Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
 
 export const settlementKey = (settlementId: SettlementId): Key => ({
   pk: `${pkPrefix('SETTLEMENT')}${settlementId}`,

@@ -4,7 +4,8 @@ import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput } from './table.ts'
 
 export type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
-  readonly index: IndexName
+  /** The table itself by default, read consistently. */
+  readonly index?: IndexName
   /** For each partition the values of its attributes, in the schema's order. */
   readonly partitions: readonly (readonly unknown[])[]
   /** Of one query of one partition. */
@@ -26,9 +27,13 @@ const isEmpty = ({ read, at }: Part): boolean => at >= read.length
 
 type Order = (a: Item, b: Item) => number
 
+const OWN_KEY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] } as const
+
+const keysOf = (index: IndexName | undefined) => (index === undefined ? OWN_KEY : TABLE_SCHEMA.indexes[index])
+
 /** Texts of one length and plain letters, whose order is DynamoDB's. */
-const orderOf = (index: IndexName, newestFirst: boolean): Order => {
-  const fields = TABLE_SCHEMA.indexes[index].sort.map(fieldName)
+const orderOf = (index: IndexName | undefined, newestFirst: boolean): Order => {
+  const fields = keysOf(index).sort.map(fieldName)
   const sign = newestFirst ? -1 : 1
   return (a, b) => {
     for (const field of fields) {
@@ -39,9 +44,9 @@ const orderOf = (index: IndexName, newestFirst: boolean): Order => {
   }
 }
 
-const cursorIn = (index: IndexName, partition: readonly unknown[], position: Item): Item => ({
+const cursorIn = (index: IndexName | undefined, partition: readonly unknown[], position: Item): Item => ({
   ...position,
-  ...Object.fromEntries(TABLE_SCHEMA.indexes[index].partition.map((name, at) => [name, partition[at]])),
+  ...Object.fromEntries(keysOf(index).partition.map((name, at) => [name, partition[at]])),
 })
 
 /** The part whose turn it is; undefined while one must be read first, or when all is given out. */

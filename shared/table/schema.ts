@@ -1,6 +1,6 @@
 /** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
 
-export type IndexName = 'by-owner' | 'by-status' | 'by-owner-paid' | 'by-due'
+export type IndexName = 'by-owner' | 'by-status' | 'by-open' | 'by-due'
 
 export type IndexSchema = {
   readonly partition: readonly string[]
@@ -8,16 +8,6 @@ export type IndexSchema = {
   /** Attributes copied beside the keys; an empty list is KEYS_ONLY. */
   readonly include: readonly string[]
 }
-
-/** What settlements, statements and audits read of a paid payment. */
-const PAID_FIELDS = [
-  'notional_minor',
-  'provider_fee_minor',
-  'markup_minor',
-  'net_minor',
-  'fee_status',
-  'provider_settled_at',
-] as const
 
 export const TABLE_SCHEMA = {
   partitionKey: 'pk',
@@ -33,7 +23,7 @@ export const TABLE_SCHEMA = {
     status: 'S',
     listed_at: 'S',
     id: 'S',
-    paid_at: 'S',
+    open_at: 'S',
     work: 'S',
     slot: 'N',
     due_at: 'S',
@@ -41,7 +31,7 @@ export const TABLE_SCHEMA = {
   indexes: {
     'by-owner': { partition: ['owner', 'entity'], sort: ['listed_at', 'id'], include: [] },
     'by-status': { partition: ['owner', 'entity', 'status'], sort: ['listed_at', 'id'], include: [] },
-    'by-owner-paid': { partition: ['owner'], sort: ['paid_at', 'id'], include: PAID_FIELDS },
+    'by-open': { partition: ['owner'], sort: ['open_at', 'id'], include: [] },
     'by-due': { partition: ['work', 'slot'], sort: ['due_at', 'id'], include: [] },
   },
 } as const satisfies {

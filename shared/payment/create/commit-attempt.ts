@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
-import { countTransition } from '../../ledger/ledger-store.ts'
+import { countTransition } from '../../ledger/shard-store.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Deadline } from '../deadline.ts'

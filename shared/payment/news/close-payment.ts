@@ -1,4 +1,4 @@
-import { countTransition } from '../../ledger/ledger-store.ts'
+import { countTransition } from '../../ledger/shard-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { newSuspense } from '../../suspense/suspense-store.ts'

@@ -1,11 +1,9 @@
-import { credit } from '../../ledger/ledger-store.ts'
+import { credit } from '../../ledger/shard-store.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
-import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
-import { netOf } from '../channel/pricing.ts'
 import { pointFromDestination } from '../destination-store.ts'
-import { type ActualFee, feeAtSuccess } from '../fee/actual-fee.ts'
+import { invoicedFee } from '../fee/actual-fee.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
 import { putEvent } from '../outbox-store.ts'
@@ -18,49 +16,41 @@ import type { NewsDeps } from './news-deps.ts'
 export type TransitionResult = Payment | undefined
 
 const paid = (
+  deps: Pick<NewsDeps, 'stage'>,
   payment: Payment,
   capture: ProviderPayment,
-  fee: ActualFee,
   at: Timestamp,
   source: NewsSource,
-): Payment => ({
-  ...transitioned(payment, 'succeeded', at, source),
-  paidAt: at,
-  creditedProviderPaymentId: capture.providerPaymentId,
-  dueAt: undefined,
-  ...(fee.kind === 'known' && {
-    providerFeeMinor: fee.feeMinor,
-    netMinor: netOf(payment.notionalMinor, fee.feeMinor, payment.markupMinor),
-    feeStatus: 'actual',
-    finalFee: { status: 'actual', feeMinor: fee.feeMinor, at, ...(fee.invoiced && { invoiced: true }) },
-  }),
-})
-
-const afterSuccess = async (deps: NewsDeps, payment: Payment, fee: ActualFee, source: NewsSource): Promise<Payment> => {
-  deps.log.info('payment.succeeded', { ...loggedPayment(payment), source })
-  if (fee.kind === 'below_zero') {
-    const noted = finding({ subject: payment.paymentId, cause: 'fee_changed', payment, now: deps.now() })
-    await recordSuspense(deps, { ...noted, amountMinor: fee.keptMinor })
+): Payment => {
+  const finalFee = invoicedFee(deps, payment, at)
+  return {
+    ...transitioned(payment, 'succeeded', at, source),
+    paidAt: at,
+    openAt: at,
+    creditedProviderPaymentId: capture.providerPaymentId,
+    dueAt: undefined,
+    ...(finalFee && { feeStatus: finalFee.status, finalFee }),
   }
+}
+
+const afterSuccess = (deps: NewsDeps, payment: Payment, source: NewsSource): Payment => {
+  deps.log.info('payment.succeeded', { ...loggedPayment(payment), source })
   return payment
 }
 
 /**
  * `pending` -> `succeeded`: payment, ledger credit and event in one transaction (spec 3.1). The condition on `pending`
- * is what makes the credit happen once, however many callers bring the same capture. `paid_at` is the moment of
- * recording: a try that is older than a minute is not repeated, or it could fall into a window swept meanwhile. Nobody
- * is asked for the fee where whoever brings the capture brings what is known of it.
+ * lets the credit happen once, however many callers bring the same capture. `paid_at` is the moment of recording: a try
+ * older than a minute is not repeated. The fee is not asked for: the settled row posts the payment later.
  */
 export const succeedPayment = async (
   deps: NewsDeps,
   payment: Payment,
   capture: ProviderPayment,
   source: NewsSource,
-  brought?: ActualFee,
 ): Promise<TransitionResult> => {
-  const fee = brought ?? (await feeAtSuccess(deps, capture.providerPaymentId, payment))
   const now = deps.now()
-  const succeeded = paid(payment, capture, fee, now, source)
+  const succeeded = paid(deps, payment, capture, now, source)
   const outcome = await transactWhileFresh(
     deps,
     {
@@ -70,7 +60,7 @@ export const succeedPayment = async (
     },
     now,
   )
-  return outcome.applied === true ? afterSuccess(deps, succeeded, fee, source) : undefined
+  return outcome.applied ? afterSuccess(deps, succeeded, source) : undefined
 }
 
 /**
@@ -84,11 +74,10 @@ export const succeedCreatingPayment = async (
   destination: string | undefined,
   source: NewsSource,
 ): Promise<TransitionResult> => {
-  const upstream = { paymentRequestId: capture.paymentRequestId, destination }
-  const madeAt = (createdAt: Timestamp) => newPayment(creating, upstream, { createdAt, expiresAt: undefined })
-  const fee = await feeAtSuccess(deps, capture.providerPaymentId, madeAt(deps.now()))
   const now = deps.now()
-  const succeeded = { ...paid(madeAt(now), capture, fee, now, source), rememberedProviderPaymentIds: undefined }
+  const upstream = { paymentRequestId: capture.paymentRequestId, destination }
+  const made = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
+  const succeeded = { ...paid(deps, made, capture, now, source), rememberedProviderPaymentIds: undefined }
   const outcome = await transactWhileFresh(
     deps,
     {
@@ -100,5 +89,5 @@ export const succeedCreatingPayment = async (
     },
     now,
   )
-  return outcome.applied === true ? afterSuccess(deps, succeeded, fee, source) : undefined
+  return outcome.applied ? afterSuccess(deps, succeeded, source) : undefined
 }

@@ -143,6 +143,11 @@ const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
   ['chargeback_deduction SUCCESS', 'chargeback'],
 ])
 
+const WITHDRAWAL_TYPES = new Set(['WITHDRAWAL'])
+
+/** Their rows include the provider's fee for the dispute. */
+const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
+
 const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
 const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
 
@@ -161,12 +166,22 @@ const TransactionSchema = v.pipe(
     amount: SignedAmount,
     // A flat fee can be more than a tiny amount.
     net_amount: v.nullish(SignedAmount),
+    cashflow: v.nullish(v.string(), 'MONEY_IN'),
     settlement_status: v.nullish(v.string(), ''),
     estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
     channel_category: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))), undefined),
     created: v.fallback(v.nullish(Time), undefined),
     updated: Time,
-    fee: v.fallback(v.nullish(v.object({ status: v.nullish(v.string(), '') })), undefined),
+    fee: v.fallback(
+      v.nullish(
+        v.object({
+          status: v.nullish(v.string(), ''),
+          xendit_fee: v.nullish(Amount, 0),
+          value_added_tax: v.nullish(Amount, 0),
+        }),
+      ),
+      undefined,
+    ),
     product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
   }),
   // What goes out may be booked below zero; a payment never is.
@@ -177,6 +192,11 @@ const TransactionSchema = v.pipe(
     const settled = SETTLED.has(row.settlement_status ?? '')
     const isFinal = type === 'payment' && status === 'success' && settled && !FEE_NOT_FINAL.has(row.fee?.status ?? '')
     const net = isFinal ? (row.net_amount ?? undefined) : undefined
+    const moved = Math.abs(row.net_amount ?? row.amount)
+    const shownFee = FEE_NOT_FINAL.has(row.fee?.status ?? '')
+      ? undefined
+      : (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
+    const isChargeback = CHARGEBACK_TYPES.has(row.type)
     return {
       type,
       transactionId: row.id,
@@ -185,9 +205,14 @@ const TransactionSchema = v.pipe(
       reference: row.reference_id ?? '',
       status,
       returns: RETURNS.get(`${row.type} ${row.status}`),
+      ...(WITHDRAWAL_TYPES.has(row.type) && { isWithdrawal: true }),
       ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { comesAgain: true }),
       currency: row.currency,
       amountMinor: receivedMinor(Math.abs(row.amount)),
+      // Rounded down, towards what we certainly have.
+      providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -moved : moved)),
+      ...(isChargeback &&
+        shownFee !== undefined && { disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)) }),
       keptMinor: net === undefined ? undefined : keptOf(row.amount, net),
       // A row settled early still carries the later time it was expected at.
       settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,

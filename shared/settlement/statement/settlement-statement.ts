@@ -1,52 +1,41 @@
-import { GatewayError } from '../../errors.ts'
-import { sumsOf } from '../paid-payments.ts'
-import { providerFunding } from '../provider-funding.ts'
-import { type Settlement } from '../settlement.ts'
+import type { Deps } from '../../deps.ts'
+import type { Entry } from '../../journal/entry.ts'
+import { readEntries } from '../../journal/read-entries.ts'
+import { readParts } from '../../ledger/window-store.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement } from '../settlement-store.ts'
-import { addSums, NO_SUMS, type Sums } from '../sums.ts'
-import { type SummedPosition, statementCursor, summedPositionIn } from './statement-cursor.ts'
-import { toCsv, toStatementLineDto } from './statement-line-dto.ts'
-import { type StatementDeps, statementPage } from './statement-page.ts'
+import { csv } from './csv.ts'
+import { entryCursor, positionIn } from './entry-cursor.ts'
+import { ENTRY_COLUMNS, toEntryDto } from './entry-dto.ts'
+import { sweptSpan } from './settlement-entries.ts'
 
-/** Payments of one page: a Lambda's answer has room for many more. */
+/** Entries of one page: a Lambda's answer has room for many more. */
 const PAGE = 500
 
-const SUM_FIELDS = ['grossMinor', 'providerFeesMinor', 'markupMinor', 'netMinor', 'paymentCount'] as const
+/** An entry as operators see it: the merchant's line, and when the provider settled its row. */
+const toLine = (entry: Entry, settlementId: Parameters<typeof toEntryDto>[1]) => ({
+  ...toEntryDto(entry, settlementId),
+  provider_transaction_id: entry.providerTransactionId ?? null,
+  provider_settled_at: entry.providerSettledAt ?? null,
+})
 
-/** A statement must say what its settlement says, or its last page is not given out. */
-const assertProven = (settlement: Settlement, sums: Sums): void => {
-  const wrong = SUM_FIELDS.filter((field) => sums[field] !== settlement[field])
-  if (wrong.length === 0) return
-  throw new GatewayError('internal_error', `the payments do not add up to this settlement: ${wrong.join(', ')}`, {
-    actionHint: 'Do not pay it out. Run audit-ledger for the client.',
-  })
-}
-
-/** Of a larger settlement, what was reached so far is shown as paid; the next look goes on behind it. */
-const PAGES_LOOKED_AT = 5
-
-/** A page with the sums up to its end: the last one must prove them. */
-const provenPage = async (deps: StatementDeps, settlement: Settlement, after: SummedPosition | undefined) => {
-  const { payments, next } = await statementPage(deps, settlement, { limit: PAGE, after })
-  const sums = payments.reduce((sum, payment) => addSums(sum, sumsOf(payment)), after?.sums ?? NO_SUMS)
-  if (next === undefined) assertProven(settlement, sums)
-  return { payments, next: next && { ...next, sums } }
-}
+const COLUMNS = [...ENTRY_COLUMNS, 'provider_transaction_id', 'provider_settled_at'] as const
 
 /**
- * The payments behind a settlement, in pages (design section 7), without those that went back before it. A page costs its
- * own payments and no others; the last one is given out only if all of them add up to the settlement. The first says how
- * much of it the provider has settled to us already.
+ * The entries behind a settlement, in pages (design section 7), zeros for the client included: these have a side at the
+ * provider. A page costs its own entries and no others; the totals are the settlement's.
  */
 export const settlementStatement = async (
-  deps: StatementDeps,
+  deps: Pick<Deps, 'table' | 'stage'>,
   input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  const after = input.cursor === undefined ? undefined : summedPositionIn(settlement, input.cursor)
-  const { payments, next } = await provenPage(deps, settlement, after)
-  const funding = after === undefined ? await providerFunding(deps, settlement, PAGES_LOOKED_AT) : undefined
+  const { settlementId: of, clientId } = settlement
+  const span = sweptSpan(settlement)
+  const after = input.cursor === undefined ? undefined : positionIn({ of, span }, input.cursor, 'cursor')
+  const parts = await readParts(deps, clientId)
+  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit: PAGE }, () => true)
+  const lines = entries.map((entry) => toLine(entry, of))
   return {
     settlement: toSettlementDto(settlement),
     totals: {
@@ -55,16 +44,19 @@ export const settlementStatement = async (
       hexolus_markup_minor: settlement.markupMinor,
       net_minor: settlement.netMinor,
       payment_count: settlement.paymentCount,
+      entry_count: settlement.entryCount,
+      unproven_minor: settlement.unprovenMinor,
     },
-    ...(funding && {
-      provider_settled_minor: funding.fundedMinor,
-      provider_unsettled_minor: funding.unfundedMinor,
-      // Only while there are more payments than one look takes: then the first figure is at least, the second at most.
-      ...(!funding.isWhole && { provider_settled_is_partial: true }),
-    }),
-    ...(input.format === 'csv'
-      ? { csv: toCsv(payments, after === undefined) }
-      : { payments: payments.map(toStatementLineDto) }),
-    cursor: next ? statementCursor(settlement, next) : null,
+    ...(input.format === 'csv' ? { csv: csv(COLUMNS, lines.map(withoutNulls)) } : { entries: lines }),
+    cursor: next ? entryCursor(of, next) : null,
   }
 }
+
+type Line = ReturnType<typeof toLine>
+
+const withoutNulls = (line: Line) => ({
+  ...line,
+  settlement_id: line.settlement_id ?? undefined,
+  provider_transaction_id: line.provider_transaction_id ?? undefined,
+  provider_settled_at: line.provider_settled_at ?? undefined,
+})

@@ -1,0 +1,30 @@
+import * as v from 'valibot'
+import { limitParamOf, pageWeight } from '../../shared/page.ts'
+import { apiHandler, asksForCsv, csvReply, ok, type SentQuery } from '../../shared/runtime/api-handler.ts'
+import { balanceEntries } from '../../shared/settlement/statement/balance-entries.ts'
+import { csv } from '../../shared/settlement/statement/csv.ts'
+import { ENTRY_COLUMNS, toCells } from '../../shared/settlement/statement/entry-dto.ts'
+import { AnyTimeSchema, timestampOf } from '../../shared/time.ts'
+
+const MOST = 1_000
+const USUAL = 100
+
+/** From the beginning unless it says. */
+const BEGINNING = timestampOf(0)
+
+const query = v.object({
+  since: v.optional(AnyTimeSchema),
+  after: v.optional(v.string()),
+  limit: limitParamOf(USUAL, MOST),
+})
+
+const weight = ({ limit }: SentQuery) => pageWeight(Number(limit || USUAL), MOST)
+
+/** GET /v1/balance/entries (design section 8): the merchant's journal, as JSON or CSV. */
+export const handler = apiHandler({ query, weight }, async ({ clientId, query: asked, accept }, deps) => {
+  const { since = BEGINNING, ...page } = asked
+  const { entries, next } = await balanceEntries(deps, { clientId, since, ...page })
+  if (!asksForCsv(accept)) return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
+  const more = next && `/v1/balance/entries?since=${since}&after=${next}&limit=${asked.limit}`
+  return csvReply(csv(ENTRY_COLUMNS, entries.map(toCells)), more)
+})

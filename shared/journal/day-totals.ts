@@ -1,0 +1,80 @@
+import * as v from 'valibot'
+import { type Minor, MinorSchema, plus } from '../money.ts'
+import { PAYMENT_METHODS } from '../payment-method.ts'
+import { addMs, HOUR_MS, type Timestamp } from '../time.ts'
+import { ENTRY_TYPES, type Entry, isForClient } from './entry.ts'
+
+/** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
+const JAKARTA_MS = 7 * HOUR_MS
+
+/** The day of the books that a time belongs to, such as 2026-11-22. */
+export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0, 10)
+
+/** Sums of entries of one type, method and day of `posted_at`: what the books are made of. */
+export const DayTotalSchema = v.object({
+  type: v.picklist(ENTRY_TYPES),
+  method: v.optional(v.picklist(PAYMENT_METHODS)),
+  day: v.string(),
+  /** Entries that the client sees. */
+  count: v.number(),
+  grossMinor: MinorSchema,
+  feeMinor: MinorSchema,
+  markupMinor: MinorSchema,
+  netMinor: MinorSchema,
+  providerMinor: MinorSchema,
+  bankMinor: MinorSchema,
+  suspenseMinor: MinorSchema,
+  houseMinor: MinorSchema,
+})
+export type DayTotal = v.InferOutput<typeof DayTotalSchema>
+
+const SIDES = [
+  'grossMinor',
+  'feeMinor',
+  'markupMinor',
+  'netMinor',
+  'providerMinor',
+  'bankMinor',
+  'suspenseMinor',
+  'houseMinor',
+] as const
+type Sides = { readonly [Side in (typeof SIDES)[number]]: Minor }
+
+const sidesOf = (of: Sides): Sides => ({
+  grossMinor: of.grossMinor,
+  feeMinor: of.feeMinor,
+  markupMinor: of.markupMinor,
+  netMinor: of.netMinor,
+  providerMinor: of.providerMinor,
+  bankMinor: of.bankMinor,
+  suspenseMinor: of.suspenseMinor,
+  houseMinor: of.houseMinor,
+})
+
+const totalOf = (entry: Entry): DayTotal => ({
+  type: entry.type,
+  method: entry.method,
+  day: bookDay(entry.postedAt),
+  count: isForClient(entry) ? 1 : 0,
+  ...sidesOf(entry),
+})
+
+const nameOf = ({ day, type, method }: DayTotal): string => `${day} ${type} ${method ?? ''}`
+
+const together = (a: DayTotal, b: DayTotal): DayTotal => {
+  const sums = SIDES.map((side) => [side, plus(a[side], b[side])] as const)
+  return { ...a, count: a.count + b.count, ...sidesOf({ ...a, ...Object.fromEntries(sums) }) }
+}
+
+/** Several lists of totals as one, by day, type and method. */
+export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] => {
+  const totals = new Map<string, DayTotal>()
+  for (const total of lists.flat()) {
+    const known = totals.get(nameOf(total))
+    totals.set(nameOf(total), known ? together(known, total) : total)
+  }
+  return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
+}
+
+/** The totals of entries. */
+export const totalsOf = (entries: readonly Entry[]): readonly DayTotal[] => addTotals(entries.map(totalOf))

@@ -1,0 +1,73 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
+import type { Item } from '../table/attributes.ts'
+import { isNew } from '../table/condition.ts'
+import { entryKey, journalPks } from '../table/keys.ts'
+import { mergedPages, shareOf } from '../table/merged-pages.ts'
+import { put, type Step } from '../table/step.ts'
+import type { Timestamp } from '../time.ts'
+import { type Entry, EntrySchema } from './entry.ts'
+
+type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
+
+const AMOUNTS: ReadonlySet<string> = new Set([
+  'grossMinor',
+  'feeMinor',
+  'markupMinor',
+  'netMinor',
+  'providerMinor',
+  'bankMinor',
+  'suspenseMinor',
+  'houseMinor',
+])
+
+/** What the key says is left out, and so are sides without an amount: a settlement reads many thousand entries. */
+const toEntryItem = ({ entryId: _, eligibleAt: __, ...entry }: Entry): object =>
+  Object.fromEntries(Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)))
+
+/** Writes an entry, once. Nothing updates or deletes it; no role may. */
+export const putEntry = (owner: Owner, entry: Entry): Step => put(entryKey(owner, entry), toEntryItem(entry), isNew)
+
+export const parseEntry = (item: Item): Entry => {
+  const [eligibleAt, entryId] = String(item['sk']).split('#')
+  return v.parse(EntrySchema, { ...item, eligibleAt, entryId })
+}
+
+/** A span of `eligible_at`: start included, end excluded. */
+export type Span = { readonly start: Timestamp; readonly end: Timestamp }
+
+/** A place in a client's journal, in whatever part it lies. */
+export type EntryPosition = Pick<Entry, 'eligibleAt' | 'entryId'>
+
+export type EntryPage = { readonly entries: readonly Entry[]; readonly more: boolean }
+
+export type JournalRange = {
+  readonly clientId: ClientId
+  readonly parts: number
+  readonly span: Span
+  /** The first page begins after it. */
+  readonly after?: EntryPosition | undefined
+  /** Entries of all parts together in one page. */
+  readonly limit?: number
+}
+
+/**
+ * A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. The bare time
+ * of the end sorts before every entry of that time, so the end is excluded.
+ */
+export const entryPages = async function* (
+  deps: Pick<Deps, 'table'> & { readonly stage: Pick<StageSettings, 'historySteps'> },
+  { clientId, parts, span: { start, end }, after, limit }: JournalRange,
+): AsyncGenerator<EntryPage> {
+  if (end <= start) return
+  const partitions = journalPks(clientId, parts).map((pk) => [pk])
+  const rows = limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows
+  const pages = mergedPages(
+    deps,
+    { partitions, range: { between: [start, end] }, limit: shareOf(rows, partitions) },
+    after && { sk: entryKey({ clientId }, after).sk },
+  )
+  for await (const { items, more } of pages) yield { entries: items.map(parseEntry), more }
+}

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { PaymentIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
+import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
+import { PAYMENT_METHODS } from '../payment-method.ts'
+import { TimestampSchema } from '../time.ts'
+import { assertBalanced } from './figures.ts'
+
+/** What moves a client's money (design section 12). */
+export const ENTRY_TYPES = [
+  'payment',
+  'refund',
+  'chargeback',
+  'reversal',
+  'dispute_won',
+  'late_row',
+  'recredit',
+  'recovered',
+  'written_off',
+  'correction',
+] as const
+export type EntryType = (typeof ENTRY_TYPES)[number]
+
+const side = v.optional(MinorSchema, ZERO)
+
+const SIDES = {
+  /** The client's side; net = gross - fee - markup. */
+  grossMinor: side,
+  feeMinor: side,
+  markupMinor: side,
+  netMinor: side,
+  /** What the provider's account gained by it, by provider rows alone. */
+  providerMinor: side,
+  /** What our bank account gained by it. */
+  bankMinor: side,
+  /** What suspense holds more because of it. */
+  suspenseMinor: side,
+  /** Ours: provider + bank - net - suspense. */
+  houseMinor: side,
+}
+
+/** One movement of a client's money: immutable, written once, in the transaction that moves the money. */
+export const EntrySchema = v.object({
+  entryId: UuidSchema,
+  type: v.picklist(ENTRY_TYPES),
+  /** When it may be settled. */
+  eligibleAt: TimestampSchema,
+  /** When it was written, never before the end of a window that is summed or swept. */
+  postedAt: TimestampSchema,
+  ...SIDES,
+  paymentId: v.optional(PaymentIdSchema),
+  /** Of a `recredit`: the failed settlement whose sums it carries, and how many payments they hold. */
+  recreditedSettlementId: v.optional(SettlementIdSchema),
+  paymentCount: v.optional(v.number()),
+  /** Of a `late_row`: its payment's net and place. Of a `recredit`: what of its net settled rows prove. */
+  provenMinor: v.optional(MinorSchema),
+  provenEligibleAt: v.optional(TimestampSchema),
+  providerTransactionId: v.optional(v.string()),
+  providerSettledAt: v.optional(TimestampSchema),
+  externalReference: v.optional(v.string()),
+  method: v.optional(v.picklist(PAYMENT_METHODS)),
+  channelCode: v.optional(v.string()),
+  paidAt: v.optional(TimestampSchema),
+})
+export type Entry = v.InferOutput<typeof EntrySchema>
+
+type Sides = Pick<Entry, 'netMinor' | 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
+
+/** The side that is ours: what is left of provider and bank after client and suspense. */
+export const houseOf = ({ netMinor, providerMinor, bankMinor, suspenseMinor }: Sides): Minor =>
+  less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
+
+/** An entry with its house side. Throws unless both equations hold. */
+export const newEntry = (entry: Omit<Entry, 'houseMinor'>): Entry => {
+  assertBalanced(entry)
+  return { ...entry, houseMinor: houseOf(entry) }
+}
+
+/** Whether the entry's sides are equal, as they were when it was written. */
+export const isBalanced = (entry: Entry): boolean =>
+  entry.houseMinor === houseOf(entry) &&
+  less(less(entry.grossMinor, entry.feeMinor), entry.markupMinor) === entry.netMinor
+
+/** Rows with zeros for the client are shown to no merchant and counted nowhere. */
+export const isForClient = ({ grossMinor, feeMinor, markupMinor, netMinor }: Entry): boolean =>
+  [grossMinor, feeMinor, markupMinor, netMinor].some((amount) => amount !== 0)
+
+/** How many payments an entry stands for in a settlement. */
+export const paymentsIn = ({ type, paymentCount }: Entry): number =>
+  type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0

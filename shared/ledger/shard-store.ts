@@ -1,0 +1,99 @@
+import * as v from 'valibot'
+import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
+import { type Minor, MinorSchema, ZERO } from '../money.ts'
+import type { PaymentStatus } from '../payment-status.ts'
+import { absent, any, atMost, below, exists, isNew } from '../table/condition.ts'
+import { type Key, shardKey } from '../table/keys.ts'
+import { LEDGER_SHARDS } from '../table/schema.ts'
+import { guard, put, type Step, update } from '../table/step.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
+
+const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
+
+/** One of a client's ledger shards: what was credited, and how many payments stand in each status. */
+export const ShardSchema = v.object({
+  /** Numbered through all parts. */
+  number: v.number(),
+  /** Nets of its entries, re-credits apart, and of its open payments. */
+  creditedMinor: v.optional(MinorSchema, ZERO),
+  creditedAt: v.optional(TimestampSchema),
+  /** The fence: no entry of this shard is posted before it any more. */
+  closedUntil: TimestampSchema,
+  countPending: count,
+  countSucceeded: count,
+  countFailed: count,
+  countExpired: count,
+  countCancelled: count,
+})
+export type LedgerShard = v.InferOutput<typeof ShardSchema>
+
+/** A shard in its part. */
+export type ShardPlace = { readonly part: number; readonly shard: number }
+
+/** Every shard of so many parts. */
+export const allShards = (parts: number): readonly ShardPlace[] =>
+  Array.from({ length: parts * LEDGER_SHARDS }, (_, at) => ({
+    part: Math.floor(at / LEDGER_SHARDS),
+    shard: at % LEDGER_SHARDS,
+  }))
+
+/** Puts an empty shard with its fence. create-client and update-client alone do this, for all shards of a part. */
+export const newShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
+  put(shardKey(clientId, shard, part), { closedUntil }, isNew)
+
+/** The same for a part that a client will have: a shard that is there is raised to the fence, and never lowered. */
+export const ensureShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
+  update(
+    shardKey(clientId, shard, part),
+    { set: { closedUntil } },
+    any(absent('closedUntil'), below('closedUntil', closedUntil)),
+  )
+
+export const COUNT_FIELD = {
+  pending: 'countPending',
+  succeeded: 'countSucceeded',
+  failed: 'countFailed',
+  expired: 'countExpired',
+  cancelled: 'countCancelled',
+} as const satisfies Record<PaymentStatus, keyof LedgerShard>
+
+type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
+
+type Counted = Placed & { readonly from: PaymentStatus | undefined; readonly to: PaymentStatus }
+
+/** Where a payment is counted and credited. */
+export const shardOf = ({ clientId, paymentId, part }: Placed): Key =>
+  shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
+
+const counts = ({ from, to }: Pick<Counted, 'from' | 'to'>) => ({
+  [COUNT_FIELD[to]]: 1,
+  ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),
+})
+
+/** Counts a payment in its new status. Rides in the transaction whose condition lets the transition happen once. */
+export const countTransition = (counted: Counted): Step => update(shardOf(counted), { add: counts(counted) }, exists)
+
+/** Credits a payment's net and counts it as succeeded. Rides in the transaction that marks it succeeded. */
+export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step =>
+  update(
+    shardOf(counted),
+    {
+      add: { ...counts({ ...counted, to: 'succeeded' }), creditedMinor: netMinor },
+      set: { creditedAt: at },
+    },
+    exists,
+  )
+
+/** Moves the credit of an open payment, of which no entry is written yet. */
+export const moveOpenCredit = (payment: Placed, netMinor: Minor, at: Timestamp): Step =>
+  update(shardOf(payment), { add: { creditedMinor: netMinor }, set: { creditedAt: at } }, exists)
+
+/** Moves the credit beside entries of that time. Refused when a settlement has closed the journal after it. */
+export const moveCredit = (shard: Key, netMinor: Minor, postedAt: Timestamp): Step => {
+  const isOpen = atMost('closedUntil', postedAt)
+  if (netMinor === 0) return guard(shard, isOpen)
+  return update(shard, { add: { creditedMinor: netMinor }, set: { creditedAt: postedAt } }, isOpen)
+}
+
+/** Where an adjustment is credited: it belongs to no payment. */
+export const adjustmentShard = (clientId: ClientId): Key => shardKey(clientId, 0)

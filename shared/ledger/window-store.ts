@@ -1,0 +1,121 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { assertInvariant } from '../errors.ts'
+import { type ClientId, SettlementIdSchema } from '../ids.ts'
+import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
+import { all, atMost, equals, exists, isNew } from '../table/condition.ts'
+import { windowKey } from '../table/keys.ts'
+import { put, type Step, update } from '../table/step.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
+
+/** What settlements have taken of a client's money. It is born with the client (design section 3). */
+export const WindowSchema = v.object({
+  /** Every entry before it is in a settlement. */
+  settledUntil: TimestampSchema,
+  /** The fence: no entry is posted before it any more. */
+  closedUntil: TimestampSchema,
+  /** Nets of failed settlements that were re-credited, until the next settlement takes them. */
+  availableMinor: MinorSchema,
+  /** Nets of settlements recorded, or failed and not yet re-credited. */
+  inSettlementMinor: MinorSchema,
+  paidOutMinor: MinorSchema,
+  /** What the house gave up of what the client owed. */
+  writtenOffMinor: MinorSchema,
+  lastSettlementId: v.optional(SettlementIdSchema),
+  /** How many parts the client has: every reader of its payments asks all of them. */
+  parts: v.number(),
+  /** Why its settlements are not paid out now. */
+  payoutHold: v.optional(v.string()),
+  /** How far a sum under way is (settlement/sum-progress-store.ts), and the number of times one was kept. */
+  progress: v.optional(v.unknown()),
+  progressNumber: v.optional(v.number()),
+  /** When a figure of the balance moved last by a settlement. */
+  changedAt: v.optional(TimestampSchema),
+})
+export type Window = v.InferOutput<typeof WindowSchema>
+
+/** The window of a new client. */
+export const newWindow = (
+  clientId: ClientId,
+  { bornAt, parts }: { readonly bornAt: Timestamp; readonly parts: number },
+): Step =>
+  put(
+    windowKey(clientId),
+    {
+      settledUntil: bornAt,
+      closedUntil: bornAt,
+      availableMinor: ZERO,
+      inSettlementMinor: ZERO,
+      paidOutMinor: ZERO,
+      writtenOffMinor: ZERO,
+      parts,
+    },
+    isNew,
+  )
+
+/** Gives a client more parts, whose shards are put already. Refused when its journal was closed since they were. */
+export const growWindow = (clientId: ClientId, parts: number, closedUntil: Timestamp): Step =>
+  update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
+
+/** A client's window, consistently. Throws where there is none: every client has one from birth. */
+export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Window> => {
+  const item = await deps.table.get(windowKey(clientId))
+  assertInvariant(item !== undefined, 'a client has no window')
+  return v.parse(WindowSchema, item)
+}
+
+/** How many parts a client has, read consistently: everything in them was put there after the number was. */
+export const readParts = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<number> =>
+  (await readWindow(deps, clientId)).parts
+
+type Swept = {
+  readonly settledUntil: Timestamp
+  readonly end: Timestamp
+  readonly settlementId: string
+  readonly netMinor: Minor
+  /** Of the re-credits among its entries: they were available. */
+  readonly recreditedMinor: Minor
+  readonly at: Timestamp
+}
+
+/** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
+export const sweepWindow = (
+  clientId: ClientId,
+  { settledUntil, end, settlementId, netMinor, recreditedMinor, at }: Swept,
+): Step =>
+  update(
+    windowKey(clientId),
+    {
+      set: { settledUntil: end, lastSettlementId: settlementId, changedAt: at },
+      add: { inSettlementMinor: netMinor, availableMinor: less(ZERO, recreditedMinor) },
+      remove: ['progress'],
+    },
+    equals('settledUntil', settledUntil),
+  )
+
+/** The net of a settlement has left by bank. No figure of the balance itself moves, so `changedAt` stays. */
+export const payOutOfWindow = (clientId: ClientId, netMinor: Minor): Step =>
+  update(windowKey(clientId), { add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor } }, exists)
+
+/** The net of a failed settlement becomes available, beside its entry. Refused when the entry's place is closed. */
+export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
+  update(
+    windowKey(clientId),
+    { set: { changedAt: postedAt }, add: { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor } },
+    atMost('closedUntil', postedAt),
+  )
+
+/** Counts what the house gave up, or took again. Refused when it was counted since it was read, or its place is closed. */
+export const writeOffInWindow = (
+  clientId: ClientId,
+  {
+    readMinor,
+    addMinor,
+    postedAt,
+  }: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },
+): Step =>
+  update(
+    windowKey(clientId),
+    { add: { writtenOffMinor: addMinor } },
+    all(equals('writtenOffMinor', readMinor), atMost('closedUntil', postedAt)),
+  )

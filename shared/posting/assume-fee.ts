@@ -1,0 +1,74 @@
+import type { Deps } from '../deps.ts'
+import type { ClientId, PaymentId } from '../ids.ts'
+import { askForOwnRow, type OwnRow } from '../payment/fee/actual-fee.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import type { Suspense } from '../suspense/suspense.ts'
+import { addMs, DAY_MS } from '../time.ts'
+import { openPaidBy } from './open-store.ts'
+import { postPayments } from './post-payments.ts'
+import { settledRowOf } from './settled-row.ts'
+
+type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
+
+/** A payment waits so long for its settled row; then its fee is assumed. */
+export const FEE_WAIT_MS = 7 * DAY_MS
+
+/** Payments of one part that one run asks about: the queue has the rest. */
+const MOST_AT_ONCE = 50
+
+/**
+ * Posts a client's payments that have waited long enough, a bounded number of them. True when more may be left that can be
+ * posted now.
+ */
+export const postOverdue = async (
+  deps: AssumeDeps,
+  client: { readonly clientId: ClientId; readonly parts: number },
+): Promise<boolean> => {
+  const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
+  const ids = await openPaidBy(deps, { ...client, paidBy, limit: MOST_AT_ONCE })
+  for (const id of ids) {
+    // The provider does not answer now: they stay open, and the settlement goes on without them.
+    if (!(await postAfterWait(deps, id))) return false
+  }
+  return ids.length >= MOST_AT_ONCE
+}
+
+/** After a lost race one more read finds the payment posted. */
+const MOST_TRIES = 3
+
+/** Why the fee is not known. Without any row there may be no money behind the payment either. */
+const assumedFinding = (deps: AssumeDeps, payment: Payment, row: Extract<OwnRow, { kind: 'not_settled' }>): Suspense =>
+  finding({
+    subject: payment.paymentId,
+    cause: row.hasTransaction ? 'fee_assumed' : 'transaction_missing',
+    payment,
+    now: deps.now(),
+  })
+
+/**
+ * Posts a payment that has waited long enough (design section 4, "Sweep and settle"): the provider is asked once more;
+ * without a settled row the estimate is the fee, with a finding. False while the provider cannot be asked: it stays open.
+ */
+export const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
+  for (let tried = 0; tried < MOST_TRIES; tried++) {
+    const payment = await findStoredPayment(deps, paymentId)
+    if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
+    const own = await askForOwnRow(deps, payment)
+    if (own.kind === 'unanswered') return false
+    const row = own.kind === 'settled' ? settledRowOf(deps, payment, own.transaction) : undefined
+    const assumed = assumedFinding(deps, payment, {
+      kind: 'not_settled',
+      hasTransaction: own.kind === 'settled' || own.hasTransaction,
+    })
+    const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
+    if (posted === undefined) continue
+    if (row === undefined) {
+      logSuspense(deps, assumed)
+      await publishSuspenseAlert(deps, assumed)
+    }
+    return true
+  }
+  return false
+}

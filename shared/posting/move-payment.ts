@@ -1,0 +1,129 @@
+import type { Deps } from '../deps.ts'
+import { hasMoved, type MoneyRow, type Moved, moveMoney, standingFigures } from '../journal/payment-money.ts'
+import { moveCredit, moveOpenCredit, shardOf } from '../ledger/shard-store.ts'
+import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
+import { less, type Minor, ZERO } from '../money.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { logSuspense, movedMoney, publishSuspenseAlert, tooManyMovements } from '../suspense/record-suspense.ts'
+import { ensureSuspense } from '../suspense/suspense-store.ts'
+import type { Steps } from '../table/table.ts'
+import { later, type Timestamp } from '../time.ts'
+import { bookBeyond } from './house-journal.ts'
+import { moneyOf } from './payment-entries.ts'
+import { changeMoney } from './posting-store.ts'
+import { reversalAfter } from './reversal-shown.ts'
+
+export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
+
+/** More movements than anybody has seen of one payment: a further one is for a person. */
+const MOST_MOVEMENTS = 50
+
+/** The payment as it is after the row, before anything is posted. */
+const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
+  ...payment,
+  takenBackMinor: money.takenBackMinor,
+  movements: [...money.movements],
+  ...(money.isVoid && { isVoid: true }),
+  reversal: reversalAfter(payment, row, money),
+})
+
+/** While the payment is open no entry is written: pending moves at once, and the posting writes every noted row. */
+const planOpen = (payment: Payment, after: Payment, netMinor: Minor, at: Timestamp): Steps<string> => ({
+  ...changeMoney(payment, after),
+  ledger: netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, at),
+})
+
+/** The payment's own row is void before it settled: it leaves open with nothing for its client. */
+const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): Steps<string> => {
+  const finalFee = payment.finalFee ?? { status: 'assumed', feeMinor: payment.providerFeeMinor, at: postedAt }
+  const after: Payment = {
+    ...moved,
+    feeStatus: finalFee.status,
+    finalFee,
+    postedAt,
+    openAt: undefined,
+    voidedOpen: true,
+    movements: moved.movements.map((movement) => ({ ...movement, postedAt })),
+  }
+  const netMinor = less(ZERO, standingFigures(moneyOf(payment)).netMinor)
+  return { ...changeMoney(payment, after), ledger: moveCredit(shardOf(payment), netMinor, postedAt) }
+}
+
+/** What of money that comes again the house had given up before: it takes that much of it. */
+const clawedBack = ({ writtenOffMinor }: Window, netMinor: Minor): Minor => {
+  if (netMinor <= 0 || writtenOffMinor <= 0) return ZERO
+  return netMinor < writtenOffMinor ? netMinor : writtenOffMinor
+}
+
+const planPosted = (
+  payment: Payment,
+  moved: Payment,
+  netMinor: Minor,
+  { window, now }: { readonly window: Window; readonly now: Timestamp },
+): Steps<string> => {
+  const postedAt = later(now, window.closedUntil)
+  const clawedMinor = clawedBack(window, netMinor)
+  const clawed = clawedMinor > 0 ? { clawedMinor } : {}
+  const [last] = moved.movements.slice(-1)
+  const movements = last ? [...moved.movements.slice(0, -1), { ...last, ...clawed, postedAt }] : moved.movements
+  const written = { readMinor: window.writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
+  return {
+    ...changeMoney(payment, { ...moved, movements }),
+    ledger: moveCredit(shardOf(payment), less(netMinor, clawedMinor), postedAt),
+    window: clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined,
+  }
+}
+
+const plan = async (deps: MoveDeps, payment: Payment, row: MoneyRow, moved: Moved): Promise<Steps<string>> => {
+  const after = movedPayment(payment, row, moved)
+  const { netMinor } = moved.figures
+  const now = deps.now()
+  if (payment.openAt !== undefined && row.isOwnRow !== true) return planOpen(payment, after, netMinor, now)
+  const window = await readWindow(deps, payment.clientId)
+  return payment.openAt === undefined
+    ? planPosted(payment, after, netMinor, { window, now })
+    : planVoidOpen(payment, after, later(now, window.closedUntil))
+}
+
+/** Of a row that turned void the provider takes back all that the row had booked. */
+const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): MoneyRow => {
+  if (row.type !== 'reversal') return row
+  const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
+  const bookedMinor = row.isOwnRow === true ? ownRow?.providerMinor : moved?.providerMinor
+  return { ...row, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
+}
+
+/** Of a settlement and of other rows of the payment at the same moment, each is met once or twice. */
+const MOST_TRIES = 8
+
+/**
+ * Applies one provider row to a succeeded payment (design section 10): money that goes back, or comes again. Guarantee:
+ * each (transaction, type) applies once, in one transaction of payment, shard, entry and alert; the payment stays
+ * succeeded. The effect is the same at every moment, whatever has become of the payment's settlement. Throws when the
+ * payment kept changing; safe to repeat.
+ */
+export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRow): Promise<void> => {
+  let payment = known
+  for (let tried = 0; tried < MOST_TRIES; tried++) {
+    const row = withProviderLeg(payment, heard)
+    if (hasMoved(payment, row)) return
+    if (payment.movements.length >= MOST_MOVEMENTS) {
+      return bookBeyond(deps, { ...row, rowAt: row.at }, tooManyMovements(payment, row, deps.now()))
+    }
+    const moved = moveMoney(moneyOf(payment), row)
+    if (moved === undefined) return
+    const noted = movedMoney(payment, row, moved.figures.netMinor, deps.now())
+    const steps = await plan(deps, payment, row, moved)
+    const { applied } = await deps.table.transact<string>({ ...steps, suspense: ensureSuspense(noted) })
+    if (applied) {
+      logSuspense(deps, noted)
+      await publishSuspenseAlert(deps, noted)
+      return
+    }
+    const stored = await findStoredPayment(deps, payment.paymentId)
+    if (stored?.status !== 'succeeded') break
+    payment = stored
+  }
+  throw new Error('a payment kept changing while its money moved')
+}

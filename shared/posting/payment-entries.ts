@@ -1,0 +1,123 @@
+import * as v from 'valibot'
+import { derivedUuid, UuidSchema } from '../ids.ts'
+import { type Entry, type EntryType, newEntry } from '../journal/entry.ts'
+import { type Figures, figuresOf, NO_FIGURES } from '../journal/figures.ts'
+import { type Movement, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
+import { less, type Minor, ZERO } from '../money.ts'
+import type { Payment } from '../payment/payment.ts'
+import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
+
+/** A payment's client side, by the figures that it has now. */
+export const moneyOf = (payment: Payment): PaymentMoney => ({
+  price: priceOf(payment),
+  takenBackMinor: payment.takenBackMinor,
+  isVoid: payment.isVoid === true,
+  movements: payment.movements,
+})
+
+const priceOf = ({ notionalMinor, providerFeeMinor, markupMinor }: Payment): Figures =>
+  figuresOf(notionalMinor, providerFeeMinor, markupMinor)
+
+type Fields = Pick<Entry, 'providerSettledAt' | 'provenMinor' | 'provenEligibleAt'>
+
+type EntryOf = Partial<Fields> & {
+  readonly type: EntryType
+  readonly figures: Figures
+  readonly providerMinor: Minor
+  readonly transactionId: string | undefined
+  readonly postedAt: Timestamp
+}
+
+/** An entry is eligible a day after its payment was paid, and never before it was posted. */
+const eligibleAt = ({ paidAt }: Payment, postedAt: Timestamp): Timestamp =>
+  later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
+
+const entryOf = (
+  payment: Payment,
+  { type, figures, providerMinor, transactionId, postedAt, ...fields }: EntryOf,
+): Entry =>
+  newEntry({
+    entryId: v.parse(UuidSchema, derivedUuid('entry', payment.paymentId, type, transactionId ?? '')),
+    type,
+    eligibleAt: eligibleAt(payment, postedAt),
+    postedAt,
+    ...figures,
+    providerMinor,
+    bankMinor: ZERO,
+    suspenseMinor: ZERO,
+    paymentId: payment.paymentId,
+    providerTransactionId: transactionId,
+    externalReference: payment.externalReference,
+    method: payment.method,
+    channelCode: payment.channelCode,
+    paidAt: payment.paidAt,
+    ...fields,
+  })
+
+/** The payment's own: its final price, with its settled row at the provider unless that came late, or never. */
+const ownEntry = (payment: Payment, postedAt: Timestamp): Entry => {
+  const row = payment.lateRowAt === undefined ? payment.ownRow : undefined
+  return entryOf(payment, {
+    type: 'payment',
+    figures: priceOf(payment),
+    providerMinor: row?.providerMinor ?? ZERO,
+    transactionId: row?.transactionId,
+    postedAt,
+    providerSettledAt: row && payment.providerSettledAt,
+  })
+}
+
+/** The settled row of a payment that was posted without it: zeros for the client, all of it at the provider. */
+const lateEntry = (payment: Payment, { postedAt, lateRowAt }: { postedAt: Timestamp; lateRowAt: Timestamp }): Entry =>
+  entryOf(payment, {
+    type: 'late_row',
+    figures: NO_FIGURES,
+    providerMinor: payment.ownRow?.providerMinor ?? ZERO,
+    transactionId: payment.ownRow?.transactionId,
+    postedAt: lateRowAt,
+    providerSettledAt: payment.providerSettledAt,
+    provenMinor: payment.netMinor,
+    provenEligibleAt: eligibleAt(payment, postedAt),
+  })
+
+/** What a movement took back, and what of it the house took because it had given that up before. */
+const movementEntries = (
+  payment: Payment,
+  { type, transactionId, providerMinor, clawedMinor }: Movement,
+  { figures, postedAt }: { readonly figures: Figures; readonly postedAt: Timestamp },
+): readonly Entry[] => {
+  const moved = entryOf(payment, { type, figures, providerMinor, transactionId, postedAt })
+  if (clawedMinor === undefined) return [moved]
+  const clawed = figuresOf(less(ZERO, clawedMinor), ZERO, ZERO)
+  return [
+    moved,
+    entryOf(payment, { type: 'written_off', figures: clawed, providerMinor: ZERO, transactionId, postedAt }),
+  ]
+}
+
+/**
+ * Every entry that a payment has, as its stored fields say: the payment's own, one of each row that moved its money, and
+ * its late row. None while it is open. The entries of a payment that left open void have zeros for the client.
+ */
+export const entriesOf = (payment: Payment): readonly Entry[] => {
+  const { postedAt, lateRowAt, voidedOpen } = payment
+  if (postedAt === undefined) return []
+  let money = untouched(priceOf(payment))
+  const moved = payment.movements.flatMap((movement) => {
+    const step = moveMoney(money, { ...movement, isOwnRow: movement.isOwnRow === true })
+    money = step?.money ?? money
+    const figures = voidedOpen === true ? NO_FIGURES : (step?.figures ?? NO_FIGURES)
+    return movementEntries(payment, movement, { figures, postedAt: movement.postedAt ?? postedAt })
+  })
+  return [
+    ...(voidedOpen === true ? [] : [ownEntry(payment, postedAt)]),
+    ...moved,
+    ...(lateRowAt === undefined ? [] : [lateEntry(payment, { postedAt, lateRowAt })]),
+  ]
+}
+
+/** The entries that a change of a payment adds. */
+export const addedEntries = (before: Payment, after: Payment): readonly Entry[] => {
+  const known = new Set(entriesOf(before).map(({ entryId }) => entryId))
+  return entriesOf(after).filter(({ entryId }) => !known.has(entryId))
+}

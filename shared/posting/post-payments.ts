@@ -1,0 +1,150 @@
+import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
+import type { StoreDeps } from '../deps.ts'
+import { figuresOf } from '../journal/figures.ts'
+import { moveMoney, standingFigures, untouched } from '../journal/payment-money.ts'
+import { moveCredit, shardOf } from '../ledger/shard-store.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
+import { netOf } from '../payment/channel/pricing.ts'
+import type { FinalFee, Payment } from '../payment/payment.ts'
+import type { Suspense } from '../suspense/suspense.ts'
+import { ensureSuspense } from '../suspense/suspense-store.ts'
+import type { Item } from '../table/attributes.ts'
+import type { Steps } from '../table/table.ts'
+import { later, type Timestamp, TimestampSchema } from '../time.ts'
+import { moneyOf } from './payment-entries.ts'
+import { changeMoney } from './posting-store.ts'
+
+/** The payment's own row, settled, with a final fee. */
+export type SettledRow = {
+  readonly feeMinor: Minor
+  /** The tariff's fee under a contract that bills later. */
+  readonly invoiced?: true | undefined
+  readonly transactionId: string
+  /** What our account at the provider gained by it. */
+  readonly providerMinor: Minor
+  readonly settledAt: Timestamp
+}
+
+/** What makes a payment's figures final: its settled row, or seven days without one, with the finding about it. */
+export type Posting = {
+  readonly payment: Payment
+  readonly by: { readonly row: SettledRow } | { readonly assumed: Suspense }
+}
+
+type Planned = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
+
+/** Final under a contract that bills later since success; else by the row, or as the estimate says. */
+const feeOf = ({ payment, by }: Posting, at: Timestamp): FinalFee => {
+  if (payment.finalFee) return payment.finalFee
+  if ('assumed' in by) return { status: 'assumed', feeMinor: payment.providerFeeMinor, at }
+  const { feeMinor, invoiced } = by.row
+  return { status: 'actual', feeMinor, at, ...(invoiced && { invoiced }) }
+}
+
+/** The payment as it is once posted: rows that came while it was open are applied anew, to the final net. */
+const plan = (posting: Posting, postedAt: Timestamp): Planned => {
+  const { payment, by } = posting
+  const finalFee = feeOf(posting, postedAt)
+  const price = figuresOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor)
+  const money = payment.movements.reduce((all, row) => moveMoney(all, row)?.money ?? all, untouched(price))
+  const after: Payment = {
+    ...payment,
+    providerFeeMinor: finalFee.feeMinor,
+    netMinor: netOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor),
+    feeStatus: finalFee.status,
+    finalFee,
+    openAt: undefined,
+    postedAt,
+    takenBackMinor: money.takenBackMinor,
+    movements: money.movements.map((movement) => ({ ...movement, postedAt })),
+    ...('row' in by && {
+      providerSettledAt: by.row.settledAt,
+      ownRow: { transactionId: by.row.transactionId, providerMinor: by.row.providerMinor },
+    }),
+  }
+  const creditedMinor = standingFigures(moneyOf(payment)).netMinor
+  return { posting, after, netMinor: less(standingFigures(money).netMinor, creditedMinor) }
+}
+
+const LEDGER = 'ledger'
+
+const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string> => {
+  const netMinor = planned.reduce((sum, one) => plus(sum, one.netMinor), ZERO)
+  const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
+    { [LEDGER]: moveCredit(shardOf(payment), netMinor, postedAt) },
+    changeMoney(payment, after),
+    'assumed' in by ? { [by.assumed.suspenseId]: ensureSuspense(by.assumed) } : {},
+  ])
+  return Object.assign({}, ...steps)
+}
+
+const Fence = v.object({ closedUntil: TimestampSchema })
+
+/** When an entry may be posted after a refusal by the shard: no earlier than the fence that refused it. */
+const fenceIn = (item: Item | undefined): Timestamp => v.parse(Fence, item).closedUntil
+
+/** A fence is raised once a settlement, and a later try knows it. */
+const MOST_TRIES = 4
+
+/** Posts payments of one shard in one transaction. `refused`: one of them has changed since it was read. */
+const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Promise<readonly Planned[] | 'refused'> => {
+  let postedAt = deps.now()
+  for (let tried = 0; tried < MOST_TRIES; tried++) {
+    const planned = postings.map((posting) => plan(posting, postedAt))
+    const outcome = await deps.table.transact(stepsOf(planned, postedAt))
+    if (outcome.applied) return planned
+    if (outcome.refusedBy !== LEDGER) return 'refused'
+    postedAt = later(deps.now(), fenceIn(outcome.item))
+  }
+  throw new Error('the journal of a client was closed again and again while a payment was posted')
+}
+
+/** A transaction has a hundred items: the shard, and of each payment the payment, its entries and perhaps a finding. */
+const MOST_ITEMS = 100
+const MOST_PAYMENTS = 45
+
+const itemsOf = ({ payment: { movements } }: Posting): number => 3 + movements.length
+
+/** Payments of one shard in groups that one transaction takes. */
+const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[] => {
+  const groups: Posting[][] = []
+  let items = 1
+  for (const posting of postings) {
+    const last = groups.at(-1)
+    items += itemsOf(posting)
+    if (last === undefined || last.length === MOST_PAYMENTS || items > MOST_ITEMS) {
+      groups.push([posting])
+      items = 1 + itemsOf(posting)
+    } else last.push(posting)
+  }
+  return groups
+}
+
+const CONCURRENCY = 8
+
+/**
+ * Posts open payments, such as those of one page of the provider's transactions (design section 12): the payment with its
+ * final figures, its shard, its entry and the entries of what went back meanwhile, all or none. Each payment is posted
+ * once: the condition on `money_version` decides. Payments of one shard share a transaction; one that is refused is done
+ * again payment by payment, so none holds up another. Answers in the order of `postings`; undefined: the payment has
+ * changed, read it again.
+ */
+export const postPayments = async (
+  deps: StoreDeps,
+  postings: readonly Posting[],
+): Promise<readonly (Payment | undefined)[]> => {
+  // A transaction that names a payment twice is refused by the table: the first counts.
+  const distinct = [...new Map(postings.toReversed().map((posting) => [posting.payment.paymentId, posting])).values()]
+  const shards = Map.groupBy(distinct, ({ payment }) => JSON.stringify(shardOf(payment))).values()
+  const groups = [...shards].flatMap((ofShard) => groupsOf(ofShard))
+  const posted = await mapInChunks(groups, CONCURRENCY, async (group) => {
+    const planned = await postTogether(deps, group)
+    if (planned !== 'refused') return planned
+    if (group.length === 1) return []
+    const alone = await mapInChunks(group, 1, (posting) => postTogether(deps, [posting]))
+    return alone.flatMap((one) => (one === 'refused' ? [] : one))
+  })
+  const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))
+  return postings.map((posting) => afterOf.get(posting))
+}

@@ -1,0 +1,45 @@
+import { putEntry } from '../journal/entry-store.ts'
+import type { Payment } from '../payment/payment.ts'
+import { absent, all, equals, present, unchanged } from '../table/condition.ts'
+import { paymentKey } from '../table/keys.ts'
+import { type Step, update } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
+import { addedEntries } from './payment-entries.ts'
+
+/** What posting and moving money may change of a payment. */
+const fieldsOf = (payment: Payment) => ({
+  providerFeeMinor: payment.providerFeeMinor,
+  netMinor: payment.netMinor,
+  feeStatus: payment.feeStatus,
+  finalFee: payment.finalFee,
+  providerSettledAt: payment.providerSettledAt,
+  postedAt: payment.postedAt,
+  lateRowAt: payment.lateRowAt,
+  ownRow: payment.ownRow,
+  reversal: payment.reversal,
+  isVoid: payment.isVoid,
+  voidedOpen: payment.voidedOpen,
+  ...(payment.movements.length > 0 && { takenBackMinor: payment.takenBackMinor, movements: payment.movements }),
+})
+
+/**
+ * Changes a payment's money, and writes the entries that the change adds. Refused when its money has moved since it was
+ * read, or when it was open and is not any more.
+ */
+export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
+  const { paymentId, openAt, moneyVersion } = before
+  const payment: Step = update(
+    paymentKey(paymentId),
+    {
+      set: { ...fieldsOf(after), moneyVersion: (moneyVersion ?? 0) + 1 },
+      remove: after.openAt === undefined && openAt !== undefined ? ['openAt'] : [],
+    },
+    all(
+      equals('status', 'succeeded'),
+      unchanged('moneyVersion', moneyVersion),
+      openAt === undefined ? absent('openAt') : present('openAt'),
+    ),
+  )
+  const entries = addedEntries(before, after).map((entry) => [entry.entryId, putEntry(before, entry)] as const)
+  return { [paymentId]: payment, ...Object.fromEntries(entries) }
+}

@@ -1,0 +1,25 @@
+import type { MoneyRow, PaymentMoney } from '../journal/payment-money.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
+import type { Payment, Reversal } from '../payment/payment.ts'
+
+const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
+
+/** Whether a row brings money back to the client: a won dispute, or a row that took money and became void. */
+const gives = ({ type, isOwnRow }: MoneyRow): boolean =>
+  type === 'dispute_won' || (type === 'reversal' && isOwnRow !== true)
+
+/** How much of a whole is asked for: of the payment's own row all of it, whatever the row says. */
+const amountOf = ({ notionalMinor }: Payment, { isOwnRow, amountMinor }: MoneyRow): Minor =>
+  isOwnRow === true ? notionalMinor : amountMinor
+
+/** The public `reversal` of a payment after one more row (design section 10). */
+export const reversalAfter = (payment: Payment, row: MoneyRow, { takenBackMinor, isVoid }: PaymentMoney): Reversal => {
+  const before = payment.reversal
+  const kind = row.kind ?? before?.kind ?? 'refund'
+  const soFar = before?.amountMinor ?? ZERO
+  const { at } = row
+  if (!gives(row)) return { kind, amountMinor: plus(soFar, amountOf(payment, row)), at }
+  const amountMinor = atLeastZero(less(soFar, row.amountMinor))
+  const isUndone = takenBackMinor === 0 && !isVoid
+  return { kind: before?.kind ?? kind, amountMinor, at: before?.at ?? at, ...(isUndone && { undoneAt: at }) }
+}

@@ -1,0 +1,39 @@
+import type { Deps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
+import { isForClient } from '../../journal/entry.ts'
+import type { Span } from '../../journal/entry-store.ts'
+import { readEntries } from '../../journal/read-entries.ts'
+import { readParts } from '../../ledger/window-store.ts'
+import type { Settlement } from '../settlement.ts'
+import { findSettlement } from '../settlement-store.ts'
+import { entryCursor, positionIn } from './entry-cursor.ts'
+import { toEntryDto } from './entry-dto.ts'
+import type { EntryDto } from './entry-dto-schema.ts'
+
+type Asked = { readonly after?: string | undefined; readonly limit: number }
+
+export type EntryPageDto = {
+  readonly entries: readonly EntryDto[]
+  /** Where the next page begins; undefined after the last one. */
+  readonly next: string | undefined
+}
+
+export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Span => ({ start, end })
+
+/**
+ * A page of the entries that a client's settlement pays out: their sums are the settlement's. A page costs its own
+ * entries, wherever it lies, and reads no payment. Throws 404 as `findSettlement` does, and 422 for a cursor of another
+ * settlement.
+ */
+export const settlementEntries = async (
+  deps: Pick<Deps, 'stage' | 'table'>,
+  { clientId, id, after: cursor, limit }: Asked & { readonly clientId: ClientId; readonly id: string },
+): Promise<EntryPageDto> => {
+  const settlement = await findSettlement(deps, clientId, id)
+  const { settlementId: of } = settlement
+  const span = sweptSpan(settlement)
+  const after = cursor === undefined ? undefined : positionIn({ of, span }, cursor, 'after')
+  const parts = await readParts(deps, clientId)
+  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isForClient)
+  return { entries: entries.map((entry) => toEntryDto(entry, of)), next: next && entryCursor(of, next) }
+}

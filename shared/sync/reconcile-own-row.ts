@@ -1,0 +1,61 @@
+import type { NewsDeps } from '../payment/news/news-deps.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { bookLateRow } from '../posting/book-late-row.ts'
+import { type Posting, postPayments } from '../posting/post-payments.ts'
+import { settledRowOf } from '../posting/settled-row.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
+import { isCreditedWith, recordFinding } from './sync-finding.ts'
+
+/** After a lost race one more read finds what the other one did. */
+const MOST_TRIES = 4
+
+/** The fee that a posted payment's row must show. */
+const expectedKept = ({ finalFee, providerFeeMinor }: Payment) => (finalFee?.invoiced === true ? 0 : providerFeeMinor)
+
+/**
+ * Posts a payment by its own settled row, or books the row of a payment whose fee was assumed; each once. A fee that
+ * differs from the one the payment was posted with is a finding, never a correction. Safe to repeat.
+ */
+export const reconcileOwnRow = async (
+  deps: NewsDeps,
+  known: Payment,
+  transaction: ProviderTransaction,
+): Promise<void> => {
+  const { keptMinor } = transaction
+  if (keptMinor === undefined) return
+  let payment = known
+  for (let tried = 0; tried < MOST_TRIES; tried++) {
+    const row = settledRowOf(deps, payment, transaction)
+    if (row === undefined) return recordFinding(deps, payment, transaction, 'fee_changed')
+    if (payment.isVoid === true) return
+    if (payment.openAt === undefined && payment.ownRow !== undefined) break
+    const done =
+      payment.openAt === undefined
+        ? await bookLateRow(deps, payment, row)
+        : (await postPayments(deps, [{ payment, by: { row } }]))[0] !== undefined
+    const stored = await findStoredPayment(deps, payment.paymentId)
+    if (!isCreditedWith(stored, transaction)) return
+    payment = stored
+    if (done) break
+  }
+  if (expectedKept(payment) !== keptMinor) await recordFinding(deps, payment, transaction, 'fee_changed')
+}
+
+export type KnownRow = { readonly transaction: ProviderTransaction; readonly known: Payment | undefined }
+
+const postingBy = (deps: NewsDeps, { transaction, known }: KnownRow): Posting | undefined => {
+  if (!isCreditedWith(known, transaction) || known.openAt === undefined) return undefined
+  const row = settledRowOf(deps, known, transaction)
+  return row && { payment: known, by: { row } }
+}
+
+/**
+ * Posts the open payments whose settled rows a page shows, together where they share a shard. Answers the payments as
+ * they then are; all else about a row is for `reconcileOwnRow`.
+ */
+export const postPage = async (deps: NewsDeps, rows: readonly KnownRow[]): Promise<readonly Payment[]> => {
+  const postings = rows.flatMap((row) => postingBy(deps, row) ?? [])
+  if (postings.length === 0) return []
+  return (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
+}
