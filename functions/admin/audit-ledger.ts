@@ -7,10 +7,8 @@ const summary =
   "Recomputes a merchant's ledger from its payments and settlements and lists every difference. Changes nothing."
 const input = v.strictObject({
   client_id: v.string(),
-  /** What earlier audits have sealed is read again too, and held against its seals. */
-  full: v.optional(v.boolean(), false),
 })
 
-export const handler = adminHandler({ summary, input }, ({ client_id, full }, deps) =>
-  auditLedger(deps, parseClientId(client_id), { full }),
+export const handler = adminHandler({ summary, input }, ({ client_id }, deps) =>
+  auditLedger(deps, parseClientId(client_id)),
 )

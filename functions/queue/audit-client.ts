@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { auditClient } from '../../shared/audit/audit-client.ts'
-import { compareBooks } from '../../shared/books/compare-books.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
 import { TimestampSchema } from '../../shared/time.ts'
@@ -14,6 +13,5 @@ const Message = v.object({
 })
 
 /** Audits one client of the day, or compares its books with the provider's. Safe to repeat: it changes nothing of them. */
-export const handler = queueHandler(Message, ({ client_id, again, books, not_before }, deps) =>
-  books ? compareBooks(deps, client_id, not_before) : auditClient(deps, client_id, { again }),
+export const handler = queueHandler(Message, ({ client_id }, deps) => auditClient(deps, client_id),
 )

@@ -1,5 +1,4 @@
 import { startAudits } from '../../shared/audit/start-audits.ts'
-import { reportSuspense } from '../../shared/books/report-suspense.ts'
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 import { tellUnpaidSettlements } from '../../shared/settlement/tell-unpaid-settlements.ts'
 
@@ -10,6 +9,5 @@ const summary =
 export const handler = scheduleHandler({ summary }, async (deps) => {
   const started = await startAudits(deps)
   await tellUnpaidSettlements(deps)
-  await reportSuspense(deps)
   return started
 })

@@ -1,7 +1,6 @@
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { type ClientId, PaymentIdSchema } from '../ids.ts'
-import { readParts } from '../ledger/window-store.ts'
+import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { MOST_AT_DESTINATION, paymentsAtDestination } from '../payment/destination-store.ts'
 import type { Payment } from '../payment/payment.ts'

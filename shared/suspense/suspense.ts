@@ -36,8 +36,7 @@ export const isSuspenseId = (text: string): boolean => SUSPENSE_ID.test(text)
 
 export const SuspenseSchema = v.object({
   suspenseId: v.string(),
-  /** `receivable`: the provider took back what a client was paid or will be paid, so the client owes it. */
-  kind: v.picklist(['money', 'finding', 'receivable']),
+  kind: v.picklist(['money', 'finding']),
   cause: v.string(),
   amountMinor: v.optional(MinorSchema),
   paymentId: v.optional(v.string()),

@@ -153,19 +153,37 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'api-list-settlement-payments': {
     operationId: 'listSettlementPayments',
     tag: 'Settlements',
-    summary: 'List the payments of a settlement',
+    summary: 'List the entries of a settlement',
     description:
-      'By when they were paid, without those that went back before it was recorded: their sums are the settlement’s. With ' +
-      '`Accept: text/csv` the same as CSV. A page counts as one request in the rate limit for each 25.',
+      'Payments, and everything else that moved your money in its window. Their sums are the settlement’s. With ' +
+      '`Accept: text/csv` the same rows as CSV.',
     success: {
       200: {
-        description: 'A page of payments; of CSV the `Link` header names the next one.',
-        schema: 'SettledPaymentList',
+        description: 'A page of entries; of CSV the `Link` header names the next one.',
+        schema: 'EntryList',
         csv: true,
         headers: { Link: { description: 'Of CSV, while there is more.', schema: { type: 'string' } } },
       },
     },
     errors: [404, 422],
+  },
+  'api-list-balance-entries': {
+    operationId: 'listBalanceEntries',
+    tag: 'Balance',
+    summary: 'List the entries of your balance',
+    description:
+      'Your journal: each movement of your money, settled or not. Payments that the provider has not settled yet are not ' +
+      'in it. This is a reading, not a feed: an entry can be written before one that you have read. Read again from the ' +
+      'end of the last settlement. With `Accept: text/csv` the same rows as CSV.',
+    success: {
+      200: {
+        description: 'A page of entries; of CSV the `Link` header names the next one.',
+        schema: 'EntryList',
+        csv: true,
+        headers: { Link: { description: 'Of CSV, while there is more.', schema: { type: 'string' } } },
+      },
+    },
+    errors: [422],
   },
   'api-list-webhook-endpoints': {
     operationId: 'listWebhookEndpoints',

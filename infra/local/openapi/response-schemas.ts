@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../../shared/event/event.ts'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
 import { PaymentDtoSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
 import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
-import { SettledPaymentDtoSchema } from '../../../shared/settlement/statement/settled-payment-dto-schema.ts'
+import { EntryDtoSchema } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { OwnDeliveryDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
 import { OwnEndpointDtoSchema } from '../../../shared/webhook/endpoint/own-endpoint-dto-schema.ts'
 import { eventEnvelope } from './event-envelope.ts'
@@ -14,7 +14,7 @@ const DTOS = {
   WebhookData: WebhookDataSchema,
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
-  SettledPayment: SettledPaymentDtoSchema,
+  Entry: EntryDtoSchema,
   WebhookEndpoint: OwnEndpointDtoSchema,
   WebhookDelivery: OwnDeliveryDtoSchema,
 } as const satisfies Readonly<Record<string, v.GenericSchema>>
@@ -51,7 +51,7 @@ export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
   PaymentList: listOf('Payment', { pagination: PaginationWithTotal }),
   SettlementList: listOf('Settlement', { pagination: Pagination }),
-  SettledPaymentList: listOf('SettledPayment', { next: v.nullable(v.string()), has_more: v.boolean() }),
+  EntryList: listOf('Entry', { next: v.nullable(v.string()), has_more: v.boolean() }),
   WebhookEndpointList: listOf('WebhookEndpoint'),
   WebhookDeliveryList: listOf('WebhookDelivery', { pagination: Pagination }),
   Event: eventEnvelope({ type: 'string', enum: EVENT_TYPES }, refTo('WebhookData')),

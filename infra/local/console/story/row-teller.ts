@@ -71,7 +71,7 @@ export const rowTeller = () => {
     }
     if (pk.startsWith(pkPrefix('SETTLEMENT'))) {
       const settlement = v.parse(SettlementSchema, row)
-      return firstTime(`${pk} ${settlement.status} ${settlement.recreditedAt ?? ''} ${settlement.reversedCount ?? 0}`)
+      return firstTime(`${pk} ${settlement.status} ${settlement.recreditedAt ?? ''}`)
         ? [{ subject: 'settlement', id: settlement.settlementId, ...ofSettlement(settlement) }]
         : []
     }
@@ -140,17 +140,9 @@ const ofAttempt = (delivery: Delivery | undefined, { at, number, error, httpStat
 }
 
 const ofSettlement = (settlement: Settlement): Told => {
-  const { status, netMinor, paymentCount, createdAt, settledAt, recreditedAt, reversedCount } = settlement
+  const { status, netMinor, paymentCount, createdAt, settledAt, recreditedAt } = settlement
   const net = rupiah(netMinor)
   if (recreditedAt !== undefined) return { at: recreditedAt, tone: 'plain', text: `${net} is available again` }
-  const changed = settlement.reversedAt ?? createdAt
-  if (status === 'recorded' && reversedCount !== undefined) {
-    return {
-      at: changed,
-      tone: 'bad',
-      text: `money of ${counted(reversedCount, 'payment')} went back: look before it is paid`,
-    }
-  }
   switch (status) {
     case 'recorded':
       return {
