@@ -151,9 +151,9 @@ const ofSettlement = (settlement: Settlement): Told => {
         text: `recorded: ${net} of ${counted(paymentCount, 'payment')} is to be paid out`,
       }
     case 'manual_paid':
-      return { at: settledAt ?? changed, tone: 'good', text: `${net} is paid out` }
+      return { at: settledAt ?? createdAt, tone: 'good', text: `${net} is paid out` }
     case 'failed':
-      return { at: settledAt ?? changed, tone: 'bad', text: `the payout of ${net} failed` }
+      return { at: settledAt ?? createdAt, tone: 'bad', text: `the payout of ${net} failed` }
   }
 }
 
