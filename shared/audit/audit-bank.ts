@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type Difference, differs } from './difference.ts'
+import { type Difference, differs } from '../verdict/difference.ts'
 
 /** The bank details of a client from a time on, as an audit record has them. */
 type Registration = { readonly at: Timestamp; readonly account: string }
@@ -16,13 +16,13 @@ const BankRecord = v.object({
     }),
   ),
   bank_since: v.nullable(v.string()),
-  bank_replaced: v.boolean(),
+  bank_is_change: v.boolean(),
 })
 
 const NO_ACCOUNT = 'none'
-type Entered = { readonly since: string | null; readonly replaces?: boolean | undefined }
-const accountText = (name: string, number: string, holder: string, { since, replaces }: Entered) =>
-  `${name} ${number} ${holder} since ${since}${replaces ? ', not the first' : ''}`
+type Entered = { readonly since: string | null; readonly isChange?: boolean | undefined }
+const accountText = (name: string, number: string, holder: string, { since, isChange }: Entered) =>
+  `${name} ${number} ${holder} since ${since}${isChange ? ', a change' : ''}`
 
 const accountOf = ({ bank }: Settlement): string =>
   bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName, bank) : NO_ACCOUNT
@@ -33,9 +33,9 @@ export const registeredAccounts = (records: readonly AuditRecord[]): readonly Re
   for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
     const record = v.safeParse(BankRecord, after)
     if (!record.success) continue
-    const { bank, bank_since: since, bank_replaced: replaces } = record.output
+    const { bank, bank_since: since, bank_is_change: isChange } = record.output
     const account = bank
-      ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, { since, replaces })
+      ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, { since, isChange })
       : NO_ACCOUNT
     const last = registered.at(-1)
     // A clock that is behind puts no change before the one that it follows.

@@ -7,8 +7,8 @@ import { toWebhookData } from '../payment/payment-dto.ts'
 import type { Item } from '../table/attributes.ts'
 import { ownerOf } from '../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
+import { type Difference, differs, shown } from '../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
-import { type Difference, differs, shown } from './difference.ts'
 
 /** The event a payment's status must have left behind. */
 export const eventTypeOf = ({ status }: Payment): EventType | undefined =>

@@ -6,7 +6,7 @@ import type { Item } from '../table/attributes.ts'
 import { ownerOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
-import { breaks, type Difference, differs, shown } from './difference.ts'
+import { breaks, type Difference, differs, shown } from '../verdict/difference.ts'
 
 /** What the tariff in force says; undefined when it says nothing, as for a bank or an amount that never passed. */
 export const estimateOf = (payment: Payment): Pricing | undefined => {

@@ -11,9 +11,9 @@ import {
 import { auditRecordPk, foundKey, type Key } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { breaks, type Difference } from './difference.ts'
+import { breaks, type Difference } from '../verdict/difference.ts'
 
-type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
+export type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
 
 /** The audit records of one thing, and whether they are all there as they were written. */
 export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Promise<Trail> => {

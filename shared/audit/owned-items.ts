@@ -23,7 +23,8 @@ export type OwnedRange = {
   /** In how many parts of the client they lie. */
   readonly parts: number
   readonly after?: Place | undefined
-  readonly rows?: number
+  /** Of when they are listed: from the first time, up to the second one, both included. */
+  readonly between?: readonly [string, string] | undefined
 }
 
 /**
@@ -34,12 +35,13 @@ export const ownedItems = async function* (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   entity: 'payment' | 'settlement',
-  { parts, after, rows = PAGE }: OwnedRange,
+  { parts, after, between }: OwnedRange,
 ): AsyncGenerator<readonly OwnedItem[]> {
   const partitions = ownersOf(clientId, parts).map((owner) => [owner, entity])
-  const limit = shareOf(Math.min(rows, PAGE), partitions)
+  const limit = shareOf(PAGE, partitions)
   const position = after && { ...placeKey(entity, after.id), listed_at: after.listedAt, id: after.id }
-  for await (const { items: page } of mergedPages(deps, { index: 'by-owner', partitions, limit }, position)) {
+  const range = between && { between }
+  for await (const { items: page } of mergedPages(deps, { index: 'by-owner', partitions, limit, range }, position)) {
     const keys = page.map((item) => (entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item)))
     const items = await deps.table.getMany(keys)
     yield keys.map((key, at) => ({ key, item: items[at], place: placeOf(page[at]) }))
