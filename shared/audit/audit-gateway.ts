@@ -1,6 +1,6 @@
 import { tellStanding } from '../verdict/note-found.ts'
 import type { RunDeps } from './audit-client.ts'
-import { auditHouse } from './audit-suspense.ts'
+import { auditHouse } from './audit-house.ts'
 import { believed } from './believed.ts'
 
 /** What belongs to no client is told under this name. */

@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
-import { addMs, DAY_MS, epochMs, later, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, epochMs, later, type Timestamp, timestampOf } from '../time.ts'
 import { type Difference, differs, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { auditCounts } from './audit-counts.ts'
 import { auditFigures } from './audit-figures.ts'
@@ -47,8 +47,8 @@ const paymentsPart = (
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
   day: number,
 ): Part => {
-  const start = new Date(day * DAY_MS).toISOString()
-  const end = new Date((day + 1) * DAY_MS - 1).toISOString()
+  const start = timestampOf(day * DAY_MS)
+  const end = timestampOf((day + 1) * DAY_MS - 1)
   return {
     key: `payments ${start.slice(0, 10)}`,
     judge: async () => {

@@ -3,12 +3,9 @@ import { GatewayError } from '../errors.ts'
 import { payOutOfWindow } from '../ledger/window-store.ts'
 import { type Close, type CloseDeps, closeSettlement, wrongState } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
-import { findAnySettlement } from '../settlement/settlement-store.ts'
-import { isNew } from '../table/condition.ts'
-import { bankReferenceKey } from '../table/keys.ts'
-import { put } from '../table/step.ts'
+import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { assertConfirmed, type Confirm, toConfirm } from './confirm.ts'
-import { type GateDeps, passGate } from './payout-gate.ts'
+import { type GateDeps, passGate } from './pass-gate.ts'
 
 type PayDeps = CloseDeps & GateDeps
 
@@ -54,7 +51,7 @@ export const markSettlementPaid = async (
         ...verdicts,
         window: payOutOfWindow(before.clientId, before.netMinor),
         client: mayBePaidOut(before.clientId),
-        reference: put(bankReferenceKey(input.bankReference), { settlementId: before.settlementId }, isNew),
+        reference: putBankReference(input.bankReference, before.settlementId),
       },
     )
     if (outcome.applied) return after

@@ -12,7 +12,7 @@ import { later, type Timestamp } from '../time.ts'
 import { bookBeyond } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
-import { reversalAfter } from './reversal-shown.ts'
+import { reversalAfter } from './reversal-after.ts'
 
 export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 

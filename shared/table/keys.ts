@@ -154,6 +154,9 @@ export const bankReferenceKey = (reference: string): Key => ({
 /** A suspense id is a provider payment id, with a cause behind it when one payment id can have several findings. */
 export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSPENSE')}${suspenseId}`, sk: 'SUSPENSE' })
 
+/** The id in such a key. */
+export const suspenseIdOf = (key: Key | undefined): string => key?.pk.slice(pkPrefix('SUSPENSE').length) ?? ''
+
 export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
   pk: `${pkPrefix('RATE')}${clientId}#${epochSecond}`,
   sk: 'RATE',

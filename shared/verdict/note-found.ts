@@ -7,7 +7,7 @@ import {
   changeClientVerdict,
   readClientVerdict,
   type Standing,
-} from './client-verdict.ts'
+} from './client-verdict-store.ts'
 import type { Difference } from './difference.ts'
 
 type NoteDeps = Pick<Deps, 'table'>

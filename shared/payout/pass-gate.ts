@@ -7,14 +7,14 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
-import { type ClientVerdict, clientVerdictStands, readClientVerdict } from '../verdict/client-verdict.ts'
+import { type ClientVerdict, clientVerdictStands, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { type Difference, differs } from '../verdict/difference.ts'
 import { isExactly, notAccepted } from '../verdict/note-found.ts'
 import {
   readSettlementVerdict,
   type SettlementVerdict,
   settlementVerdictStands,
-} from '../verdict/settlement-verdict.ts'
+} from '../verdict/settlement-verdict-store.ts'
 
 export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 

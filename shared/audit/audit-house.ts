@@ -7,10 +7,10 @@ import type { HouseEntry } from '../journal/house-entry.ts'
 import { type HouseTotal, houseEntriesOf, houseTotals } from '../journal/house-store.ts'
 import { ZERO } from '../money.ts'
 import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../suspense/suspense.ts'
-import { foundKey } from '../table/keys.ts'
+import { foundKey, suspenseIdOf } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { addMs, DAY_MS, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, differs } from '../verdict/difference.ts'
 import { readTrail } from './audit-trail.ts'
 
@@ -23,11 +23,13 @@ const SIDE_BY_SIDE = 16
 /** A row that the sync reads is at most 180 days older than the day on which it is booked. */
 const OLDEST_ROW_MS = 200 * DAY_MS
 
+const startOf = (day: string): Timestamp => v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
+
 const daysFrom = (first: string, now: Timestamp): readonly string[] => {
   const days: string[] = []
   // A row may be dated a little ahead of us.
   const last = addMs(now, DAY_MS).slice(0, 10)
-  for (let at = `${first}T00:00:00.000Z` as Timestamp; at.slice(0, 10) <= last; at = addMs(at, DAY_MS)) {
+  for (let at = startOf(first); at.slice(0, 10) <= last; at = addMs(at, DAY_MS)) {
     days.push(at.slice(0, 10))
   }
   return days
@@ -41,7 +43,7 @@ const readHouse = async (
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
   const [first] = totals
   if (first === undefined) return { entries: [], totals }
-  const from = addMs(`${first.day}T00:00:00.000Z` as Timestamp, -OLDEST_ROW_MS).slice(0, 10)
+  const from = addMs(startOf(first.day), -OLDEST_ROW_MS).slice(0, 10)
   const entries = await mapInChunks(daysFrom(from, now), SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
   return { entries: entries.flat(), totals }
 }
@@ -109,7 +111,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     const items = await deps.table.getMany(keys)
     const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
       const parsed = v.safeParse(SuspenseSchema, stored)
-      const id = keys[at]?.pk.slice('SUSPENSE#'.length) ?? ''
+      const id = suspenseIdOf(keys[at])
       found.add(id)
       if (!parsed.success)
         return differs('suspense', id, 'readable', 'unreadable').map((difference) => ({
