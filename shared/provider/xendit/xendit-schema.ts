@@ -1,13 +1,7 @@
 import * as v from 'valibot'
 import { type Minor, minor, ZERO } from '../../money.ts'
 import { earlier, parseForeignTime, TimestampSchema } from '../../time.ts'
-import type {
-  ProviderPayment,
-  ProviderRequest,
-  ProviderTransaction,
-  TransactionPage,
-  TransactionType,
-} from '../provider.ts'
+import type { ProviderPayment, ProviderRequest, ProviderTransaction, TransactionPage } from '../provider.ts'
 import {
   CHARGEBACK_TYPES,
   FEE_NOT_FINAL,
