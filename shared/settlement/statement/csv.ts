@@ -1,13 +1,14 @@
 /** What a spreadsheet would take for a formula, and run. */
 const FORMULA = /^[=+\-@\t\r]/
-const NEEDS_QUOTES = /[",\r\n]/
 
 type Cell = string | number | undefined
 
-/** Numbers are no formulas, whatever their sign. */
+/** Text is always quoted, so that it stays text; numbers are no formulas, whatever their sign. */
 const cellOf = (value: Cell): string => {
-  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value ?? '')
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  if (value === undefined || value === '') return ''
+  if (typeof value === 'number') return String(value)
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return `"${text.replaceAll('"', '""')}"`
 }
 
 /** Rows as CSV (RFC 4180) under a line with the columns' names. */
@@ -15,6 +16,6 @@ export const csv = <Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
 ): string =>
-  [columns, ...rows.map((row) => columns.map((column) => row[column]))]
-    .map((cells) => `${cells.map(cellOf).join(',')}\n`)
+  [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column])))]
+    .map((cells) => `${cells.join(',')}\n`)
     .join('')
