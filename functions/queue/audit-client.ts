@@ -13,5 +13,4 @@ const Message = v.object({
 })
 
 /** Audits one client of the day, or compares its books with the provider's. Safe to repeat: it changes nothing of them. */
-export const handler = queueHandler(Message, ({ client_id }, deps) => auditClient(deps, client_id),
-)
+export const handler = queueHandler(Message, ({ client_id }, deps) => auditClient(deps, client_id))
