@@ -2,6 +2,7 @@ import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS } from './function-defaults.ts'
 import type { Duty, FunctionSpec } from './function-spec.ts'
 import {
+  ADJUSTING,
   AUDITING,
   BOOKS,
   changed,
@@ -85,6 +86,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(changed('SETTLEMENT'), { GetItem: ['LEDGER'], PutItem: ['JOURNAL'], UpdateItem: ['LEDGER'] }),
   ),
   finance('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
+  finance('adjust-ledger', ADJUSTING),
   finance('audit-ledger', JUDGING, { timeoutSeconds: 300 }),
   finance('get-books', BOOKS, { timeoutSeconds: 300 }),
   finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),

@@ -26,6 +26,14 @@ export const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
+/** An operator's entry: its shard or the window, and the house's side of a row that it takes over. */
+export const ADJUSTING: TableAccess = allAccess(RECORDED, {
+  GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
+  BatchGetItem: ['JOURNAL'],
+  PutItem: ['ADJUSTMENT', 'JOURNAL'],
+  UpdateItem: ['HOUSE', 'LEDGER'],
+})
+
 /** A client's entries: its window says in how many parts they are. */
 export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
 

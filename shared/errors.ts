@@ -62,7 +62,16 @@ export class GatewayError extends Error {
 
 /** The same words for an absent id and for another client's id: the two must not be told apart (spec section 7). */
 export const notFound = (
-  what: 'payment' | 'settlement' | 'resource' | 'client' | 'endpoint' | 'delivery' | 'suspense item' | 'api key',
+  what:
+    | 'payment'
+    | 'settlement'
+    | 'resource'
+    | 'client'
+    | 'endpoint'
+    | 'delivery'
+    | 'suspense item'
+    | 'api key'
+    | 'provider transaction',
 ) => new GatewayError('not_found', `${what} not found`)
 
 export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: PayoutRefusal = {}) =>

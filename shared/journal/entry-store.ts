@@ -35,6 +35,16 @@ export const parseEntry = (item: Item): Entry => {
   return v.parse(EntrySchema, { ...item, eligibleAt, entryId })
 }
 
+/** The entry of a place, read consistently; undefined where there is none. */
+export const findEntry = async (
+  deps: Pick<Deps, 'table'>,
+  owner: Owner,
+  position: EntryPosition,
+): Promise<Entry | undefined> => {
+  const item = await deps.table.get(entryKey(owner, position))
+  return item && parseEntry(item)
+}
+
 /** A span of `eligible_at`: start included, end excluded. */
 export type Span = { readonly start: Timestamp; readonly end: Timestamp }
 

@@ -1,12 +1,14 @@
 import * as v from 'valibot'
+import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { MinorSchema } from '../money.ts'
 import { isNew } from '../table/condition.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
+import { addMs, DAY_MS } from '../time.ts'
 import { bookDay } from './day-totals.ts'
-import { HOUSE_ENTRY_TYPES, type HouseEntry, HouseEntrySchema } from './house-entry.ts'
+import { HOUSE_ENTRY_TYPES, type HouseEntry, HouseEntrySchema, type HouseEntryType } from './house-entry.ts'
 
 const rowDayOf = ({ rowAt }: Pick<HouseEntry, 'rowAt'>): string => rowAt.slice(0, 10)
 
@@ -25,13 +27,31 @@ export const putHouseEntry = (entry: HouseEntry): { readonly houseEntry: Step; r
   }
 }
 
-/** The entry of a row and type; undefined where there is none. */
-export const findHouseEntry = async (
-  deps: Pick<Deps, 'table'>,
-  { rowAt, transactionId, type }: Pick<HouseEntry, 'rowAt' | 'transactionId' | 'type'>,
+/** A row is booked within days of its creation; one of a longer time ago is not looked for. */
+const DAYS_LOOKED_AT = 400
+
+/** Days of one batch read: a hundred keys at most. */
+const DAYS_AT_ONCE = 50
+
+/** What a person may take over into a client's journal: rows that belong to no client of ours. */
+const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
+
+/**
+ * The entry of a provider row that belongs to no client, by the row's id alone; undefined where there is none. Keys hold
+ * the day of the row, so the days are read backwards, from tomorrow on: the provider's clock may be ahead.
+ */
+export const findUnclaimedRow = async (
+  deps: Pick<Deps, 'table' | 'now'>,
+  transactionId: string,
 ): Promise<HouseEntry | undefined> => {
-  const item = await deps.table.get(houseEntryKey(rowDayOf({ rowAt }), transactionId, type))
-  return item && v.parse(HouseEntrySchema, item)
+  const newest = addMs(deps.now(), DAY_MS)
+  const days = Array.from({ length: DAYS_LOOKED_AT }, (_, back) => addMs(newest, -back * DAY_MS).slice(0, 10))
+  for (const some of chunks(days, DAYS_AT_ONCE)) {
+    const keys = some.flatMap((day) => OPEN_TYPES.map((type) => houseEntryKey(day, transactionId, type)))
+    const found = (await deps.table.getMany(keys)).find((item) => item !== undefined)
+    if (found) return v.parse(HouseEntrySchema, found)
+  }
+  return undefined
 }
 
 export const HouseTotalSchema = v.object({

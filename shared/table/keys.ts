@@ -13,6 +13,7 @@ export type Key = { readonly pk: string; readonly sk: string }
 
 /** Kinds of partitions: what their keys begin with. The manifest says in these words what a function may touch. */
 export const PARTITIONS = [
+  'ADJUSTMENT',
   'ALERT',
   'APIKEY',
   'AUDIT',
@@ -136,6 +137,12 @@ export const houseTotalKey = (day: string, type: string): Key => ({ pk: HOUSE_TO
 /** The parts of a client's journal. */
 export const journalPks = (clientId: ClientId, parts: number): readonly string[] =>
   Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
+
+/** By the operator's own reference: once for each client. */
+export const adjustmentKey = (clientId: ClientId, reference: string): Key => ({
+  pk: `${pkPrefix('ADJUSTMENT')}${clientId}`,
+  sk: reference,
+})
 
 export const settlementKey = (settlementId: SettlementId): Key => ({
   pk: `${pkPrefix('SETTLEMENT')}${settlementId}`,

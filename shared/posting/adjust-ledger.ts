@@ -1,0 +1,175 @@
+import * as v from 'valibot'
+import { requireClient } from '../client/client-store.ts'
+import { assertInvariant, GatewayError, invalid, notFound } from '../errors.ts'
+import { type ClientId, derivedUuid, UuidSchema } from '../ids.ts'
+import { type Entry, newEntry } from '../journal/entry.ts'
+import { findEntry, putEntry } from '../journal/entry-store.ts'
+import { figuresOf } from '../journal/figures.ts'
+import { type HouseEntry, newHouseEntry } from '../journal/house-entry.ts'
+import { findUnclaimedRow, putHouseEntry } from '../journal/house-store.ts'
+import { adjustmentShard, moveCredit } from '../ledger/shard-store.ts'
+import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { later, type Timestamp } from '../time.ts'
+import { type Adjustment, type AdjustmentKind, findAdjustment, putAdjustment } from './adjustment-store.ts'
+
+export type AdjustmentInput = {
+  readonly clientId: ClientId
+  readonly kind: AdjustmentKind
+  /** What the client's balance gains; below zero, what it loses. */
+  readonly amountMinor: Minor
+  /** The operator's own: the same one again writes nothing. */
+  readonly reference: string
+  readonly providerTransactionId: string | undefined
+  readonly notes: string | undefined
+  readonly operator: string
+}
+
+export type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
+
+const entryIdOf = ({ clientId, reference }: Pick<Adjustment, 'clientId' | 'reference'>) =>
+  v.parse(UuidSchema, derivedUuid('adjustment', clientId, reference))
+
+/** Eligible at once. Of money that came by bank our bank has the other side, of a provider's row the provider. */
+const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: Timestamp): Entry =>
+  newEntry({
+    entryId: entryIdOf(input),
+    type: input.kind,
+    eligibleAt: postedAt,
+    postedAt,
+    ...figuresOf(input.amountMinor, ZERO, ZERO),
+    providerMinor: row?.providerMinor ?? ZERO,
+    bankMinor: input.kind === 'recovered' ? input.amountMinor : ZERO,
+    suspenseMinor: ZERO,
+    providerTransactionId: input.providerTransactionId,
+  })
+
+/** The house gives the provider's side of the row away, once for each row. */
+const givenAway = ({ clientId }: AdjustmentInput, row: HouseEntry, postedAt: Timestamp) =>
+  putHouseEntry(
+    newHouseEntry({
+      type: 'correction',
+      transactionId: row.transactionId,
+      rowAt: row.rowAt,
+      postedAt,
+      providerMinor: less(ZERO, row.providerMinor),
+      clientId,
+    }),
+  )
+
+const assertSense = ({ kind, amountMinor, providerTransactionId }: AdjustmentInput): void => {
+  if (amountMinor === 0) throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
+  if (providerTransactionId !== undefined && kind !== 'correction') {
+    const reason = 'only with kind correction'
+    throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
+  }
+}
+
+/** What the house gave up of a client's debt cannot be taken back beyond that. */
+const assertWritten = ({ amountMinor }: AdjustmentInput, { writtenOffMinor }: Window): void => {
+  if (plus(writtenOffMinor, amountMinor) >= 0) return
+  const reason = `only ${writtenOffMinor} IDR of this client are written off`
+  throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
+}
+
+const stepsOf = (input: AdjustmentInput, row: HouseEntry | undefined, window: Window, postedAt: Timestamp) => {
+  const { clientId, reference, kind, amountMinor, providerTransactionId, notes } = input
+  const entry = entryOf(input, row, postedAt)
+  const { entryId, eligibleAt } = entry
+  const adjustment: Adjustment = {
+    clientId,
+    reference,
+    kind,
+    amountMinor,
+    providerTransactionId,
+    notes,
+    entryId,
+    eligibleAt,
+  }
+  const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
+  const house = row ? givenAway(input, row, postedAt) : { houseEntry: undefined, houseTotal: undefined }
+  const steps = {
+    adjustment: putAdjustment(adjustment),
+    ...house,
+    ledger: moveCredit(adjustmentShard(clientId), amountMinor, postedAt),
+    window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
+    entry: putEntry({ clientId }, entry),
+  }
+  return { adjustment, entry, steps }
+}
+
+const recordOf = (input: AdjustmentInput, entryId: string) => ({
+  subject: input.clientId,
+  clientId: input.clientId,
+  operator: input.operator,
+  action: 'adjust-ledger',
+  after: {
+    kind: input.kind,
+    amount_minor: input.amountMinor,
+    reference: input.reference,
+    provider_transaction_id: input.providerTransactionId ?? null,
+    entry_id: entryId,
+    notes: input.notes ?? null,
+  },
+})
+
+/** What the reference stands for already. Throws 409 when that has other figures; undefined when it is free. */
+const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted | undefined> => {
+  const { clientId, reference } = input
+  const adjustment = await findAdjustment(deps, clientId, reference)
+  if (adjustment === undefined) return undefined
+  const isSame =
+    adjustment.kind === input.kind &&
+    adjustment.amountMinor === input.amountMinor &&
+    adjustment.providerTransactionId === input.providerTransactionId
+  if (!isSame) {
+    throw new GatewayError('conflict', `reference ${reference} is an adjustment with other figures`, {
+      actionHint: 'Use another reference for another adjustment; list-audit with client_id shows what was adjusted.',
+    })
+  }
+  const entry = await findEntry(deps, { clientId }, adjustment)
+  assertInvariant(entry !== undefined, 'an adjustment has no entry')
+  return { adjustment, entry }
+}
+
+const takenOver = (transactionId: string) =>
+  new GatewayError('conflict', `provider transaction ${transactionId} was taken over by another correction`, {
+    actionHint: 'A row is taken over once. Write another correction without provider_transaction_id.',
+  })
+
+const unclaimedRow = async (deps: RecordDeps, transactionId: string | undefined): Promise<HouseEntry | undefined> => {
+  if (transactionId === undefined) return undefined
+  const row = await findUnclaimedRow(deps, transactionId)
+  if (row === undefined) throw notFound('provider transaction')
+  return row
+}
+
+/** Settlements, other write-offs and other operators at the same moment. */
+const MOST_TRIES = 5
+
+/**
+ * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12). Guarantee: one entry for each client
+ * and reference, in one transaction with its shard, the client's written-off total, the house's side of a row and the
+ * audit record. After a fence is raised the times are computed anew. The same call again answers the stored entry. Throws
+ * 404 for an unknown client or row, 409 for a reference or a row that is used already.
+ */
+export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted> => {
+  assertSense(input)
+  const { clientId } = await requireClient(deps, input.clientId)
+  const before = await adjustedBefore(deps, input)
+  if (before) return before
+  const row = await unclaimedRow(deps, input.providerTransactionId)
+  for (let tried = 0; tried < MOST_TRIES; tried++) {
+    const window = await readWindow(deps, clientId)
+    if (input.kind === 'written_off') assertWritten(input, window)
+    const postedAt = later(deps.now(), window.closedUntil)
+    const { adjustment, entry, steps } = stepsOf(input, row, window, postedAt)
+    const outcome = await recordChange(deps, recordOf(input, entry.entryId), steps)
+    if (outcome.applied) return { adjustment, entry }
+    const byOther = outcome.refusedBy === 'adjustment' ? await adjustedBefore(deps, input) : undefined
+    if (byOther) return byOther
+    if (outcome.refusedBy === 'houseEntry' && row) throw takenOver(row.transactionId)
+  }
+  throw new GatewayError('conflict', 'others are changing the ledger of this client right now; try again')
+}

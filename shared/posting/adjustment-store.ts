@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { type ClientId, ClientIdSchema, UuidSchema } from '../ids.ts'
+import { MinorSchema } from '../money.ts'
+import { isNew } from '../table/condition.ts'
+import { adjustmentKey } from '../table/keys.ts'
+import { put, type Step } from '../table/step.ts'
+import { TimestampSchema } from '../time.ts'
+
+/** What an operator may write down about a client's money (design section 10). */
+export const ADJUSTMENT_KINDS = ['recovered', 'written_off', 'correction'] as const
+export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number]
+
+/** One adjustment, with the place of its entry: what the same reference is compared with. */
+export const AdjustmentSchema = v.object({
+  clientId: ClientIdSchema,
+  reference: v.string(),
+  kind: v.picklist(ADJUSTMENT_KINDS),
+  amountMinor: MinorSchema,
+  providerTransactionId: v.optional(v.string()),
+  notes: v.optional(v.string()),
+  entryId: UuidSchema,
+  eligibleAt: TimestampSchema,
+})
+export type Adjustment = v.InferOutput<typeof AdjustmentSchema>
+
+/** Writes an adjustment, once for each client and reference. */
+export const putAdjustment = (adjustment: Adjustment): Step =>
+  put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
+
+export const findAdjustment = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  reference: string,
+): Promise<Adjustment | undefined> => {
+  const item = await deps.table.get(adjustmentKey(clientId, reference))
+  return item && v.parse(AdjustmentSchema, item)
+}
