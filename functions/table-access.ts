@@ -135,9 +135,9 @@ export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
 
 /** Reads a client's books, and those of the house. Changes nothing. */
 export const AUDITING: TableAccess = allAccess(JOURNAL_READ, {
-  GetItem: ['AUDIT', 'CLIENT'],
+  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL'],
   BatchGetItem: ['JOURNAL', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
-  Query: ['AUDIT', 'HOUSE', 'LEDGER'],
+  Query: ['ADJUSTMENT', 'AUDIT', 'HOUSE', 'LEDGER'],
   indexes: ['by-open', 'by-owner', 'by-status'],
 })
 

@@ -9,6 +9,7 @@ import { recreditEntry } from '../settlement/recredit-settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { paymentKey } from '../table/keys.ts'
 import { breaks, type Difference, differs } from '../verdict/difference.ts'
+import { auditAdjustedEntries } from './audit-adjustments.ts'
 import type { ClientBooks } from './client-books.ts'
 
 const paymentsOf = async (deps: StoreDeps, entries: readonly Entry[]): Promise<ReadonlyMap<PaymentId, Payment>> => {
@@ -101,5 +102,5 @@ export const auditEntries = async (
       ...(entry.paymentId === undefined ? [] : auditOfPayment(books, entry, payments)),
     ]
   })
-  return [...own, ...(await auditRecredits(deps, books, entries))]
+  return [...own, ...auditAdjustedEntries(books, entries), ...(await auditRecredits(deps, books, entries))]
 }

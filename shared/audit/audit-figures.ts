@@ -7,6 +7,7 @@ import { creditedOf } from '../ledger/balance.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { breaks, type Difference, differs } from '../verdict/difference.ts'
+import { auditAdjustments } from './audit-adjustments.ts'
 import { auditEntries } from './audit-entries.ts'
 import { auditOpenPayments } from './audit-open-payments.ts'
 import type { ClientBooks } from './client-books.ts'
@@ -104,6 +105,7 @@ export const auditFigures = async (
     ),
     ...breaks('ledger_shard', clientId, shards.length > parts * SHARDS, `${parts * SHARDS} shards`, shards.length),
     ...tail.differences,
+    ...(await auditAdjustments(deps, books)),
     ...open.differences,
   ]
 }

@@ -49,7 +49,13 @@ const SUMS = [
 
 /** Members in one order: a table keeps none. */
 const totalsText = (totals: Settlement['totals']): string =>
-  JSON.stringify(totals.map((total) => Object.entries(total).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+  JSON.stringify(
+    totals.map((total) =>
+      Object.entries(total)
+        .filter(([, value]) => value !== undefined)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  )
 
 const compareSums = (settlement: Settlement, sums: EntrySums): readonly Difference[] => {
   const { settlementId: id } = settlement

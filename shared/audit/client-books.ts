@@ -5,6 +5,7 @@ import type { ClientId, SettlementId } from '../ids.ts'
 import type { Ledger } from '../ledger/ledger-store.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
+import { type Adjustment, listAdjustments } from '../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../settlement/settlement.ts'
 import type { Item } from '../table/attributes.ts'
 import { type Key, settlementKey } from '../table/keys.ts'
@@ -23,6 +24,7 @@ export type ClientBooks = {
   readonly ledger: Ledger | undefined
   /** In the order of their windows. */
   readonly settlements: readonly StoredSettlement[]
+  readonly adjustments: readonly Adjustment[]
   readonly clientRecords: readonly AuditRecord[]
   /** What cannot be read, and whatever is wrong with the client and its trail. */
   readonly differences: readonly Difference[]
@@ -76,9 +78,10 @@ const readSettlements = async (deps: StoreDeps, clientId: ClientId, last: Settle
 export const readClientBooks = async (deps: StoreDeps, client: Client): Promise<ClientBooks> => {
   const { clientId } = client
   const ledger = await readableLedger(deps, clientId)
-  const [{ stored, unreadable }, trail] = await Promise.all([
+  const [{ stored, unreadable }, trail, adjustments] = await Promise.all([
     readSettlements(deps, clientId, ledger?.window.lastSettlementId),
     clientTrail(deps, clientId),
+    listAdjustments(deps, clientId),
   ])
   return {
     client,
@@ -86,6 +89,7 @@ export const readClientBooks = async (deps: StoreDeps, client: Client): Promise<
     parts: ledger?.window.parts ?? 1,
     ledger,
     settlements: stored,
+    adjustments,
     clientRecords: trail.records,
     differences: [
       ...(ledger ? [] : differs('ledger', clientId, 'readable', 'unreadable')),

@@ -139,8 +139,9 @@ export const journalPks = (clientId: ClientId, parts: number): readonly string[]
   Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
 
 /** By the operator's own reference: once for each client. */
+export const adjustmentsPk = (clientId: ClientId) => `${pkPrefix('ADJUSTMENT')}${clientId}`
 export const adjustmentKey = (clientId: ClientId, reference: string): Key => ({
-  pk: `${pkPrefix('ADJUSTMENT')}${clientId}`,
+  pk: adjustmentsPk(clientId),
   sk: reference,
 })
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { auditRecorded } from '../../shared/audit/audit-recorded.ts'
 import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
@@ -10,9 +11,11 @@ import { putEvent } from '../../shared/payment/outbox-store.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { pointFromReference } from '../../shared/payment/reference-store.ts'
+import { toConfirm } from '../../shared/payout/confirm.ts'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { type Posting, postPayments, type SettledRow } from '../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
-import { markSettlementFailed, markSettlementPaid } from '../../shared/settlement/close-settlement.ts'
+import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
 import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
@@ -23,7 +26,8 @@ import { attributeName } from '../../shared/table/attributes.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
 import type { Step } from '../../shared/table/step.ts'
-import { addMs, DAY_MS, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
+import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
+import { readSettlementVerdict } from '../../shared/verdict/settlement-verdict-store.ts'
 import { settledRow } from './fake-provider.ts'
 import { aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
@@ -242,10 +246,18 @@ export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'client
 
 type Known = Pick<Settlement, 'settlementId'>
 
-/** An operator confirms whatever there is to confirm. */
+/** The minute after its record is over, and the settlement is audited. */
+export const auditedNow = async (deps: TestDeps, { settlementId }: Known): Promise<void> => {
+  const verdict = await readSettlementVerdict(deps, settlementId)
+  if (verdict?.dueAt === undefined) return
+  deps.clock.set(later(deps.now(), verdict.dueAt))
+  await auditRecorded(deps, settlementId)
+}
+
+/** An operator confirms whatever there is to confirm, once the settlement is audited. */
 export const payOut = async (deps: TestDeps, { settlementId }: Known): Promise<Settlement> => {
-  const { unprovenMinor } = await findAnySettlement(deps, settlementId)
-  const confirm = unprovenMinor === 0 ? {} : { unprovenMinor }
+  await auditedNow(deps, { settlementId })
+  const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
   return markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
 }
 export const fail = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>

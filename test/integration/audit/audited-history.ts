@@ -8,23 +8,22 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { BANK, BY_OPERATOR, fail, payOut, recredit, sweep, trigger } from '../../support/settlement-builders.ts'
+import { BANK, BY_OPERATOR, fail, payOut, recredit, sweptNow, trigger } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
-const only = (settlements: readonly Settlement[]): Settlement => {
-  const [settlement, ...more] = settlements
-  if (settlement === undefined || more.length > 0) throw new Error(`${settlements.length} settlements, not one`)
+const recorded = (settlement: Settlement | undefined): Settlement => {
+  if (settlement === undefined) throw new Error('nothing was settled')
   return settlement
 }
 
 /**
  * The books of a client that has been through everything: every status, an actual, an estimated and an assumed fee,
- * settlements that were paid, failed and recredited (one recorded again, one still waiting), and an open tail. Answers
- * them by name; the table is its own.
+ * settlements that were paid, failed and re-credited (one carried by the next, one still waiting), money that went back
+ * before and after its settlement, money in suspense, and an open tail. Answers them by name; the table is its own.
  */
 export const auditedHistory = async (own?: TestDeps) => {
   const world = await aSyncWorld(own)
@@ -32,9 +31,9 @@ export const auditedHistory = async (own?: TestDeps) => {
   const { clientId } = client
   deps.clock.advance(1)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
-  const settle = async () => only(await sweep(deps, client))
+  const settle = () => sweptNow(deps, client)
 
-  // A settled payment whose fee became actual, in a settlement that failed and was recorded again by hand.
+  // A settled payment whose fee became actual, in a settlement that failed; a second one, by hand, carries its sums.
   const settledActual = await creditedPayment(deps, client, { customer: { name: 'Siti' }, description: 'kopi' })
   deps.clock.advance(60)
   rows.push(rowNow(deps, settledActual))
@@ -46,15 +45,15 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
   await recredit(deps, failed)
   deps.clock.advance(60)
-  const rerecorded = only(await trigger(deps, client))
+  const carrying = recorded(await trigger(deps, client))
   deps.clock.advance(60)
-  const paid = await payOut(deps, rerecorded)
+  const paid = await payOut(deps, carrying)
 
   // A payment whose fee nobody ever knew, settled on the estimate after seven days; not paid out yet.
   deps.clock.advance(HOUR)
   const settledAssumed = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
   deps.clock.advance(8 * DAY)
-  const recorded = await settle()
+  const unpaid = await settle()
 
   // A settlement that failed and whose funds wait in available.
   const waitingPayment = await creditedPayment(deps, client)
@@ -101,7 +100,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   const payments = Object.fromEntries(
     await Promise.all(Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const)),
   )
-  return { deps, client, payments, settlements: { failed, paid, recorded, waiting } }
+  return { deps, client, payments, settlements: { failed, paid, recorded: unpaid, waiting } }
 }
 
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
