@@ -8,6 +8,7 @@ import { moneyOf } from '../posting/payment-entries.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { breaks, type Difference, differs } from '../verdict/difference.ts'
 import { auditAdjustments } from './audit-adjustments.ts'
+import { auditChain } from './audit-chain.ts'
 import { auditEntries } from './audit-entries.ts'
 import { auditOpenPayments } from './audit-open-payments.ts'
 import type { ClientBooks } from './client-books.ts'
@@ -44,29 +45,6 @@ const settledSums = ({ settlements }: ClientBooks) => {
     else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
   }
   return sums
-}
-
-/** Windows follow one another without a gap, from the client's birth to what is settled. */
-const auditChain = ({ client, clientId, settlements, ledger }: ClientBooks): readonly Difference[] => {
-  const differences: Difference[] = []
-  let until: Timestamp = client.createdAt
-  let last: string | undefined
-  for (const { settlement } of settlements) {
-    const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
-    differences.push(
-      ...differs('settlement.swept_from', id, until, sweptFrom),
-      ...differs('settlement.previous_id', id, last, previousId),
-      ...breaks('settlement.swept_until', id, sweptUntil <= sweptFrom, 'after its start', sweptUntil),
-    )
-    until = sweptUntil
-    last = id
-  }
-  if (ledger === undefined) return differences
-  return [
-    ...differences,
-    ...differs('window.settled_until', clientId, until, ledger.window.settledUntil),
-    ...differs('window.last_settlement_id', clientId, last, ledger.window.lastSettlementId),
-  ]
 }
 
 const SHARDS = 16

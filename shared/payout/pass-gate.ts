@@ -1,3 +1,4 @@
+import { auditChain } from '../audit/audit-chain.ts'
 import { auditSettlement } from '../audit/audit-settlement.ts'
 import { believed } from '../audit/believed.ts'
 import { readClientBooks } from '../audit/client-books.ts'
@@ -51,7 +52,8 @@ const auditNow = async (
     const books = await readClientBooks(deps, client)
     const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
     if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
-    const own = books.differences.filter(({ id }) => id === settlementId || id === client.clientId)
+    const read = [...books.differences, ...auditChain(books)]
+    const own = read.filter(({ id }) => id === settlementId || id === client.clientId)
     if (stored.settlement.entryCount > MOST_ENTRIES) return own
     return [...own, ...(await auditSettlement(deps, books, stored))]
   })

@@ -1,10 +1,18 @@
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { minor } from '../../../shared/money.ts'
+import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
+import { less, minor, ZERO } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
@@ -31,6 +39,21 @@ export const auditedHistory = async (own?: TestDeps) => {
   const { clientId } = client
   deps.clock.advance(1)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
+  const move = (payment: Payment, row: Pick<MoneyRow, 'type' | 'kind' | 'amountMinor'>) =>
+    movePayment(deps, payment, {
+      ...row,
+      transactionId: `txn-${row.type}`,
+      providerMinor: less(ZERO, row.amountMinor),
+      at: deps.now(),
+    })
+  const suspended = async (providerPaymentId: string) => {
+    const capture = { providerPaymentId, capturedMinor: minor(30_000) }
+    const item = heldMoney({ capture, cause: 'second_capture', payment: settledActual.payment, now: deps.now() })
+    await putSuspense(deps, item)
+    const row = { transactionId: `txn-${providerPaymentId}`, rowAt: deps.now(), providerMinor: minor(29_000) }
+    await bookSuspense(deps, item, row)
+    return item.suspenseId
+  }
   const settle = () => sweptNow(deps, client)
 
   // A settled payment whose fee became actual, in a settlement that failed; a second one, by hand, carries its sums.
@@ -66,6 +89,30 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
   await recredit(deps, waiting)
 
+  // Money that went back: a part while its payment was open, a whole one after its settlement.
+  const refunded = await creditedPayment(deps, client)
+  await move(await paymentOf(deps, refunded), { type: 'refund', kind: 'refund', amountMinor: minor(10_000) })
+  deps.clock.advance(60)
+  rows.push(rowNow(deps, refunded))
+  await syncProviderTransactions(deps)
+  const chargedBack = await paymentOf(deps, settledActual)
+  await move(chargedBack, { type: 'chargeback', kind: 'chargeback', amountMinor: minor(100_000) })
+  await adjustLedger(deps, {
+    clientId,
+    kind: 'recovered',
+    amountMinor: minor(5_000),
+    reference: 'BANK-1',
+    providerTransactionId: undefined,
+    notes: undefined,
+    operator: BY_OPERATOR.operator,
+  })
+
+  // Money in suspense: one amount is still held, another one went back by bank.
+  const bookedOn = deps.now()
+  const held = await suspended('py-held')
+  const refundedByBank = await suspended('py-refunded')
+  await resolveSuspense(deps, { suspenseId: refundedByBank, ...BY_OPERATOR, resolution: 'refunded_by_bank' })
+
   // The open tail.
   deps.clock.advance(HOUR)
   const estimated = await creditedPayment(deps, client, { metadata: '{"table":12345678901234567890}' })
@@ -89,6 +136,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   const named = {
     settledActual,
     settledAssumed,
+    refunded,
     estimated,
     corrected,
     knownAtOnce,
@@ -100,7 +148,14 @@ export const auditedHistory = async (own?: TestDeps) => {
   const payments = Object.fromEntries(
     await Promise.all(Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const)),
   )
-  return { deps, client, payments, settlements: { failed, paid, recorded: unpaid, waiting } }
+  return {
+    deps,
+    client,
+    payments,
+    settlements: { failed, paid, recorded: unpaid, waiting },
+    suspense: { held, refundedByBank },
+    bookedOn,
+  }
 }
 
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
