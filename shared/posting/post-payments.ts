@@ -104,7 +104,7 @@ const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Prom
 const MOST_ITEMS = 100
 const MOST_PAYMENTS = 45
 
-const itemsOf = ({ payment: { movements } }: Posting): number => 3 + movements.length
+const itemsOf = ({ payment: { movements }, by }: Posting): number => 2 + movements.length + ('assumed' in by ? 1 : 0)
 
 /** Payments of one shard in groups that one transaction takes. */
 const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[] => {
