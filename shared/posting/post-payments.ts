@@ -56,6 +56,7 @@ const plan = (posting: Posting, postedAt: Timestamp): Planned => {
     finalFee,
     openAt: undefined,
     postedAt,
+    moneyVersion: (payment.moneyVersion ?? 0) + 1,
     takenBackMinor: money.takenBackMinor,
     movements: money.movements.map((movement) => ({ ...movement, postedAt })),
     ...('row' in by && {
