@@ -191,6 +191,7 @@ describe('money of a payment that was paid out', () => {
     aDayLater(deps)
     await payOut(deps, await sweptNow(deps, client))
     await heard(deps, payment, aChargeback(deps, 100_000))
+    deps.clock.advance(60)
     await writeOff(deps, client, 95_460)
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
 
