@@ -109,7 +109,8 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
     const row = withProviderLeg(payment, heard)
     if (hasMoved(payment, row)) return
     if (payment.movements.length >= MOST_MOVEMENTS) {
-      return bookBeyond(deps, { ...row, rowAt: row.at }, tooManyMovements(payment, row, deps.now()))
+      const { transactionId, providerMinor, at: rowAt } = row
+      return bookBeyond(deps, { transactionId, providerMinor, rowAt }, tooManyMovements(payment, row, deps.now()))
     }
     const moved = moveMoney(moneyOf(payment), row)
     if (moved === undefined) return

@@ -277,7 +277,7 @@ export const aTransaction = (
       paymentRequestId: payment.paymentRequestId,
       amountMinor: payment.notionalMinor,
       keptMinor: minor(fields.keptMinor ?? payment.providerFeeMinor),
-      settledAt: fields.settledAt,
+      settledAt: fields.settledAt ?? payment.paidAt ?? payment.createdAt,
     },
   )
 

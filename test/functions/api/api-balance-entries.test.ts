@@ -50,17 +50,10 @@ describe('GET /v1/balance/entries (design section 8)', () => {
 
     const { body } = await ask()
 
-    const [first = waiting, other = waiting] = taken
-    const ofFirst = [first, other]
-      .toSorted((a, b) => a.paymentId.localeCompare(b.paymentId))
-      .map((one) => one.paymentId)
     const rows = body['data'] as readonly Query[]
-    expect(
-      rows
-        .slice(0, 2)
-        .map((row) => row['payment_id'])
-        .toSorted(),
-    ).toStrictEqual(ofFirst)
+    expect(new Set(rows.slice(0, 2).map((row) => row['payment_id']))).toStrictEqual(
+      new Set(taken.map(({ paymentId }) => paymentId)),
+    )
     expect(rows.map((row) => [row['type'], row['settlement_id']])).toStrictEqual([
       ['payment', failed.settlementId],
       ['payment', failed.settlementId],
