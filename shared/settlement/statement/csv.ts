@@ -1,20 +1,26 @@
 /** What a spreadsheet would take for a formula, and run. */
 const FORMULA = /^[=+\-@\t\r]/
-const NEEDS_QUOTES = /[",\r\n]/
 
 type Cell = string | number | undefined
 
-/** Numbers are no formulas, whatever their sign. */
+/** Text is quoted, so that no separator and no leading zero is lost. Numbers are no formulas, whatever their sign. */
 const cellOf = (value: Cell): string => {
-  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value ?? '')
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  if (typeof value !== 'string') return String(value ?? '')
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return `"${text.replaceAll('"', '""')}"`
 }
 
-/** Rows as CSV (RFC 4180) under a line with the columns' names. */
+/** The line with the columns' names. */
+export const csvHead = (columns: readonly string[]): string => `${columns.join(',')}\n`
+
+/** Rows as CSV (RFC 4180), without the columns' names. */
+export const csvRows = <Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
+): string => rows.map((row) => `${columns.map((column) => cellOf(row[column])).join(',')}\n`).join('')
+
+/** The same under their columns' names. */
 export const csv = <Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
-): string =>
-  [columns, ...rows.map((row) => columns.map((column) => row[column]))]
-    .map((cells) => `${cells.map(cellOf).join(',')}\n`)
-    .join('')
+): string => csvHead(columns) + csvRows(columns, rows)
