@@ -88,7 +88,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
   finance('audit-ledger', JUDGING, { timeoutSeconds: 300 }),
-  finance('get-books', BOOKS, { timeoutSeconds: 300 }),
+  finance('get-books', BOOKS, { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 }),
   finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
   finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
   finance('resolve-suspense', allAccess(changed('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] })),

@@ -1,9 +1,35 @@
 import * as v from 'valibot'
+import { BookDaySchema } from '../../shared/books/book-period.ts'
 import { getBooks } from '../../shared/books/get-books.ts'
+import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  "What was received, credited, settled and paid out, and what the provider settled to us, each with its source. Of a merchant now; without one, of all as the day's comparison saw them. Changes nothing."
-const input = v.strictObject({ client_id: v.optional(v.string()) })
+  'The books of a merchant, or of all merchants and the house, for days of Jakarta: what came in, went back and was ' +
+  'paid out, what is owed, and the trial balance. Without dates, this month so far. Changes nothing.'
 
-export const handler = adminHandler({ summary, input }, (request, deps) => getBooks(deps, request))
+const input = v.pipe(
+  v.strictObject({
+    client_id: v.optional(v.string()),
+    from: v.optional(BookDaySchema),
+    to: v.optional(BookDaySchema),
+    format: v.optional(v.picklist(['json', 'csv']), 'json'),
+    provider_balance: v.optional(v.boolean(), false),
+    cursor: v.optional(v.string()),
+  }),
+  v.check(
+    ({ client_id, format, provider_balance }) => !provider_balance || (client_id === undefined && format === 'json'),
+    'provider_balance is of the whole account: only without client_id, and with format json',
+  ),
+)
+
+export const handler = adminHandler({ summary, input }, (request, deps) =>
+  getBooks(deps, {
+    clientId: request.client_id === undefined ? undefined : parseClientId(request.client_id),
+    from: request.from,
+    to: request.to,
+    format: request.format,
+    providerBalance: request.provider_balance,
+    cursor: request.cursor,
+  }),
+)

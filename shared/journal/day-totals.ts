@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Minor, MinorSchema, plus } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
-import { addMs, HOUR_MS, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, HOUR_MS, type Timestamp, timestampOf } from '../time.ts'
 import { ENTRY_TYPES, type Entry, isForClient } from './entry.ts'
 
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
@@ -9,6 +9,9 @@ const JAKARTA_MS = 7 * HOUR_MS
 
 /** The day of the books that a time belongs to, such as 2026-11-22. */
 export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0, 10)
+
+/** The time at which such a day is over. */
+export const endOfBookDay = (day: string): Timestamp => addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 
 /** Sums of entries of one type, method and day of `posted_at`: what the books are made of. */
 export const DayTotalSchema = v.object({

@@ -10,6 +10,8 @@ export type Provider = {
   cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
   /** One page of transactions. Inside a span only `afterId` is a position: their order is the provider's affair. */
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
+  /** What our account holds now, by the provider's own word. It names no settlement time, so it proves nothing. */
+  getBalance(account: 'CASH', timeoutMs: number): Promise<Answer<ProviderBalance>>
   /**
    * How long the provider wants no more calls of an operation, by the headers of its last answer to one; 0: go on. Work
    * that nobody waits for obeys it (`waitForProvider`); a customer's question is asked all the same.
@@ -78,6 +80,8 @@ export type CancelAnswer =
   | { readonly kind: 'not_cancellable' }
   | { readonly kind: 'not_found' }
   | Unanswered
+
+export type ProviderBalance = { readonly amountMinor: Minor }
 
 /** `open` covers every state from which the request can still end in another one. */
 export type ProviderRequestStatus = 'open' | 'succeeded' | 'failed' | 'expired' | 'cancelled'

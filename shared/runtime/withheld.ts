@@ -37,6 +37,7 @@ export const WITHHELD = {
     getPayment: noProvider,
     cancelRequest: noProvider,
     listTransactions: noProvider,
+    getBalance: noProvider,
     pauseMs: noProvider,
     callsLeft: noProvider,
   } satisfies Provider,

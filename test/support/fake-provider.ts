@@ -1,4 +1,4 @@
-import { minor } from '../../shared/money.ts'
+import { minor, ZERO } from '../../shared/money.ts'
 import type {
   CreateRequestInput,
   Provider,
@@ -122,6 +122,7 @@ export const fakeProvider = (): FakeProvider => {
       return { kind: 'cancelled' }
     },
     listTransactions: async (filter) => found(pageOfRows(transactions, filter)),
+    getBalance: async () => ({ kind: 'found', value: { amountMinor: ZERO } }),
     pauseMs: () => 0,
     callsLeft: () => undefined,
   }
@@ -142,6 +143,7 @@ export const fakeProvider = (): FakeProvider => {
     getPayment: recorded('getPayment'),
     cancelRequest: recorded('cancelRequest'),
     listTransactions: recorded('listTransactions'),
+    getBalance: recorded('getBalance'),
     pauseMs: (operation) => answers.pauseMs(operation),
     callsLeft: (operation) => answers.callsLeft(operation),
     script: (name, implementation) => {

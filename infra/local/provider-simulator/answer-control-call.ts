@@ -46,8 +46,8 @@ const CONTROLS: readonly ControlCall[] = [
   {
     method: 'POST',
     path: '/_simulator/payment_requests/{id}/reverse',
-    body: { kind: 'refund', amount: 50_000 },
-    does: 'lets the money go back: voided or reversed, whole; refund, chargeback or chargeback_reversal, of `amount` or whole',
+    body: { kind: 'chargeback', amount: 50_000, fee: 25_000 },
+    does: 'lets the money go back: voided or reversed, whole; refund, chargeback (`fee` beside the amount) or chargeback_reversal, of `amount` or whole',
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
   {

@@ -70,6 +70,7 @@ const ROUTES: readonly Route[] = [
     target: 'transactions',
     run: (core, _call, id) => core.getTransaction(id),
   },
+  { method: 'GET', template: '/balance', run: (core, call) => core.getBalance(call.query) },
 ]
 
 const MATCHERS = ROUTES.map((route) => ({

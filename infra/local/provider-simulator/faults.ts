@@ -41,7 +41,15 @@ type FaultNames = {
   readonly create: CallFaultName
   readonly get: CallFaultName
   readonly cancel: CallFaultName
-  readonly transactions: CallFaultName | 'missing' | 'duplicate' | 'wrong_amount' | 'fee' | 'fee_late' | 'fee_invoiced'
+  readonly transactions:
+    | CallFaultName
+    | 'missing'
+    | 'duplicate'
+    | 'wrong_amount'
+    | 'fee'
+    | 'fee_late'
+    | 'fee_invoiced'
+    | 'settle_now'
   readonly callback: 'lost' | 'duplicate' | 'delay' | 'reorder' | 'forged' | 'wrong_token' | 'legacy_names'
   readonly payment: 'wrong_amount' | 'after_expiry'
 }
@@ -76,6 +84,7 @@ const MENU: { readonly [T in FaultTarget]: Readonly<Record<FaultNames[T], v.Gene
     fee: Fee,
     fee_late: Seconds,
     fee_invoiced: NoValue,
+    settle_now: NoValue,
   },
   callback: {
     lost: NoValue,

@@ -8,6 +8,7 @@ import { createPaymentRequest } from './requests/create-payment-request.ts'
 import { simulatePayment } from './requests/simulate-payment.ts'
 import type { Change } from './simulator-store.ts'
 import { bookRow } from './transactions/book-row.ts'
+import { getBalance } from './transactions/get-balance.ts'
 import { getTransaction, listTransactions } from './transactions/list-transactions.ts'
 import { reversePayment } from './transactions/reverse-payment.ts'
 import { requireRequest, type World } from './world.ts'
@@ -31,6 +32,7 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     /** A row that no capture makes, such as a withdrawal or one of a type of tomorrow. */
     bookTransaction: (body: unknown) => run(() => bookRow(world, body)),
     getTransaction: (id: string) => run(() => getTransaction(world, id)),
+    getBalance: (search: URLSearchParams) => run(() => getBalance(world, search)),
     /** What the payer or the channel does, as opposed to the merchant: decline, or let the time pass. */
     failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),
     expirePaymentRequest: (id: string) => run(() => expireRequest(world, id)),

@@ -4,7 +4,7 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printable } from '../../local/terminal/printable.ts'
 import { ACTIONS, describedAction } from './action.ts'
-import { defineAction } from './action-command.ts'
+import { type Asked, defineAction } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 
@@ -31,6 +31,34 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
     if (body.cursor) io.err(printable(`There is more: --cursor ${body.cursor}`))
   } else io.out(json ? asJson : renderReply(action, body))
   return 0
+}
+
+/** A report that one run could not finish: the next run goes on from the cursor. */
+const Unfinished = v.object({
+  status: v.literal(200),
+  body: v.object({ continuing: v.literal(true), cursor: v.string(), csv: v.optional(v.string(), '') }),
+})
+
+const WithCsv = v.object({ status: v.number(), body: v.looseObject({ csv: v.string() }) })
+
+/** Each run reads for minutes: more of them are no report any more. */
+const MOST_RUNS = 500
+
+/** Asks for an answer, and for the rest of it as often as there is more. The parts of a CSV are one answer. */
+const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> => {
+  let csv = ''
+  let payload = asked.payload
+  for (let run = 0; run < MOST_RUNS; run++) {
+    const answer = await invokeAction(spec, { ...asked, payload }, env)
+    const unfinished = v.safeParse(Unfinished, answer)
+    if (!unfinished.success) {
+      return v.is(WithCsv, answer) ? { ...answer, body: { ...answer.body, csv: csv + answer.body.csv } } : answer
+    }
+    const { cursor, csv: part } = unfinished.output.body
+    csv += part
+    payload = { ...asked.payload, cursor }
+  }
+  throw new InvocationFailed(`${spec.name} was not finished after ${MOST_RUNS} runs`)
 }
 
 const headingOf = ({ trigger }: FunctionSpec): string =>
@@ -76,7 +104,7 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
     for (const spec of named.length > 0 ? named : ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
       defineAction(command, await describedAction(spec), io.env['GATEWAY_OPERATOR'], async (asked) => {
-        code = report(io, spec.name, asked.json, await invokeAction(spec, asked, io.env))
+        code = report(io, spec.name, asked.json, await askAll(spec, asked, io.env))
       })
     }
     // Asked for anywhere, help is all there is: nothing is called, and nothing else has to be right.

@@ -14,6 +14,7 @@ import type {
 import { readProviderKey } from '../provider-secret.ts'
 import { callJson, type HttpCall, type HttpOutcome } from './call-json.ts'
 import { rateLimits } from './rate-limits.ts'
+import { BalanceSchema } from './xendit-balance.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
 
@@ -67,6 +68,10 @@ export const xenditProvider = (options: XenditOptions): Provider => {
       getById(send, { operation: 'getPayment', path: '/v3/payments', id, timeoutMs }, PaymentSchema),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
+    getBalance: (account, timeoutMs) => {
+      const query = new URLSearchParams({ account_type: account })
+      return get(send, { operation: 'getBalance', method: 'GET', path: '/balance', query, timeoutMs }, BalanceSchema)
+    },
   }
 }
 

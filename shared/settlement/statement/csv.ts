@@ -11,11 +11,17 @@ const cellOf = (value: Cell): string => {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-/** Rows as CSV (RFC 4180) under a line with the columns' names. */
+/** The line with the columns' names. */
+export const csvHead = (columns: readonly string[]): string => `${columns.join(',')}\n`
+
+/** Rows as CSV (RFC 4180), without the columns' names. */
+export const csvRows = <Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
+): string => rows.map((row) => `${columns.map((column) => cellOf(row[column])).join(',')}\n`).join('')
+
+/** The same under their columns' names. */
 export const csv = <Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
-): string =>
-  [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column])))]
-    .map((cells) => `${cells.join(',')}\n`)
-    .join('')
+): string => csvHead(columns) + csvRows(columns, rows)

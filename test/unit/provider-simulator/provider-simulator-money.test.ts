@@ -145,6 +145,22 @@ describe('money that goes back at the provider simulator (design section 10)', (
     },
   )
 
+  it('chargeback: its row includes the fee that it shows, and what is won back does not', async ({ sim }) => {
+    const id = sim.create()
+    sim.pay(id)
+
+    const row = sim.core.reversePayment(id, { kind: 'chargeback', amount: 90_000, fee: 25_000 })
+    const won = sim.core.reversePayment(id, { kind: 'chargeback_reversal' })
+    await sim.advance(1)
+
+    expect(row).toMatchObject({ amount: 115_000, net_amount: 115_000, fee: { status: 'COMPLETED' } })
+    expect(row.fee.xendit_fee + row.fee.value_added_tax).toBe(25_000)
+    expect(won).toMatchObject({ amount: 90_000, fee: { xendit_fee: 0 } })
+    expect(sim.callbacks.find(({ event }) => event === 'dispute.action_required')).toMatchObject({
+      amount: { initial: '90000' },
+    })
+  })
+
   it('chargeback_reversal: brings the money of a chargeback again, and is refused without one', async ({ sim }) => {
     const id = sim.create()
     sim.pay(id)
@@ -162,7 +178,13 @@ describe('money that goes back at the provider simulator (design section 10)', (
     const id = sim.create()
     expect(() => sim.core.reversePayment(id, { kind: 'refund' })).toThrow(/nothing was paid/)
     sim.pay(id)
-    for (const wrong of [{}, { kind: 'returned' }, { kind: 'voided', amount: 1 }, { kind: 'refund', amount: 0.5 }]) {
+    for (const wrong of [
+      {},
+      { kind: 'returned' },
+      { kind: 'voided', amount: 1 },
+      { kind: 'refund', amount: 0.5 },
+      { kind: 'refund', fee: 1 },
+    ]) {
       expect(() => sim.core.reversePayment(id, wrong)).toThrow(expect.objectContaining({ status: 400 }))
     }
   })

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { parseInput } from '../parse-input.ts'
 import { BUSINESS_ID, type Transaction } from '../provider-objects.ts'
 import { timestampNow, type World } from '../world.ts'
+import { splitFee } from './transaction-rows.ts'
 
 const text = v.pipe(v.string(), v.maxLength(255))
 const Instant = v.pipe(
@@ -16,6 +17,8 @@ const RowOrder = v.strictObject({
   status: v.optional(text, 'SUCCESS'),
   settlement_status: v.optional(v.nullable(text), null),
   fee_status: v.optional(text, 'COMPLETED'),
+  /** What the row shows beside its amounts; it changes none of them. */
+  fee: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e12)), 0),
   reference_id: v.optional(text, 'withdrawal-1'),
   product_id: v.optional(text, ''),
   channel_category: v.optional(text, 'BANK'),
@@ -34,7 +37,7 @@ const RowOrder = v.strictObject({
  * any times. Nothing else happens, and no callback follows.
  */
 export const bookRow = (world: World, input: unknown): Transaction => {
-  const { fee_status: feeStatus, ...order } = parseInput(RowOrder, input)
+  const { fee_status: feeStatus, fee, ...order } = parseInput(RowOrder, input)
   const now = timestampNow(world)
   const row: Transaction = {
     id: `txn_${world.newUuid()}`,
@@ -46,13 +49,7 @@ export const bookRow = (world: World, input: unknown): Transaction => {
     net_amount: order.net_amount ?? order.amount,
     created: order.created ?? now,
     updated: order.updated ?? now,
-    fee: {
-      xendit_fee: 0,
-      value_added_tax: 0,
-      xendit_withholding_tax: 0,
-      third_party_withholding_tax: 0,
-      status: feeStatus,
-    },
+    fee: { ...splitFee(fee), status: feeStatus },
   }
   world.store.transactions.put({ id: row.id, row })
   return row

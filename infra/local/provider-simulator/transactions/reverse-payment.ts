@@ -7,16 +7,20 @@ import type { TransactionRecord } from '../simulator-store.ts'
 import { requireRequest, timestampNow, type World } from '../world.ts'
 import { bookRow } from './book-row.ts'
 
-const Amount = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1_000_000_000_000))
+const Whole = v.pipe(v.number(), v.safeInteger(), v.maxValue(1_000_000_000_000))
+const Amount = v.pipe(Whole, v.minValue(1))
 
 /** The payment's own row turns, whole. */
 const Turn = v.strictObject({ kind: v.picklist(['voided', 'reversed']) })
 /** The money moves in a row of its own, whole or in part. */
-const OwnRow = v.strictObject({
-  kind: v.picklist(['refund', 'chargeback', 'chargeback_reversal']),
+const OwnRow = v.strictObject({ kind: v.picklist(['refund', 'chargeback_reversal']), amount: v.optional(Amount) })
+/** The provider takes a fee for a dispute, beside the amount. */
+const Chargeback = v.strictObject({
+  kind: v.literal('chargeback'),
   amount: v.optional(Amount),
+  fee: v.optional(v.pipe(Whole, v.minValue(0)), 0),
 })
-const ReverseOrder = v.variant('kind', [Turn, OwnRow])
+const ReverseOrder = v.variant('kind', [Turn, OwnRow, Chargeback])
 
 /**
  * Lets the money of a request's last capture go back, or come again after a dispute that was won (design section 10).
@@ -58,14 +62,19 @@ const EVENTS = {
   chargeback_reversal: 'dispute.won',
 } as const
 
+/** The amount of a dispute, without the fee that its row includes. */
+const disputedBy = ({ amount, fee }: Transaction): number => amount - fee.xendit_fee - fee.value_added_tax
+
 const bookOwnRow = (
   world: World,
   captured: Transaction,
-  { kind, amount: ordered }: v.InferOutput<typeof OwnRow>,
+  order: v.InferOutput<typeof OwnRow> | v.InferOutput<typeof Chargeback>,
 ): Transaction => {
+  const { kind, amount: ordered } = order
   const disputed = rowsOf(world, captured.product_id).find(({ row }) => row.type === 'CHARGEBACK')
   if (kind === 'chargeback_reversal' && !disputed) throw ineligible('there is no chargeback to be won back')
-  const amount = ordered ?? (kind === 'chargeback_reversal' && disputed ? disputed.row.amount : captured.amount)
+  const amount = ordered ?? (kind === 'chargeback_reversal' && disputed ? disputedBy(disputed.row) : captured.amount)
+  const fee = order.kind === 'chargeback' ? order.fee : 0
   const row = bookRow(world, {
     type: TYPES[kind],
     reference_id: captured.reference_id,
@@ -73,7 +82,8 @@ const bookOwnRow = (
     channel_category: captured.channel_category,
     channel_code: captured.channel_code,
     currency: captured.currency,
-    amount,
+    amount: amount + fee,
+    fee,
     cashflow: kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT',
   })
   const about = { payment_id: captured.product_id, reference_id: captured.reference_id, currency: captured.currency }

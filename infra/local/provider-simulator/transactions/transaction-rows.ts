@@ -57,8 +57,8 @@ export const bookCapture = (world: World, payment: Payment, captured: { captureI
   }
   world.store.transactions.put({ id: row.id, row, settleAtMs, finalFee })
   applyRowFaults(world, row.id)
-  if (settleAtMs <= world.nowMs()) settleTransaction(world, row.id)
-  else world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
+  settleTransaction(world, row.id)
+  if (settleAtMs > world.nowMs()) world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
 }
 
 /** Makes the fee of a row final. Does nothing for a row that is settled, or not due. */
@@ -92,7 +92,11 @@ export const applyRowFaults = (world: World, id: string) => {
     const netAmount = struck.row.net_amount + amount - struck.row.amount
     struck = { ...struck, row: { ...struck.row, amount, net_amount: netAmount, updated: timestampNow(world) } }
   }
+  const isOpen = struck.settleAtMs !== undefined && struck.settleAtMs > world.nowMs()
+  const settlesNow = isOpen && takeFault(world, 'transactions', ['settle_now']) !== undefined
+  if (settlesNow) struck = { ...struck, settleAtMs: world.nowMs() }
   if (struck !== record) world.store.transactions.put(struck)
+  if (settlesNow) settleTransaction(world, id)
 }
 
 const requireChannel = (code: string): Channel => {
@@ -115,8 +119,8 @@ const tariffFee = (channel: Channel, amount: number) => {
   return completedFee(fee, Math.floor((fee * 11) / 100))
 }
 
-// An ordered total is shown as fee and tax too, so that a reader who takes only one of them is found out.
-const splitFee = (total: number) => {
+/** An ordered total is shown as fee and tax too, so that a reader who takes only one of them is found out. */
+export const splitFee = (total: number) => {
   const tax = Math.floor((total * 11) / 111)
   return completedFee(total - tax, tax)
 }

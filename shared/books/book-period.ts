@@ -1,0 +1,34 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { bookDay } from '../journal/day-totals.ts'
+
+/** Days of Asia/Jakarta, both included. */
+export type BookPeriod = { readonly from: string; readonly to: string }
+
+const isDay = (text: string): boolean => {
+  const midnight = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
+}
+
+/** A date that exists, such as 2026-11-30. */
+export const BookDaySchema = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as 2026-11-30'),
+  v.check(isDay, 'must be a date such as 2026-11-30'),
+)
+
+/** The period that was asked for: the month of its last day so far, which is today, unless it says. */
+export const bookPeriod = (
+  deps: Pick<Deps, 'now'>,
+  asked: { readonly from?: string | undefined; readonly to?: string | undefined },
+): BookPeriod => {
+  const today = bookDay(deps.now())
+  const { to = today } = asked
+  const { from = `${to.slice(0, 'yyyy-mm'.length)}-01` } = asked
+  if (to > today) throw invalid('to must not be in the future', { to: [`at most ${today}, the date in Jakarta`] })
+  if (from > to) throw invalid('from must not be after to', { from: [`at most ${to}`] })
+  return { from, to }
+}
+
+export const isIn = ({ from, to }: BookPeriod, day: string): boolean => from <= day && day <= to

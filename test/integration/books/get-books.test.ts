@@ -1,0 +1,313 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { handler as getBooks } from '../../../functions/admin/get-books.ts'
+import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { closeStep } from '../../../shared/settlement/settlement-store.ts'
+import { queriesIn, recordTable } from '../../support/intercept-table.ts'
+import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
+import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { aBookClient, aPosted, settled, threeDays } from './books-world.ts'
+
+const Body = v.object({
+  from: v.string(),
+  to: v.string(),
+  figures: v.array(v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })),
+  balanced: v.boolean(),
+})
+
+const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) => {
+  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
+  const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
+  return { ...body, figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])) }
+}
+
+/** What stands at the end of the three days. */
+const STANDING = {
+  owed_to_clients: 165_800,
+  owed_by_clients: 80_900,
+  in_suspense: 30_000,
+  at_provider: 192_850,
+  at_bank: -95_500,
+  clients: 84_900,
+  house: -17_550,
+}
+
+const WHOLE = {
+  'taken_in.virtual_account': 300_000,
+  'taken_in.qris': 50_000,
+  fees: 4_350,
+  markup: 250,
+  taken_back: 150_000,
+  given_back: 20_000,
+  paid_out: 145_500,
+  'loss.payment': 196_000,
+  'loss.refund': 4_000,
+  'loss.chargeback': 5_000,
+  'loss.late_row': -195_000,
+  'loss.written_off': 5_000,
+  'loss.suspense': 300,
+  'loss.withdrawal': 2_500,
+  ...STANDING,
+}
+
+describe('get-books (design section 12)', () => {
+  it('shows the month so far, worked by hand, and its trial balance', async () => {
+    const deps = memoryDeps()
+    await threeDays(deps)
+
+    const books = await booksOf(deps)
+
+    expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', figures: WHOLE, balanced: true })
+    expect(WHOLE.at_provider + WHOLE.at_bank).toBe(WHOLE.clients + WHOLE.in_suspense + WHOLE.house)
+  })
+
+  it('explains the house by the markup less all losses, and what clients have by what moved', async () => {
+    const deps = memoryDeps()
+    await threeDays(deps)
+
+    const { figures } = await booksOf(deps)
+
+    const losses = Object.entries(figures).filter(([name]) => name.startsWith('loss.'))
+    expect(WHOLE.markup - losses.reduce((sum, [, amount]) => sum + amount, 0)).toBe(figures['house'])
+    const takenIn = WHOLE['taken_in.virtual_account'] + WHOLE['taken_in.qris']
+    const adjusted = 10_000 + 5_000
+    const { fees, markup, taken_back: back, given_back: again, paid_out: out } = WHOLE
+    expect(takenIn - fees - markup - back + again + adjusted - out).toBe(figures['clients'])
+  })
+
+  it('names every figure, also those of zero, with its source', async () => {
+    const { body } = await invokeAdmin(getBooks, memoryDeps(), {})
+
+    const { figures } = v.parse(Body, body)
+    expect(figures.map(({ name }) => name)).toStrictEqual([
+      'taken_in.virtual_account',
+      'taken_in.ewallet',
+      'taken_in.qris',
+      'fees',
+      'markup',
+      'taken_back',
+      'given_back',
+      'paid_out',
+      'loss.payment',
+      'loss.refund',
+      'loss.chargeback',
+      'loss.reversal',
+      'loss.dispute_won',
+      'loss.late_row',
+      'loss.recovered',
+      'loss.written_off',
+      'loss.correction',
+      'loss.suspense',
+      'loss.suspense_resolved',
+      'loss.suspense_refunded',
+      'loss.unmatched',
+      'loss.withdrawal',
+      'owed_to_clients',
+      'owed_by_clients',
+      'in_suspense',
+      'at_provider',
+      'at_bank',
+      'clients',
+      'house',
+    ])
+    expect(figures.every(({ source }) => source.length > 0)).toBe(true)
+  })
+
+  it('counts what stood at the end of the last day, in Jakarta', async () => {
+    const deps = memoryDeps()
+    await threeDays(deps)
+
+    const books = await booksOf(deps, { to: '2026-11-20' })
+
+    expect(books).toStrictEqual({
+      from: '2026-11-01',
+      to: '2026-11-20',
+      figures: {
+        'taken_in.virtual_account': 300_000,
+        'taken_in.qris': 50_000,
+        fees: 8_350,
+        markup: 350,
+        'loss.payment': 196_000,
+        'loss.suspense': 300,
+        owed_to_clients: 341_300,
+        in_suspense: 30_000,
+        at_provider: 175_350,
+        clients: 341_300,
+        house: -195_950,
+      },
+      balanced: true,
+    })
+  })
+
+  it('shows what moved on one day beside what stands after it', async () => {
+    const deps = memoryDeps()
+    await threeDays(deps)
+
+    const { figures } = await booksOf(deps, { from: '2026-11-21', to: '2026-11-21' })
+
+    expect(figures).toStrictEqual({
+      paid_out: 145_500,
+      'loss.late_row': -195_000,
+      owed_to_clients: 195_800,
+      in_suspense: 30_000,
+      at_provider: 370_350,
+      at_bank: -145_500,
+      clients: 195_800,
+      house: -950,
+    })
+  })
+
+  it('shows one merchant alone, without what is the house’s', async () => {
+    const deps = memoryDeps()
+    const { a } = await threeDays(deps)
+
+    const books = await booksOf(deps, { client_id: a.clientId })
+
+    expect(books).toStrictEqual({
+      from: '2026-11-01',
+      to: '2026-11-22',
+      figures: {
+        'taken_in.virtual_account': 100_000,
+        'taken_in.qris': 50_000,
+        fees: 350,
+        markup: 50,
+        taken_back: 100_000,
+        paid_out: 145_500,
+        'loss.refund': 4_000,
+        'loss.written_off': 5_000,
+        owed_by_clients: 80_900,
+        at_provider: 45_650,
+        at_bank: -135_500,
+        clients: -80_900,
+        house: -8_950,
+      },
+      balanced: true,
+    })
+  })
+
+  it('leaves re-credits out: the same money is in no figure twice', async () => {
+    const deps = memoryDeps()
+    const { b, settlementOfB } = await threeDays(deps)
+    await deps.table.write(closeStep({ ...settlementOfB, status: 'failed' }))
+
+    const input = { operator: OPERATOR, settlement_id: settlementOfB.settlementId, notes: 'account closed' }
+    expect((await invokeAdmin(recredit, deps, input)).status).toBe(200)
+    const open = await booksOf(deps)
+    deps.clock.advance(60)
+    await settled(deps, b)
+
+    expect(open.figures).toStrictEqual(WHOLE)
+    expect(await booksOf(deps)).toStrictEqual(open)
+  })
+
+  it('is a line for each merchant and one for the house as CSV, whose columns add up to the whole', async () => {
+    const deps = memoryDeps()
+    const { a, b } = await threeDays(deps)
+
+    const { body } = await invokeAdmin(getBooks, deps, { format: 'csv' })
+
+    const { csv } = v.parse(v.strictObject({ csv: v.string() }), body)
+    const [head = '', ...lines] = csv.trimEnd().split('\n')
+    const rows = lines.map((line) => line.split(','))
+    expect(rows.map(([name]) => name)).toStrictEqual([`"${a.clientId}"`, `"${b.clientId}"`, '"house"'])
+    expect(rows.map((row) => row.at(-1))).toStrictEqual(['"true"', '"true"', '"true"'])
+    const sums = head
+      .split(',')
+      .slice(1, -1)
+      .map((name, at) => [name, rows.reduce((sum, row) => sum + Number(row[at + 1]), 0)] as const)
+    expect(Object.fromEntries(sums.filter(([, amount]) => amount !== 0))).toStrictEqual(WHOLE)
+    const one = await invokeAdmin(getBooks, deps, { format: 'csv', client_id: b.clientId })
+    expect(one.body).toStrictEqual({ csv: `${head}\n${lines[1] ?? ''}\n` })
+  })
+
+  it('shows the provider’s own balance beside them on request', async () => {
+    const deps = memoryDeps()
+    deps.provider.script('getBalance', async () => ({ kind: 'found', value: { amountMinor: minor(-1_500) } }))
+
+    const { body } = await invokeAdmin(getBooks, deps, { provider_balance: true })
+    deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    const silent = await invokeAdmin(getBooks, deps, { provider_balance: true })
+
+    expect(body).toMatchObject({
+      balanced: true,
+      provider_balance: { account: 'CASH', amount_minor: -1_500, at: deps.now() },
+    })
+    expect(silent.body).toMatchObject({ balanced: true, provider_balance: { unanswered: 'unreachable' } })
+    expect((await invokeAdmin(getBooks, deps, { provider_balance: true, format: 'csv' })).status).toBe(422)
+  })
+
+  it.each([
+    [{ from: '2026-11-31' }, 'from: must be a date such as 2026-11-30'],
+    [{ to: '20261130' }, 'to: must be a date such as 2026-11-30'],
+    [{ to: '2026-11-21' }, 'to must not be in the future'],
+    [{ from: '2026-11-03', to: '2026-11-02' }, 'from must not be after to'],
+    [{ cursor: 'e30' }, 'cursor: must be the cursor of the run before'],
+  ])('refuses %o', async (input, message) => {
+    expect(await invokeAdmin(getBooks, memoryDeps(), input)).toMatchObject({ status: 422, body: { message } })
+  })
+
+  it('answers 404 for a merchant that is not there', async () => {
+    expect(await invokeAdmin(getBooks, memoryDeps(), { client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
+  })
+})
+
+describe('get-books of many merchants and payments', () => {
+  it('reads no entry that a settlement has taken', async () => {
+    const deps = memoryDeps()
+    const { a } = await threeDays(deps)
+    const { settledUntil } = await readWindow(deps, a.clientId)
+    const recorded = recordTable(deps)
+
+    await booksOf(recorded.deps, { client_id: a.clientId })
+
+    const read = queriesIn(recorded.calls).filter(({ partition }) => partition[0] === `JOURNAL#${a.clientId}`)
+    expect(read.length).toBeGreaterThan(0)
+    for (const { range } of read) expect(range).toMatchObject({ between: [settledUntil, expect.anything()] })
+  })
+
+  it('finds settlements that the index does not know yet', async () => {
+    const { deps } = depsWithLateIndexes('SETTLEMENT#')
+    const client = await aBookClient(deps)
+    for (let day = 0; day < 3; day++) {
+      await aPosted(deps, client, { feeMinor: 4_000 })
+      deps.clock.advance(2 * 86_400)
+      await settled(deps, client)
+    }
+
+    const books = await booksOf(deps, { client_id: client.clientId })
+
+    expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 300_000, clients: 287_700 }, balanced: true })
+  })
+
+  it('answers a cursor when the time of a run is over, and the last run answers the whole', async () => {
+    const deps = memoryDeps()
+    await threeDays(deps)
+    for (let more = 0; more < 90; more++) await aBookClient(deps)
+    const wholeCsv = v.parse(v.object({ csv: v.string() }), (await invokeAdmin(getBooks, deps, { format: 'csv' })).body)
+    let time = 0
+    const slow = { ...deps, monotonicMs: () => (time += 300_000) }
+    const Answer = v.object({ continuing: v.optional(v.boolean()), cursor: v.optional(v.string()), csv: v.string() })
+
+    const runs: v.InferOutput<typeof Answer>[] = []
+    let cursor: string | undefined
+    do {
+      const input = { format: 'csv', ...(cursor && { cursor }) }
+      const run = v.parse(Answer, (await invokeAdmin(getBooks, slow, input)).body)
+      runs.push(run)
+      cursor = run.cursor
+    } while (cursor && runs.length < 10)
+    const first = await invokeAdmin(getBooks, slow, {})
+    const { cursor: next } = v.parse(v.object({ cursor: v.string() }), first.body)
+    const second = await invokeAdmin(getBooks, slow, { cursor: next })
+
+    expect(runs.map(({ continuing }) => continuing)).toStrictEqual([true, true, undefined])
+    expect(runs.map(({ csv }) => csv).join('')).toBe(wholeCsv.csv)
+    expect(first.body).toStrictEqual({ continuing: true, cursor: expect.any(String) as unknown })
+    // A cursor keeps its days, whatever the next call says of them.
+    const { cursor: kept } = v.parse(v.object({ cursor: v.string() }), second.body)
+    expect(await booksOf(slow, { cursor: kept, to: '2026-11-20' })).toMatchObject({ to: '2026-11-22', figures: WHOLE })
+  })
+})

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { cli } from '../../support/admin-command.ts'
+import { json, type Script } from '../../support/scripted-server.ts'
+
+/** Answers these one after the other, and the last one for ever. */
+const inTurn = (...bodies: readonly object[]): Script => {
+  let asked = 0
+  return (response, request) => {
+    const body = bodies[Math.min(asked, bodies.length - 1)]
+    asked += 1
+    json(200, { status: 200, body })(response, request)
+  }
+}
+
+describe('npm run admin, of a report that one run cannot finish', () => {
+  it('follows the cursor to the last run, and shows that one', async () => {
+    const last = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
+    const { run, called } = await cli(
+      inTurn({ continuing: true, cursor: 'c1' }, { continuing: true, cursor: 'c2' }, last),
+    )
+
+    const result = await run('get-books', '--from', '2026-11-01', '--json')
+
+    expect(result).toStrictEqual({ code: 0, out: JSON.stringify(last, null, 2), err: '' })
+    expect(called().map(({ body }) => body)).toStrictEqual([
+      { from: '2026-11-01' },
+      { from: '2026-11-01', cursor: 'c1' },
+      { from: '2026-11-01', cursor: 'c2' },
+    ])
+  })
+
+  it('prints the parts of a CSV as one', async () => {
+    const { run } = await cli(inTurn({ continuing: true, cursor: 'c1', csv: 'id,net\n"a",1\n' }, { csv: '"b",2\n' }))
+
+    const result = await run('get-books', '--format', 'csv')
+
+    expect(result).toStrictEqual({ code: 0, out: 'id,net\n"a",1\n"b",2', err: '' })
+  })
+
+  it('ends with the refusal of a later run, and prints nothing else', async () => {
+    let asked = 0
+    const { run } = await cli((response, request) => {
+      const body = { continuing: true, cursor: 'c1', csv: 'id,net\n' }
+      const refusal = { status: 422, body: { message: 'no', code: 'validation' } }
+      json(200, asked++ === 0 ? { status: 200, body } : refusal)(response, request)
+    })
+
+    const result = await run('get-books', '--format', 'csv')
+
+    expect(result).toStrictEqual({ code: 1, out: '', err: 'get-books was refused (422 validation): no' })
+  })
+
+  it('gives up when no run is the last one', async () => {
+    const { run, called } = await cli(inTurn({ continuing: true, cursor: 'c1' }))
+
+    const result = await run('get-books')
+
+    expect(result).toStrictEqual({ code: 1, out: '', err: 'get-books was not finished after 500 runs' })
+    expect(called()).toHaveLength(500)
+  }, 60_000)
+})
