@@ -1,4 +1,4 @@
-import { type Difference, differs } from '../audit/difference.ts'
+import { type Difference, differs } from '../verdict/difference.ts'
 import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'

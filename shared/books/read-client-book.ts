@@ -1,4 +1,4 @@
-import { type Difference, differs } from '../audit/difference.ts'
+import { type Difference, differs } from '../verdict/difference.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import { bookDay, type DayTotal, endOfBookDay, totalsOf } from '../journal/day-totals.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { type PaymentId, PaymentIdSchema, slotOf } from '../../../shared/ids.ts'
-import { raiseFence } from '../../../shared/ledger/fence.ts'
+import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
