@@ -1,7 +1,7 @@
 import { tellStanding } from '../verdict/note-found.ts'
 import type { RunDeps } from './audit-client.ts'
-import { auditHouse } from './audit-house.ts'
 import { believed } from './believed.ts'
+import { auditHouse } from './judged/audit-house.ts'
 
 /** What belongs to no client is told under this name. */
 const SUBJECT = 'gateway'

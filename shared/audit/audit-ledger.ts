@@ -4,9 +4,9 @@ import type { ClientId } from '../ids.ts'
 import { MINUTE_MS } from '../time.ts'
 import { type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { type Found, noteFound } from '../verdict/note-found.ts'
-import { auditHouse } from './audit-house.ts'
 import { ALL_SLICES, type AuditDeps, type Part, partsOf } from './audit-parts.ts'
 import { believed } from './believed.ts'
+import { auditHouse } from './judged/audit-house.ts'
 
 /** One run reads so long: its function has five minutes. */
 const RUN_MS = 4 * MINUTE_MS

@@ -6,7 +6,7 @@ import { claimAudit, noteAudited, readSettlementVerdict } from '../verdict/settl
 import type { RunDeps } from './audit-client.ts'
 import { settlementPart } from './audit-parts.ts'
 import { believed } from './believed.ts'
-import { readClientBooks } from './client-books.ts'
+import { readClientBooks } from './judged/client-books.ts'
 
 /** A worker that died is followed by another so long later. */
 const CLAIM_MS = 10 * MINUTE_MS

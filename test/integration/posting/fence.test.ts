@@ -4,8 +4,8 @@
  */
 import { describe, expect } from 'vitest'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
 import { closeShard, closeWindow } from '../../../shared/ledger/fence-store.ts'
+import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
 import { adjustmentShard, allShards, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'

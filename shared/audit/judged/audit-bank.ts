@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import type { AuditRecord } from '../operator/audit-record-store.ts'
-import type { Settlement } from '../settlement/settlement.ts'
-import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type Difference, differs } from '../verdict/difference.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import type { Settlement } from '../../settlement/settlement.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { type Difference, differs } from '../../verdict/difference.ts'
 
 /** The bank details of a client from a time on, as an audit record has them. */
 type Registration = { readonly at: Timestamp; readonly account: string }

@@ -1,12 +1,12 @@
-import type { ClientId } from '../ids.ts'
-import { slotOf } from '../ids.ts'
-import { estimatePricing, type Pricing } from '../payment/channel/pricing.ts'
-import type { Payment } from '../payment/payment.ts'
-import type { Item } from '../table/attributes.ts'
-import { ownerOf } from '../table/keys.ts'
-import { WORK_SLOTS } from '../table/schema.ts'
-import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
-import { breaks, type Difference, differs, shown } from '../verdict/difference.ts'
+import type { ClientId } from '../../ids.ts'
+import { slotOf } from '../../ids.ts'
+import { estimatePricing, type Pricing } from '../../payment/channel/pricing.ts'
+import type { Payment } from '../../payment/payment.ts'
+import type { Item } from '../../table/attributes.ts'
+import { ownerOf } from '../../table/keys.ts'
+import { WORK_SLOTS } from '../../table/schema.ts'
+import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
 
 /** What the tariff in force says; undefined when it says nothing, as for a bank or an amount that never passed. */
 export const estimateOf = (payment: Payment): Pricing | undefined => {

@@ -1,9 +1,9 @@
-import type { StoreDeps } from '../deps.ts'
-import type { Entry } from '../journal/entry.ts'
-import { findEntry } from '../journal/entry-store.ts'
-import type { AuditRecord } from '../operator/audit-record-store.ts'
-import type { Adjustment } from '../posting/adjustment-store.ts'
-import { type Difference, differs } from '../verdict/difference.ts'
+import type { StoreDeps } from '../../deps.ts'
+import type { Entry } from '../../journal/entry.ts'
+import { findEntry } from '../../journal/entry-store.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import type { Adjustment } from '../../posting/adjustment-store.ts'
+import { type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 const isAdjusted = ({ type, paymentId }: Entry): boolean =>

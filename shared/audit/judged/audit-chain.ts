@@ -1,5 +1,5 @@
-import type { Timestamp } from '../time.ts'
-import { breaks, type Difference, differs } from '../verdict/difference.ts'
+import type { Timestamp } from '../../time.ts'
+import { breaks, type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** Windows follow one another without a gap, from the client's birth to what is settled. */

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
-import { type ClientId, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
-import type { Item } from '../table/attributes.ts'
-import { foundKey, type Key, ownersOf, paymentKey, settlementKey } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/merged-pages.ts'
+import type { Deps } from '../../deps.ts'
+import { type ClientId, PaymentIdSchema, SettlementIdSchema } from '../../ids.ts'
+import type { Item } from '../../table/attributes.ts'
+import { foundKey, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
+import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 
 /** Items read side by side; with their events they are what an audit holds in memory at a time. */
 const PAGE = 500

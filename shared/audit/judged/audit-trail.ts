@@ -1,17 +1,17 @@
-import { chunks } from '../chunks.ts'
-import type { Deps, StoreDeps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
-import { brokenLink } from '../operator/audit-chain.ts'
+import { chunks } from '../../chunks.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
+import { brokenLink } from '../../operator/audit-chain.ts'
 import {
   AUDIT_RECORD_ENTITY,
   type AuditRecord,
   findAuditHead,
   readAuditRecords,
-} from '../operator/audit-record-store.ts'
-import { auditRecordPk, foundKey, type Key } from '../table/keys.ts'
-import { queryPages } from '../table/query-pages.ts'
-import { addMs, DAY_MS } from '../time.ts'
-import { breaks, type Difference } from '../verdict/difference.ts'
+} from '../../operator/audit-record-store.ts'
+import { auditRecordPk, foundKey, type Key } from '../../table/keys.ts'
+import { queryPages } from '../../table/query-pages.ts'
+import { addMs, DAY_MS } from '../../time.ts'
+import { breaks, type Difference } from '../../verdict/difference.ts'
 
 export type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
 

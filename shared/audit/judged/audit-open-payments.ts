@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import type { StoreDeps } from '../deps.ts'
-import { type Payment, PaymentSchema } from '../payment/payment.ts'
-import { foundKey, ownersOf, paymentKey } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/merged-pages.ts'
-import { type Difference, differs } from '../verdict/difference.ts'
+import type { StoreDeps } from '../../deps.ts'
+import { type Payment, PaymentSchema } from '../../payment/payment.ts'
+import { foundKey, ownersOf, paymentKey } from '../../table/keys.ts'
+import { mergedPages, shareOf } from '../../table/merged-pages.ts'
+import { type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** Payments read side by side. */

@@ -1,9 +1,9 @@
-import type { StoreDeps } from '../deps.ts'
-import { countOf } from '../ledger/ledger-store.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
-import type { Item } from '../table/attributes.ts'
-import { ownersOf } from '../table/keys.ts'
-import { type Difference, differs } from '../verdict/difference.ts'
+import type { StoreDeps } from '../../deps.ts'
+import { countOf } from '../../ledger/ledger-store.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
+import type { Item } from '../../table/attributes.ts'
+import { ownersOf } from '../../table/keys.ts'
+import { type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** Keys that one query counts; DynamoDB itself stops at 1 MB. */
