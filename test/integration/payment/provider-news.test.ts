@@ -1,13 +1,9 @@
 import { describe, expect } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, eventOf } from '../../support/payment-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
 import { paymentTest as it } from './payment-test.ts'
 
 describe('a capture on a pending payment (spec 3.1)', () => {
