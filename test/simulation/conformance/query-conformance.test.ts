@@ -119,20 +119,6 @@ describe('a page', () => {
 })
 
 describe('an index', () => {
-  it('has the attributes that it includes, if the item has them', async () => {
-    const owner = randomUUID()
-    const [, , found] = await onBoth([
-      put(aKey(), { owner, paidAt: 't1', id: 'a', netMinor: 90, feeStatus: 'final', status: 'succeeded' }),
-      put(aKey(), { owner, paidAt: 't2', id: 'b' }),
-      query({ index: 'by-owner-paid', partition: [owner], limit: 10 }),
-    ])
-
-    expect(found?.items?.map(({ id, netMinor, status }) => [id, netMinor, status])).toStrictEqual([
-      ['a', 90, undefined],
-      ['b', undefined, undefined],
-    ])
-  })
-
   it('has an item while it has every key attribute, under its present values', async () => {
     const [key, owner] = [aKey(), randomUUID()]
     const listed = (status: string) => query({ index: 'by-status', partition: [owner, 'payment', status], limit: 10 })
