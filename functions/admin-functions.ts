@@ -8,6 +8,7 @@ import {
   changed,
   DELIVERY_LISTS,
   JOURNAL_READ,
+  JUDGING,
   listed,
   NEWS,
   RECORDED,
@@ -67,7 +68,18 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   support('redeliver', REDELIVERING, { sends: BOTH_LANES }),
   finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
   finance('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
-  finance('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
+  finance(
+    'mark-settlement-paid',
+    allAccess(AUDITING, changed('SETTLEMENT'), {
+      GetItem: ['PAYMENT', 'VERDICT'],
+      PutItem: ['REFERENCE'],
+      UpdateItem: ['LEDGER'],
+      ConditionCheckItem: ['CLIENT', 'VERDICT'],
+    }),
+    // It reads the settlement's entries once more.
+    { timeoutSeconds: 300 },
+  ),
+  finance('accept-difference', allAccess(RECORDED, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] })),
   finance('mark-settlement-failed', changed('SETTLEMENT')),
   finance(
     'recredit-settlement',
@@ -75,7 +87,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
-  finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
+  finance('audit-ledger', JUDGING, { timeoutSeconds: 300 }),
   finance('get-books', BOOKS, { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 }),
   finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
   finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),

@@ -4,7 +4,7 @@ import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
 import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
-import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
+import { JUDGING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
 /** What nobody waits for: started by the provider's callbacks, the table's stream, queues and schedules. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
@@ -68,7 +68,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // A tick may wait for the run before it, which is over within a minute: what is set aside was really missed.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
-    sends: ['due-alerts', 'due-deliveries', 'due-events', 'due-payments'],
+    sends: ['audits', 'due-alerts', 'due-deliveries', 'due-events', 'due-payments'],
     // It looks at nothing itself: a page of each slot, and a message where there is something.
     timeoutSeconds: 60,
     reservedConcurrency: 1,
@@ -101,7 +101,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     name: 'audit-clients',
     entry: 'functions/schedule/audit-clients.ts',
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
-    table: { BatchGetItem: ['PAYMENT', 'SETTLEMENT', 'SUSPENSE'], indexes: ['by-owner', 'by-status', 'by-due'] },
+    table: { BatchGetItem: ['SETTLEMENT'], indexes: ['by-due', 'by-owner'] },
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,
@@ -111,7 +111,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     name: 'audit-client',
     entry: 'functions/queue/audit-client.ts',
     trigger: { kind: 'queue', queue: 'audits', batchSize: 1, maxConcurrency: 5 },
-    table: AUDITING,
+    table: JUDGING,
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,

@@ -42,7 +42,7 @@ export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT', 'SETTLEMENT'],
   BatchGetItem: ['SETTLEMENT'],
   Query: ['LEDGER'],
-  PutItem: ['AUDIT', 'SETTLEMENT'],
+  PutItem: ['AUDIT', 'SETTLEMENT', 'VERDICT'],
   indexes: ['by-open'],
 })
 
@@ -133,12 +133,19 @@ export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
   DeleteItem: ['ALERT'],
 })
 
-/** Reads a client's books, and changes nothing. */
+/** Reads a client's books, and those of the house. Changes nothing. */
 export const AUDITING: TableAccess = allAccess(JOURNAL_READ, {
-  GetItem: ['AUDIT', 'CLIENT', 'LEDGER'],
-  BatchGetItem: ['DELIVERY', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
-  Query: ['AUDIT', 'ENDPOINTS', 'LEDGER'],
+  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL'],
+  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
+  Query: ['ADJUSTMENT', 'AUDIT', 'HOUSE', 'LEDGER'],
   indexes: ['by-open', 'by-owner', 'by-status'],
+})
+
+/** The same, and what was found is written where no money is. */
+export const JUDGING: TableAccess = allAccess(AUDITING, {
+  GetItem: ['VERDICT'],
+  PutItem: ['VERDICT'],
+  UpdateItem: ['VERDICT'],
 })
 
 /** The books: entries of clients and of the house, with what settlements keep of theirs. */

@@ -25,12 +25,19 @@ export const HTTP_STATUS = {
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
+/** What a refused payout adds to the envelope (design section 11). */
+export type PayoutRefusal = {
+  /** Figures that an operator must echo. */
+  readonly confirm?: Readonly<Record<string, number | true>>
+  readonly retryAt?: string
+}
+
 type GatewayErrorDetails = {
   readonly fieldErrors?: FieldErrors
   readonly actionHint?: string
   readonly retryAfterSeconds?: number
   readonly cause?: unknown
-}
+} & PayoutRefusal
 
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
@@ -38,6 +45,7 @@ export class GatewayError extends Error {
   readonly fieldErrors: FieldErrors | undefined
   readonly actionHint: string | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly payout: PayoutRefusal
 
   constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
     super(message, { cause: details.cause })
@@ -45,6 +53,10 @@ export class GatewayError extends Error {
     this.fieldErrors = details.fieldErrors
     this.actionHint = details.actionHint
     this.retryAfterSeconds = details.retryAfterSeconds
+    this.payout = {
+      ...(details.confirm && { confirm: details.confirm }),
+      ...(details.retryAt && { retryAt: details.retryAt }),
+    }
   }
 }
 
@@ -62,10 +74,11 @@ export const notFound = (
     | 'provider transaction',
 ) => new GatewayError('not_found', `${what} not found`)
 
-export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string) =>
+export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: PayoutRefusal = {}) =>
   new GatewayError('validation', message, {
     ...(fieldErrors && { fieldErrors }),
     ...(actionHint !== undefined && { actionHint }),
+    ...payout,
   })
 
 /** The error envelope of spec section 7, the same on the public API and in operators' answers. */
@@ -74,6 +87,8 @@ export type Envelope = {
   readonly code: string
   readonly field_errors?: FieldErrors
   readonly action_hint?: string
+  readonly confirm?: PayoutRefusal['confirm']
+  readonly retry_at?: string
 }
 
 export type ErrorReply = {
@@ -101,6 +116,8 @@ export const toErrorReply = (error: unknown): ErrorReply => {
       code: error.code,
       ...(error.fieldErrors && { field_errors: error.fieldErrors }),
       ...(error.actionHint !== undefined && { action_hint: error.actionHint }),
+      ...(error.payout.confirm && { confirm: error.payout.confirm }),
+      ...(error.payout.retryAt !== undefined && { retry_at: error.payout.retryAt }),
     },
     retryAfterSeconds: error.retryAfterSeconds,
     expected: HTTP_STATUS[error.code] < 500,

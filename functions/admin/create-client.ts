@@ -16,6 +16,7 @@ const input = v.strictObject({
   bank: v.optional(CLIENT_FIELDS.bank),
   return_url: v.optional(CLIENT_FIELDS.return_url),
   rate_limit_per_second: v.optional(CLIENT_FIELDS.rate_limit_per_second),
+  payout_hold: v.optional(CLIENT_FIELDS.payout_hold),
   ledger_parts: v.optional(CLIENT_FIELDS.ledger_parts),
 })
 
@@ -29,6 +30,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     bank: request.bank ? { ...request.bank, since: createdAt } : undefined,
     returnUrl: request.return_url ?? undefined,
     rateLimitPerSecond: request.rate_limit_per_second ?? undefined,
+    payoutHold: request.payout_hold ?? undefined,
     ledgerParts: initialParts(request.ledger_parts, createdAt),
     createdAt,
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { markSettlementPaid } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
@@ -13,6 +13,8 @@ const BANK_REFERENCE = v.pipe(
   v.regex(/^[\x20-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
 )
 
+const FIGURE = v.pipe(v.number(), v.safeInteger())
+
 const input = v.strictObject({
   operator: OPERATOR,
   settlement_id: v.string(),
@@ -20,8 +22,10 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
   confirm: v.optional(
     v.strictObject({
+      unproven: v.optional(FIGURE),
       new_bank: v.optional(v.literal(true)),
-      unproven: v.optional(v.pipe(v.number(), v.safeInteger())),
+      owed: v.optional(FIGURE),
+      findings: v.optional(FIGURE),
     }),
   ),
 })
@@ -33,7 +37,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
       operator: request.operator,
       bankReference: request.bank_reference,
       notes: request.notes,
-      confirm: { newBank: request.confirm?.new_bank, unprovenMinor: request.confirm?.unproven },
+      confirm: request.confirm ?? {},
     }),
     deps.now(),
   ),

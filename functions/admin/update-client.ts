@@ -5,7 +5,8 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const Changes = v.partial(v.strictObject(CLIENT_FIELDS))
 
-const summary = 'Changes the fields given; null clears bank, return_url or rate_limit_per_second. Safe to repeat.'
+const summary =
+  'Changes the fields given; null clears bank, return_url, rate_limit_per_second or payout_hold. Safe to repeat.'
 const input = v.pipe(
   v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Changes.entries }),
   v.check((fields) => Object.keys(Changes.entries).some((field) => field in fields), 'name a field to change'),
@@ -22,6 +23,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
       bank: request.bank,
       returnUrl: request.return_url,
       rateLimitPerSecond: request.rate_limit_per_second,
+      payoutHold: request.payout_hold,
       ledgerParts: request.ledger_parts,
     },
   })

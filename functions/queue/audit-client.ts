@@ -1,16 +1,20 @@
 import * as v from 'valibot'
 import { auditClient } from '../../shared/audit/audit-client.ts'
-import { ClientIdSchema } from '../../shared/ids.ts'
+import { auditGateway } from '../../shared/audit/audit-gateway.ts'
+import { auditRecorded } from '../../shared/audit/audit-recorded.ts'
+import { ClientIdSchema, SettlementIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
-import { TimestampSchema } from '../../shared/time.ts'
 
-const Message = v.object({
-  client_id: ClientIdSchema,
-  again: v.optional(v.boolean(), false),
-  /** Its books are compared, and not audited; not before a difference is old enough to count. */
-  books: v.optional(v.boolean(), false),
-  not_before: v.optional(TimestampSchema),
+/** A client of the day, a settlement that was recorded a minute ago, or what belongs to no client. */
+const Message = v.union([
+  v.object({ client_id: ClientIdSchema }),
+  v.object({ settlement_id: SettlementIdSchema }),
+  v.object({ gateway: v.literal(true) }),
+])
+
+/** Audits what the message names. Safe to repeat: it changes no money. */
+export const handler = queueHandler(Message, (message, deps) => {
+  if ('client_id' in message) return auditClient(deps, message.client_id)
+  if ('settlement_id' in message) return auditRecorded(deps, message.settlement_id)
+  return auditGateway(deps)
 })
-
-/** Audits one client of the day, or compares its books with the provider's. Safe to repeat: it changes nothing of them. */
-export const handler = queueHandler(Message, ({ client_id }, deps) => auditClient(deps, client_id))

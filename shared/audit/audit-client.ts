@@ -1,5 +1,50 @@
+import { findClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
+import { MINUTE_MS } from '../time.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
+import type { Difference } from '../verdict/difference.ts'
+import { noteFound, tellStanding } from '../verdict/note-found.ts'
+import { dayNumber, partsOf, slicesSince } from './audit-parts.ts'
+import { believed } from './believed.ts'
 
-/** One client's part of the daily audit. */
-export const auditClient = async (_deps: Pick<Deps, 'table'>, _clientId: ClientId): Promise<void> => undefined
+export type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
+
+/** A run begins no part after so long: its function has five minutes, and a part may take two. */
+const RUN_MS = 2 * MINUTE_MS
+
+/**
+ * One client's part of the daily audit (design section 4, "Audit"): its kept figures, its open tail, its bank details,
+ * everything that stood before, and the slices of its history that are due; every thirty days it is whole. A long one
+ * goes on in further runs, each of which keeps how far it came and sends for the next. What is found stands on the client
+ * until it is not found any more or accepted, and is told each day. Safe to repeat: it changes no money.
+ */
+export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<void> => {
+  const client = await findClient(deps, clientId)
+  if (client === undefined) return
+  const verdict = await readClientVerdict(deps, clientId)
+  const today = dayNumber(deps.now())
+  if (verdict.auditedDay === today) return
+  const day = verdict.progress?.day ?? today
+  // What stands is judged again every day, wherever it was found.
+  const standing = new Set(verdict.standing.map(({ part }) => part))
+  const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
+  const endsAtMs = deps.monotonicMs() + RUN_MS
+  const { pages } = deps.stage.historySteps ?? { pages: Number.POSITIVE_INFINITY }
+  const found = new Map<string, readonly Difference[]>()
+  const done = verdict.progress?.done ?? ''
+  const left = parts.filter(({ key }) => key > done)
+  for (const [at, { key, judge }] of left.entries()) {
+    if (at >= pages || (at > 0 && deps.monotonicMs() >= endsAtMs)) {
+      await noteFound(deps, clientId, found, { progress: { day, done: left[at - 1]?.key ?? done } })
+      await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
+      return
+    }
+    const { differences, isInconclusive } = await believed(deps, judge)
+    // What moves too much to be judged is left as it stood, and judged tomorrow.
+    if (!isInconclusive) found.set(key, differences)
+  }
+  const stands = await noteFound(deps, clientId, found, { auditedDay: day, progress: undefined })
+  deps.log.info('audit.completed', { client_id: clientId, balanced: String(stands.length === 0) })
+  await tellStanding(deps, clientId, stands)
+}

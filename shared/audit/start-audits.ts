@@ -6,20 +6,17 @@ import type { Deps } from '../deps.ts'
 const CONCURRENCY = 10
 
 /**
- * The daily audit, and the comparison of the books: a message of each per client, so that a large or broken one holds up
- * nobody. Who has not moved is found out by a few reads, and left alone. Safe to repeat.
+ * The daily audit: a message for each client, so that a large or broken one holds up no other, and one for what belongs to
+ * no client. Safe to repeat.
  */
 export const startAudits = async (
   deps: Pick<Deps, 'table' | 'queues' | 'log'>,
 ): Promise<{ readonly clients: number }> => {
+  await deps.queues.send('audits', { body: { gateway: true }, delaySeconds: 0, group: 'gateway' })
   let clients = 0
   for await (const clientIds of clientIdPages(deps)) {
     await mapInChunks(clientIds, CONCURRENCY, (clientId) =>
-      deps.queues.send(
-        'audits',
-        { body: { client_id: clientId }, delaySeconds: 0, group: clientId },
-        { body: { client_id: clientId, books: true }, delaySeconds: 0, group: clientId },
-      ),
+      deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
     )
     clients += clientIds.length
   }

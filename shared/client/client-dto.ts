@@ -46,6 +46,7 @@ export const CLIENT_FIELDS = {
       v.maxValue(MAX_RATE_PER_SECOND, `must be at most ${MAX_RATE_PER_SECOND}`),
     ),
   ),
+  payout_hold: v.nullable(text),
   ledger_parts: v.pipe(
     v.number(),
     v.safeInteger('must be an integer'),
@@ -86,6 +87,7 @@ export const toClientDto = (client: Client) => ({
   bank_is_change: client.bank?.isChange ?? false,
   return_url: client.returnUrl ?? null,
   rate_limit_per_second: client.rateLimitPerSecond ?? null,
+  payout_hold: client.payoutHold ?? null,
   ledger_parts: ledgerPartsOf(client),
   created_at: client.createdAt,
 })

@@ -8,12 +8,12 @@ import { allShards, newShard } from '../ledger/shard-store.ts'
 import { growWindow, newWindow, readWindow } from '../ledger/window-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
-import { all, exists, isNew, unchanged } from '../table/condition.ts'
+import { absent, all, exists, isNew, unchanged } from '../table/condition.ts'
 import { clientKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { put, update } from '../table/step.ts'
+import { guard, put, type Step, update } from '../table/step.ts'
 import { StaleSteps } from '../table/table.ts'
 import { enteredBank, tellBankChange } from './bank-change.ts'
 import { type BankAccount, type Client, ClientSchema } from './client.ts'
@@ -27,6 +27,9 @@ export const findClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId):
   const item = await deps.table.get(clientKey(clientId))
   return item && v.parse(ClientSchema, item)
 }
+
+/** A client's payouts are not on hold. */
+export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
 
 /** The same for operators. Throws 404. */
 export const requireClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Client> => {
@@ -83,6 +86,7 @@ type Changeable =
   | 'bank'
   | 'returnUrl'
   | 'rateLimitPerSecond'
+  | 'payoutHold'
   | 'ledgerParts'
 
 /** Undefined leaves a field as it is; null clears an optional one. */
@@ -175,6 +179,7 @@ const CHANGEABLE: readonly (Changeable | 'hadBank')[] = [
   'bank',
   'returnUrl',
   'rateLimitPerSecond',
+  'payoutHold',
   'ledgerParts',
 ]
 

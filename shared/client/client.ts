@@ -29,6 +29,8 @@ export const ClientSchema = v.object({
   hadBank: v.optional(v.boolean()),
   returnUrl: v.optional(v.string()),
   rateLimitPerSecond: v.optional(v.number()),
+  /** Why its settlements are not paid out now. */
+  payoutHold: v.optional(v.string()),
   /** One part unless it says more. */
   ledgerParts: v.optional(LedgerPartsSchema),
   createdAt: TimestampSchema,

@@ -9,7 +9,7 @@ import { findDuePage } from './find-due-page.ts'
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
 /** Items that were found due, by kind; of each slot as many as are counted. */
-export type DueWorkSummary = Record<CheckedWork, number>
+export type DueWorkSummary = Record<CheckedWork | 'audit', number>
 
 /** With so many to look at, a slot gets one worker more. */
 const ITEMS_OF_A_PART = 100
@@ -52,19 +52,32 @@ const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
   }
 }
 
+/** Settlements that one look hands out; the next has the rest. */
+const MOST_AUDITS = 500
+
+/** A message for each settlement that was recorded a minute ago. */
+const handOutAudits = async (deps: FindDeps): Promise<number> => {
+  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MOST_AUDITS, cursor: undefined })
+  const messages = items.map(({ id }) => ({ body: { settlement_id: id }, delaySeconds: 0, group: id }))
+  if (messages.length > 0) await deps.queues.send('audits', ...messages)
+  return messages.length
+}
+
 /**
  * Every minute: finds which slots have something that must be looked at by now (design section 4) and hands each to
  * workers of its kind. It looks at nothing itself, so its own time does not depend on how much there is, and a message
  * too many only finds less to do. A kind that cannot be handed out lets the others go, and then fails the run.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
+  const audits = handOutAudits(deps)
   const found = await Promise.allSettled(KINDS.map(([work, send]) => handOutKind(deps, work, send)))
+  const audit = await audits
   const [event, alert, delivery, payment] = found.map((kind) => {
     if (kind.status === 'rejected') throw kind.reason
     return kind.value
   })
   if (!event || !alert || !delivery || !payment) throw new Error('a kind of due work is missing')
-  const summary = { event: event.due, alert: alert.due, delivery: delivery.due, payment: payment.due }
+  const summary = { event: event.due, alert: alert.due, delivery: delivery.due, payment: payment.due, audit }
   deps.log.info('due_work.completed', {
     ...summary,
     event_late_ms: event.lateMs,

@@ -3,8 +3,8 @@ import { slotOf } from '../ids.ts'
 import { workersForQuota } from '../provider/workers-for-quota.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
 
-/** Payouts wait for people, and the sync looks after its own. */
-export type CheckedWork = Exclude<Work, 'payout' | 'sync'>
+/** Payouts wait for people, audits have messages of their own, and the sync looks after its own. */
+export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 
 const LEAST_PARTS: Readonly<Record<CheckedWork, number>> = { event: 1, alert: 2, delivery: 1, payment: 2 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Entry } from './entry.ts'
 
 /** Every field with a value, in the order of names: the same entry has the same text everywhere. */
-const entryText = (entry: Entry): string =>
+export const entryText = (entry: Entry): string =>
   JSON.stringify(
     Object.entries(entry)
       .filter(([, value]) => value !== undefined)

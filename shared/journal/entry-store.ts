@@ -24,7 +24,7 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 ])
 
 /** What the key says is left out, and so are sides without an amount: a settlement reads many thousand entries. */
-const toEntryItem = ({ entryId: _, eligibleAt: __, ...entry }: Entry): object =>
+const toEntryItem = ({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object =>
   Object.fromEntries(Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)))
 
 /** Writes an entry, once. Nothing updates or deletes it; no role may. */

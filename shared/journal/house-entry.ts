@@ -28,7 +28,7 @@ export const HouseEntrySchema = v.object({
   suspenseMinor: side,
   houseMinor: side,
   suspenseId: v.optional(v.string()),
-  /** Of a `correction`: the client whose entry has the other side. */
+  /** Of a `correction`: the client whose entry has the other side. Of `suspense`: the one whose payment was paid, if known. */
   clientId: v.optional(v.string()),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>

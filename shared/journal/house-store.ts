@@ -3,7 +3,7 @@ import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { MinorSchema } from '../money.ts'
 import { isNew } from '../table/condition.ts'
-import { HOUSE_TOTALS_PK, houseEntryKey, houseTotalKey } from '../table/keys.ts'
+import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, DAY_MS } from '../time.ts'
@@ -76,6 +76,15 @@ export const houseTotals = async (
   const range = { between: [fromDay, `${untilDay}~`] } as const
   for await (const items of queryPages(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })) {
     found.push(...items.map((item) => v.parse(HouseTotalSchema, item)))
+  }
+  return found
+}
+
+/** The entries of one day of rows. */
+export const houseEntriesOf = async (deps: Pick<Deps, 'table'>, rowDay: string): Promise<readonly HouseEntry[]> => {
+  const found: HouseEntry[] = []
+  for await (const items of queryPages(deps, { partition: [houseDayPk(rowDay)], limit: PAGE })) {
+    found.push(...items.map((item) => v.parse(HouseEntrySchema, item)))
   }
   return found
 }

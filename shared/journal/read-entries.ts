@@ -11,21 +11,22 @@ export type ReadEntries = {
 /** So many queries at most bring one page: rows that are not shown to merchants are few. */
 const MOST_QUERIES = 10
 
-/** Up to `limit` entries that are wanted, in the order of the journal. A page costs its own entries. */
+/**
+ * Up to `limit` entries that are wanted, in the order of the journal. A page costs its own entries and one more, by which
+ * the last page is known.
+ */
 export const readEntries = async (
   deps: Pick<Deps, 'table' | 'stage'>,
-  range: JournalRange & { readonly limit: number },
+  { limit, ...range }: JournalRange & { readonly limit: number },
   isWanted: (entry: Entry) => boolean,
 ): Promise<ReadEntries> => {
   const found: Entry[] = []
   let queries = 0
-  for await (const { entries, more } of entryPages(deps, range)) {
-    for (const [at, entry] of entries.entries()) {
-      if (isWanted(entry)) found.push(entry)
-      const isLast = at === entries.length - 1
-      if (found.length === range.limit) return { entries: found, next: isLast && !more ? undefined : entry }
-      if (isLast && more && ++queries === MOST_QUERIES) return { entries: found, next: entry }
-    }
+  for await (const { entries, more } of entryPages(deps, { ...range, limit: limit + 1 })) {
+    found.push(...entries.filter(isWanted))
+    if (found.length > limit) return { entries: found.slice(0, limit), next: found[limit - 1] }
+    const last = entries.at(-1)
+    if (more && last && ++queries === MOST_QUERIES) return { entries: found, next: last }
   }
   return { entries: found, next: undefined }
 }

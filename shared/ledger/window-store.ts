@@ -24,8 +24,6 @@ export const WindowSchema = v.object({
   lastSettlementId: v.optional(SettlementIdSchema),
   /** How many parts the client has: every reader of its payments asks all of them. */
   parts: v.number(),
-  /** Why its settlements are not paid out now. */
-  payoutHold: v.optional(v.string()),
   /** How far a sum under way is (settlement/sum-progress-store.ts), and the number of times one was kept. */
   progress: v.optional(v.unknown()),
   progressNumber: v.optional(v.number()),

@@ -3,7 +3,8 @@ import type { Deps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, UuidSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { isNew } from '../table/condition.ts'
-import { adjustmentKey } from '../table/keys.ts'
+import { adjustmentKey, adjustmentsPk } from '../table/keys.ts'
+import { queryPages } from '../table/query-pages.ts'
 import { put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 
@@ -35,4 +36,18 @@ export const findAdjustment = async (
 ): Promise<Adjustment | undefined> => {
   const item = await deps.table.get(adjustmentKey(clientId, reference))
   return item && v.parse(AdjustmentSchema, item)
+}
+
+const PAGE = 500
+
+/** Every adjustment of a client: people make them, a few in its life. */
+export const listAdjustments = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+): Promise<readonly Adjustment[]> => {
+  const found: Adjustment[] = []
+  for await (const items of queryPages(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE })) {
+    found.push(...items.map((item) => v.parse(AdjustmentSchema, item)))
+  }
+  return found
 }

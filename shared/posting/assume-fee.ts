@@ -6,8 +6,8 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { openPaidBy } from './open-store.ts'
 import { postPayments } from './post-payments.ts'
+import { openPaymentsPaidBy } from './posting-store.ts'
 import { settledRowOf } from './settled-row.ts'
 
 type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
@@ -27,7 +27,7 @@ export const postOverdue = async (
   client: { readonly clientId: ClientId; readonly parts: number },
 ): Promise<boolean> => {
   const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
-  const ids = await openPaidBy(deps, { ...client, paidBy, limit: MOST_AT_ONCE })
+  const ids = await openPaymentsPaidBy(deps, { ...client, paidBy, limit: MOST_AT_ONCE })
   for (const id of ids) {
     // The provider does not answer now: they stay open, and the settlement goes on without them.
     if (!(await postAfterWait(deps, id))) return false

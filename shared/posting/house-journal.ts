@@ -52,6 +52,7 @@ export const bookSuspense = async (deps: StoreDeps, item: Suspense, row: HouseRo
     ...row,
     suspenseMinor: amountMinor,
     suspenseId,
+    clientId: item.clientId,
     postedAt: deps.now(),
   })
   await deps.table.transact({ item: notePosted(suspenseId, amountMinor), ...putHouseEntry(entry) })

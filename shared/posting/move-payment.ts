@@ -12,7 +12,7 @@ import { later, type Timestamp } from '../time.ts'
 import { bookBeyond } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
-import { reversalAfter } from './reversal-shown.ts'
+import { reversalAfter } from './reversal-after.ts'
 
 export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 
@@ -109,7 +109,8 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
     const row = withProviderLeg(payment, heard)
     if (hasMoved(payment, row)) return
     if (payment.movements.length >= MOST_MOVEMENTS) {
-      return bookBeyond(deps, { ...row, rowAt: row.at }, tooManyMovements(payment, row, deps.now()))
+      const { transactionId, providerMinor, at: rowAt } = row
+      return bookBeyond(deps, { transactionId, providerMinor, rowAt }, tooManyMovements(payment, row, deps.now()))
     }
     const moved = moveMoney(moneyOf(payment), row)
     if (moved === undefined) return

@@ -56,6 +56,7 @@ const plan = (posting: Posting, postedAt: Timestamp): Planned => {
     finalFee,
     openAt: undefined,
     postedAt,
+    moneyVersion: (payment.moneyVersion ?? 0) + 1,
     takenBackMinor: money.takenBackMinor,
     movements: money.movements.map((movement) => ({ ...movement, postedAt })),
     ...('row' in by && {
@@ -104,7 +105,7 @@ const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Prom
 const MOST_ITEMS = 100
 const MOST_PAYMENTS = 45
 
-const itemsOf = ({ payment: { movements } }: Posting): number => 3 + movements.length
+const itemsOf = ({ payment: { movements }, by }: Posting): number => 2 + movements.length + ('assumed' in by ? 1 : 0)
 
 /** Payments of one shard in groups that one transaction takes. */
 const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[] => {

@@ -1,9 +1,13 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { absent, all, equals, present, unchanged } from '../table/condition.ts'
-import { paymentKey } from '../table/keys.ts'
+import { ownersOf, paymentKey } from '../table/keys.ts'
 import { type Step, update } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
+import type { Timestamp } from '../time.ts'
 import { addedEntries } from './payment-entries.ts'
 
 /** What posting and moving money may change of a payment. */
@@ -42,4 +46,29 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
   )
   const entries = addedEntries(before, after).map((entry) => [entry.entryId, putEntry(before, entry)] as const)
   return { [paymentId]: payment, ...Object.fromEntries(entries) }
+}
+
+const OpenRow = v.object({ id: PaymentIdSchema })
+
+/** A client's open payments that were paid by a time, oldest first, some of each part. The index suggests. */
+export const openPaymentsPaidBy = async (
+  deps: Pick<Deps, 'table'>,
+  {
+    clientId,
+    parts,
+    paidBy,
+    limit,
+  }: {
+    readonly clientId: ClientId
+    readonly parts: number
+    readonly paidBy: Timestamp
+    readonly limit: number
+  },
+): Promise<readonly PaymentId[]> => {
+  const pages = await Promise.all(
+    ownersOf(clientId, parts).map((owner) =>
+      deps.table.query({ index: 'by-open', partition: [owner], range: { atMost: paidBy }, limit }),
+    ),
+  )
+  return pages.flatMap(({ items }) => items.map((item) => v.parse(OpenRow, item).id))
 }

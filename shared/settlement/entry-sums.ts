@@ -56,7 +56,11 @@ const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
     case 'correction':
     case 'written_off':
       return entry.netMinor
-    default:
+    case 'refund':
+    case 'chargeback':
+    case 'reversal':
+    case 'dispute_won':
+    case 'recovered':
       return ZERO
   }
 }

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { assertBalanced } from '../journal/figures.ts'
 import { sweepWindow } from '../ledger/window-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
+import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { SettleDeps, SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements, recordStep } from './settlement-store.ts'
@@ -27,6 +28,7 @@ export const recordSettlement = async (
       at: settlement.createdAt,
     }),
     settlement: recordStep(settlement),
+    verdict: newSettlementVerdict(settlement),
   }
   const { applied } =
     trigger.by === 'manual'

@@ -12,7 +12,7 @@ import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markRecredited } from './settlement-store.ts'
 
 /** The line that carries a failed settlement into the next one: its sums, eligible at once. */
-const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry =>
+export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry =>
   newEntry({
     entryId: v.parse(UuidSchema, derivedUuid('recredit', settlement.settlementId)),
     type: 'recredit',

@@ -5,7 +5,7 @@ import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
 import { absent, all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
-import { settlementKey } from '../table/keys.ts'
+import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
@@ -150,3 +150,7 @@ export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step 
     { set: { recreditedAt: at } },
     all(equals('status', 'failed'), absent('recreditedAt')),
   )
+
+/** A bank reference pays out one settlement. Refused when it has paid out another. */
+export const putBankReference = (reference: string, settlementId: SettlementId): Step =>
+  put(bankReferenceKey(reference), { settlementId }, isNew)

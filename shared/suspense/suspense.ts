@@ -21,6 +21,9 @@ export const SUSPENSE_CAUSES = {
   ],
 } as const
 
+/** Findings that tell of booked movements: they are born resolved. */
+export const MOVED_CAUSES = ['money_went_back', 'money_came_back'] as const
+
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
 export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 

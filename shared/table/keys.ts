@@ -31,6 +31,7 @@ export const PARTITIONS = [
   'SETTLEMENT',
   'SUSPENSE',
   'SYNC',
+  'VERDICT',
 ] as const
 export type Partition = (typeof PARTITIONS)[number]
 
@@ -118,34 +119,6 @@ export const shardNumberOf = (sk: string): number => Number(sk.slice(shardSkPref
 export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
 
-/**
- * How far the payments of a window have been summed, and how many of them the provider has paid us. In a partition of
- * its own: one query reads the whole ledger for every balance.
- */
-export const windowProgressKey = (clientId: ClientId, periodStart: string): Key => ({
-  pk: `${ledgerPk(clientId)}#WINDOWS`,
-  sk: periodStart,
-})
-
-/** What audits have found right and need not read again: beside the ledger too, for the same reason. */
-export const sealsPk = (clientId: ClientId) => `${ledgerPk(clientId)}#AUDIT`
-export const sealedBooksKey = (clientId: ClientId): Key => ({ pk: sealsPk(clientId), sk: 'BOOKS' })
-/** A client's paid payments, counted; and its books as the day's comparison saw them. */
-export const countedBooksKey = (clientId: ClientId): Key => ({ pk: sealsPk(clientId), sk: 'PAID' })
-export const comparedBooksKey = (clientId: ClientId): Key => ({ pk: sealsPk(clientId), sk: 'COMPARED' })
-export const WINDOW_SEAL_PREFIX = 'WINDOW#'
-export const windowSealKey = (clientId: ClientId, periodStart: string): Key => ({
-  pk: sealsPk(clientId),
-  sk: `${WINDOW_SEAL_PREFIX}${periodStart}`,
-})
-
-/** What was deducted before it was swept: beside the ledger too. By when it was paid, so that a window's are together. */
-export const reversalsPk = (clientId: ClientId) => `${ledgerPk(clientId)}#REVERSALS`
-export const reversalKey = (clientId: ClientId, paidAt: string, seq: number): Key => ({
-  pk: reversalsPk(clientId),
-  sk: `${paidAt}#${String(seq).padStart(9, '0')}`,
-})
-
 export const journalPk = (clientId: ClientId, part = 0) => `${pkPrefix('JOURNAL')}${inPart(clientId, part)}`
 /** In the order in which entries may be settled. */
 export const entryKey = (
@@ -153,8 +126,9 @@ export const entryKey = (
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
 ): Key => ({ pk: journalPk(clientId, part), sk: `${eligibleAt}#${entryId}` })
 /** Entries of nobody's money, by the day on which the provider made their row: once for each row and type. */
+export const houseDayPk = (rowDay: string) => `${pkPrefix('JOURNAL')}house#${rowDay}`
 export const houseEntryKey = (rowDay: string, transactionId: string, type: string): Key => ({
-  pk: `${pkPrefix('JOURNAL')}house#${rowDay}`,
+  pk: houseDayPk(rowDay),
   sk: `${transactionId}#${type}`,
 })
 /** Their sums by day of posting, which grow: no role may update a journal. */
@@ -165,8 +139,9 @@ export const journalPks = (clientId: ClientId, parts: number): readonly string[]
   Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
 
 /** By the operator's own reference: once for each client. */
+export const adjustmentsPk = (clientId: ClientId) => `${pkPrefix('ADJUSTMENT')}${clientId}`
 export const adjustmentKey = (clientId: ClientId, reference: string): Key => ({
-  pk: `${pkPrefix('ADJUSTMENT')}${clientId}`,
+  pk: adjustmentsPk(clientId),
   sk: reference,
 })
 
@@ -175,8 +150,20 @@ export const settlementKey = (settlementId: SettlementId): Key => ({
   sk: 'SETTLEMENT',
 })
 
+/** What audits found of a client or of a settlement: beside no money. */
+export const verdictKey = (subject: string): Key => ({ pk: `${pkPrefix('VERDICT')}${subject}`, sk: 'VERDICT' })
+
+/** The settlement that a bank reference paid out: no second one has it. */
+export const bankReferenceKey = (reference: string): Key => ({
+  pk: `${pkPrefix('REFERENCE')}${derivedUuid('bank', reference)}`,
+  sk: 'PAYOUT',
+})
+
 /** A suspense id is a provider payment id, with a cause behind it when one payment id can have several findings. */
 export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSPENSE')}${suspenseId}`, sk: 'SUSPENSE' })
+
+/** The id in such a key. */
+export const suspenseIdOf = (key: Key | undefined): string => key?.pk.slice(pkPrefix('SUSPENSE').length) ?? ''
 
 export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
   pk: `${pkPrefix('RATE')}${clientId}#${epochSecond}`,

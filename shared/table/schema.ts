@@ -44,7 +44,7 @@ export const TABLE_SCHEMA = {
 }
 
 /** Kinds of due work and over how many index partitions each is spread. */
-export const WORK_SLOTS = { payment: 16, delivery: 16, event: 16, alert: 1, payout: 1, sync: 1 } as const
+export const WORK_SLOTS = { payment: 16, delivery: 16, event: 16, alert: 1, audit: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS
 
 /** Ledger shards in each part of a client: a payment's shard is a hash of its id. */

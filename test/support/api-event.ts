@@ -5,6 +5,7 @@ import { handler as getBalance } from '../../functions/api/get-balance.ts'
 import { handler as getPayment } from '../../functions/api/get-payment.ts'
 import { handler as getSettlement } from '../../functions/api/get-settlement.ts'
 import { handler as getWebhookDelivery } from '../../functions/api/get-webhook-delivery.ts'
+import { handler as listBalanceEntries } from '../../functions/api/list-balance-entries.ts'
 import { handler as listEvents } from '../../functions/api/list-events.ts'
 import { handler as listPayments } from '../../functions/api/list-payments.ts'
 import { handler as listSettlementPayments } from '../../functions/api/list-settlement-payments.ts'
@@ -33,6 +34,7 @@ export const API = {
   getPayment: { route: 'GET /v1/payments/{id}', handler: getPayment },
   cancelPayment: { route: 'POST /v1/payments/{id}/cancel', handler: cancelPayment },
   getBalance: { route: 'GET /v1/balance', handler: getBalance },
+  listBalanceEntries: { route: 'GET /v1/balance/entries', handler: listBalanceEntries },
   listSettlements: { route: 'GET /v1/settlements', handler: listSettlements },
   getSettlement: { route: 'GET /v1/settlements/{id}', handler: getSettlement },
   listSettlementPayments: { route: 'GET /v1/settlements/{id}/payments', handler: listSettlementPayments },

@@ -64,20 +64,24 @@ export const settledRow = (
   { providerPaymentId, reference }: Pick<ProviderTransaction, 'providerPaymentId' | 'reference'>,
   at: Timestamp,
   fields: Partial<ProviderTransaction> = {},
-): ProviderTransaction => ({
-  type: 'payment',
-  transactionId: `txn_${crypto.randomUUID()}`,
-  providerPaymentId,
-  paymentRequestId: undefined,
-  reference,
-  status: 'success',
-  currency: 'IDR',
-  amountMinor: minor(100_000),
-  keptMinor: minor(4_440),
-  settledAt: addMs(at, -MINUTE_MS),
-  updatedAt: at,
-  ...fields,
-})
+): ProviderTransaction => {
+  const { amountMinor, keptMinor } = { amountMinor: minor(100_000), keptMinor: minor(4_440), ...fields }
+  return {
+    type: 'payment',
+    transactionId: `txn_${crypto.randomUUID()}`,
+    providerPaymentId,
+    paymentRequestId: undefined,
+    reference,
+    status: 'success',
+    currency: 'IDR',
+    providerMinor: minor(amountMinor - (keptMinor ?? 0)),
+    settledAt: addMs(at, -MINUTE_MS),
+    updatedAt: at,
+    ...fields,
+    amountMinor,
+    keptMinor,
+  }
+}
 
 /** The same row before the provider has settled it. */
 export const NOT_SETTLED = { keptMinor: undefined, settledAt: undefined } as const

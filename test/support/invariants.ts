@@ -2,19 +2,10 @@
  * What must be true of the whole gateway, checked on the table's raw items and on what the outside world has seen, by
  * arithmetic that shares nothing with the gateway's own.
  */
-import {
-  amount,
-  type Books,
-  booksOf,
-  ledgerProblems,
-  partProblems,
-  type RawItem,
-  reversalProblems,
-  type Seen,
-  text,
-} from './books.ts'
+import { amount, type Books, booksOf, partProblems, type RawItem, type Seen, text } from './books.ts'
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
-import { leftOutProblems, settlementProblems } from './settlement-books.ts'
+import { entryProblems, ledgerProblems, recreditProblems, settlementProblems } from './journal-books.ts'
+import { paymentEntryProblems } from './payment-books.ts'
 
 const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
   const credited = new Map(
@@ -45,7 +36,11 @@ const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =
 
 /** Whatever the provider has booked of money that goes back or comes again counts on a payment, or a person is told. */
 const bookedBackProblems = ({ payments, suspense }: Books, bookedBack: Seen['bookedBack']): string[] => {
-  const counted = new Set(payments.flatMap((item) => [...((item['reversal_ids'] ?? []) as Set<string>)]))
+  const counted = new Set(
+    payments.flatMap((item) =>
+      ((item['movements'] ?? []) as readonly RawItem[]).map((movement) => text(movement, 'transactionId')),
+    ),
+  )
   const told = suspense.map((item) => text(item, 'suspense_id'))
   return bookedBack
     .filter((id) => !counted.has(id) && !told.some((suspenseId) => suspenseId.startsWith(id)))
@@ -105,15 +100,27 @@ const logProblems = ({ logLines, confidential }: Seen): string[] => {
   })
 }
 
+/** Entries of one block of a settlement's digest, where a stage does not say otherwise. */
+const BLOCK = 1_000
+
+/** What must hold of clients' money whenever nothing is half done between two writes (design sections 8 and 12). */
+export const moneyProblemsOf = (items: readonly RawItem[], block = BLOCK): readonly string[] => {
+  const books = booksOf(items)
+  return [
+    ...entryProblems(books),
+    ...ledgerProblems(books),
+    ...settlementProblems(books, block),
+    ...recreditProblems(books),
+    ...paymentEntryProblems(books),
+    ...partProblems(books),
+  ]
+}
+
 /** What must hold whenever nothing is half done between two writes: after every step of a history. */
 export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly string[] => {
   const books = booksOf(items)
   return [
-    ...ledgerProblems(books),
-    ...settlementProblems(books),
-    ...leftOutProblems(books),
-    ...partProblems(books),
-    ...reversalProblems(books),
+    ...moneyProblemsOf(items, seen.digestBlock),
     ...stillbornProblems(books),
     ...deliveryProblems(books, seen),
     ...cancelProblems(books),

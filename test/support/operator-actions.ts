@@ -3,6 +3,7 @@ import type { Deps } from '../../shared/deps.ts'
 import type { AdminHandler, AdminReply } from '../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { auditRecordPk } from '../../shared/table/keys.ts'
+import { addMs, DAY_MS } from '../../shared/time.ts'
 import { aStoredClient } from './payment-builders.ts'
 import { BANK } from './settlement-builders.ts'
 import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
@@ -60,8 +61,8 @@ export const notFoundReply = (what: string) => ({
 export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<string, unknown>> = {}) => ({
   id: settlement.settlementId,
   client_id: settlement.clientId,
-  period_start: settlement.periodStart,
-  period_end: settlement.periodEnd,
+  period_start: addMs(settlement.sweptFrom, -DAY_MS),
+  period_end: addMs(settlement.sweptUntil, -DAY_MS),
   gross_minor: 100_000,
   xendit_fees_minor: 4_000,
   hexolus_markup_minor: 100,
@@ -77,9 +78,9 @@ export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<
   settled_at: null,
   created_at: settlement.createdAt,
   recredited_at: null,
-  reversed_count: 0,
-  reversed_net_minor: 0,
-  replaces: null,
+  unproven_minor: 0,
+  entry_count: 1,
+  bank_reference: null,
   bank_since: BANK.since,
   warning: null,
   ...fields,

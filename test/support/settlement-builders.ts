@@ -1,27 +1,33 @@
 import * as v from 'valibot'
+import { auditRecorded } from '../../shared/audit/audit-recorded.ts'
 import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
-import { credit } from '../../shared/ledger/ledger-store.ts'
-import { minor } from '../../shared/money.ts'
+import { credit } from '../../shared/ledger/shard-store.ts'
+import { minor, ZERO } from '../../shared/money.ts'
 import { estimatePricing, netOf } from '../../shared/payment/channel/pricing.ts'
 import { pointFromDestination } from '../../shared/payment/destination-store.ts'
 import { putEvent } from '../../shared/payment/outbox-store.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { pointFromReference } from '../../shared/payment/reference-store.ts'
+import { toConfirm } from '../../shared/payout/confirm.ts'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { type Posting, postPayments, type SettledRow } from '../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
-import { markSettlementFailed, markSettlementPaid } from '../../shared/settlement/close-settlement.ts'
+import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
 import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { listSettlements } from '../../shared/settlement/settlement-store.ts'
+import { findAnySettlement, listSettlements } from '../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
+import { finding } from '../../shared/suspense/record-suspense.ts'
 import { attributeName } from '../../shared/table/attributes.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
 import type { Step } from '../../shared/table/step.ts'
-import { addMs, DAY_MS, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
+import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
+import { readSettlementVerdict } from '../../shared/verdict/settlement-verdict-store.ts'
 import { settledRow } from './fake-provider.ts'
 import { aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
@@ -38,13 +44,12 @@ type SucceededFields = {
   readonly notionalMinor?: number
   /** By default what the tariff says: 4000 of a BCA virtual account. */
   readonly providerFeeMinor?: number
-  /** `actual` by default. */
-  readonly feeStatus?: Payment['feeStatus']
-  readonly providerSettledAt?: Timestamp
   readonly externalReference?: string
+  /** In the provider's settled row. */
+  readonly providerSettledAt?: Timestamp
 }
 
-/** A paid virtual account of BCA: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net, with its actual fee. */
+/** A paid virtual account of BCA that is not posted yet: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net. */
 export const succeededPayment = (
   client: Client,
   { paidAt, ...fields }: SucceededFields & { readonly paidAt: Timestamp },
@@ -58,7 +63,6 @@ export const succeededPayment = (
   }
   const estimate = estimatePricing(request, createdAt)
   const providerFeeMinor = minor(fields.providerFeeMinor ?? estimate.providerFeeMinor)
-  const feeStatus = fields.feeStatus ?? 'actual'
   return {
     ...request,
     paymentId,
@@ -70,15 +74,16 @@ export const succeededPayment = (
     providerFeeMinor,
     markupMinor: estimate.markupMinor,
     netMinor: netOf(request.notionalMinor, providerFeeMinor, estimate.markupMinor),
-    feeStatus,
-    ...(feeStatus !== 'estimated' && { finalFee: { status: feeStatus, feeMinor: providerFeeMinor, at: paidAt } }),
+    feeStatus: 'estimated',
     currency: 'IDR',
     paymentDestination: '381652390000001',
     createdAt,
     paidAt,
+    openAt: paidAt,
     paymentRequestId: `pr-${paymentId}`,
     creditedProviderPaymentId: `py-${paymentId}`,
-    providerSettledAt: fields.providerSettledAt,
+    takenBackMinor: ZERO,
+    movements: [],
     transitions: [
       { status: 'pending', at: createdAt, source: 'create' },
       { status: 'succeeded', at: paidAt, source: 'callback' },
@@ -96,8 +101,8 @@ const announced = (step: Step | undefined): Step => {
 /** As many payments as fit one transaction beside their events and their pointers. */
 const PAYMENTS_PER_TRANSACTION = 25
 
-/** Payments that succeeded, each with its event and its credit, exactly as succeed-payment leaves them. */
-export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
+/** Payments that succeeded and are open, each with its event and its credit, exactly as succeed-payment leaves them. */
+export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
   for (const some of chunks(payments, PAYMENTS_PER_TRANSACTION)) {
     const steps = some.flatMap((payment): readonly Step[] => {
       const firedAt = payment.paidAt ?? payment.createdAt
@@ -118,15 +123,75 @@ export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[
   }
 }
 
-/** One succeeded payment in the table; paid now unless `paidAt` says when. */
-export const aSucceededPayment = async (
+/** The provider's settled row of a payment: by default it kept what was estimated. */
+export const settledRowFor = (
+  payment: Payment,
+  {
+    feeMinor = payment.providerFeeMinor,
+    settledAt = payment.paidAt ?? payment.createdAt,
+  }: { readonly feeMinor?: number; readonly settledAt?: Timestamp } = {},
+): SettledRow => ({
+  feeMinor: minor(feeMinor),
+  transactionId: `txn_${payment.paymentId}`,
+  providerMinor: minor(payment.notionalMinor - feeMinor),
+  settledAt,
+})
+
+const postedAll = async (deps: TestDeps, postings: readonly Posting[]): Promise<readonly Payment[]> => {
+  const posted = (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
+  if (posted.length !== postings.length) throw new Error('a payment was not posted')
+  return posted
+}
+
+/** Posts an open payment by its settled row. */
+export const post = async (
+  deps: TestDeps,
+  payment: Payment,
+  row: Parameters<typeof settledRowFor>[1] = {},
+): Promise<Payment> => {
+  const [posted = payment] = await postedAll(deps, [{ payment, by: { row: settledRowFor(payment, row) } }])
+  return posted
+}
+
+/** Posts an open payment as if no row of it had come in time. */
+export const postAssumed = async (deps: TestDeps, payment: Payment): Promise<Payment> => {
+  const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: deps.now() })
+  const [posted = payment] = await postedAll(deps, [{ payment, by: { assumed } }])
+  return posted
+}
+
+/** Payments that succeeded and are posted now, by rows with the fees that they have. */
+export const storePosted = async (
+  deps: TestDeps,
+  payments: readonly Payment[],
+  row: Parameters<typeof settledRowFor>[1] = {},
+): Promise<readonly Payment[]> => {
+  await storeOpen(deps, payments)
+  return postedAll(
+    deps,
+    payments.map((payment) => ({ payment, by: { row: settledRowFor(payment, row) } })),
+  )
+}
+
+/** One open payment in the table; paid now unless `paidAt` says when. */
+export const anOpenPayment = async (
   deps: TestDeps,
   client: Client,
   fields: SucceededFields & { readonly paidAt?: Timestamp } = {},
 ): Promise<Payment> => {
   const payment = succeededPayment(client, { ...fields, paidAt: fields.paidAt ?? deps.now() })
-  await storeSucceeded(deps, [payment])
+  await storeOpen(deps, [payment])
   return payment
+}
+
+/** One succeeded payment in the table, posted now by its settled row. */
+export const aSucceededPayment = async (
+  deps: TestDeps,
+  client: Client,
+  fields: Parameters<typeof anOpenPayment>[2] = {},
+): Promise<Payment> => {
+  const payment = await anOpenPayment(deps, client, fields)
+  return post(deps, payment, fields.providerSettledAt && { settledAt: fields.providerSettledAt })
 }
 
 /** From here on what was paid until now is 24 hours old, to the millisecond. */
@@ -137,22 +202,22 @@ export const withFloor = (deps: TestDeps, floorMinor = 0, fields: Partial<Client
   aStoredClient(deps, { settlementFloorMinor: minor(floorMinor), ...fields })
 
 /** The same gateway, reading histories in steps this small. */
-export const inSteps = (deps: TestDeps, rows = 1, pages = 1): TestDeps => ({
+export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1): TestDeps => ({
   ...deps,
-  stage: { ...deps.stage, historySteps: { rows, pages } },
+  stage: { ...deps.stage, historySteps: { rows, pages, block } },
 })
 
 /** One client's part of the daily sweep. */
 export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
   settleClient(deps, clientId, { by: 'auto' })
 
-/** The settlements it records. */
-export const sweep = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<readonly Settlement[]> =>
-  (await settle(deps, client)).settlements
+/** The settlement it records; undefined where there is nothing to settle. */
+export const sweep = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement | undefined> =>
+  (await settle(deps, client)).settlement
 
-/** The last one of a sweep that must record one. */
+/** The settlement of a sweep that must record one. */
 export const sweptNow = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
-  const settlement = (await sweep(deps, client)).at(-1)
+  const settlement = await sweep(deps, client)
   if (!settlement) throw new Error('nothing was settled')
   return settlement
 }
@@ -164,10 +229,7 @@ export const aSettledClient = async (
   fields: Partial<Client> = {},
 ): Promise<{ readonly client: Client; readonly settlement: Settlement }> => {
   const client = await withFloor(deps, 0, { bank: BANK, ...fields })
-  await storeSucceeded(
-    deps,
-    payments.map((payment) => succeededPayment(client, { ...payment, paidAt: deps.now() })),
-  )
+  for (const payment of payments) await aSucceededPayment(deps, client, payment)
   aDayLater(deps)
   return { client, settlement: await sweptNow(deps, client) }
 }
@@ -176,7 +238,7 @@ export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told b
 
 /** An operator has the client settled now. */
 export const trigger = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
-  (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlements
+  (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
 
 /** All settlements of a client, newest first. */
 export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
@@ -184,8 +246,20 @@ export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'client
 
 type Known = Pick<Settlement, 'settlementId'>
 
-export const payOut = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
-  markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: true })
+/** The minute after its record is over, and the settlement is audited. */
+export const auditedNow = async (deps: TestDeps, { settlementId }: Known): Promise<void> => {
+  const verdict = await readSettlementVerdict(deps, settlementId)
+  if (verdict?.dueAt === undefined) return
+  deps.clock.set(later(deps.now(), verdict.dueAt))
+  await auditRecorded(deps, settlementId)
+}
+
+/** An operator confirms whatever there is to confirm, once the settlement is audited. */
+export const payOut = async (deps: TestDeps, { settlementId }: Known): Promise<Settlement> => {
+  await auditedNow(deps, { settlementId })
+  const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
+  return markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
+}
 export const fail = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
   markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
 export const recredit = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
@@ -203,7 +277,7 @@ export const aTransaction = (
       paymentRequestId: payment.paymentRequestId,
       amountMinor: payment.notionalMinor,
       keptMinor: minor(fields.keptMinor ?? payment.providerFeeMinor),
-      settledAt: fields.settledAt,
+      settledAt: fields.settledAt ?? payment.paidAt ?? payment.createdAt,
     },
   )
 

@@ -1,7 +1,6 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
-import { makeFeeFinal } from '../../shared/payment/fee/fee-store.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
@@ -13,7 +12,7 @@ import { settledRow } from './fake-provider.ts'
 import { ledgerView } from './ledger-view.ts'
 import { memoryDeps } from './memory-deps.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
-import { settle } from './settlement-builders.ts'
+import { post, sweptNow } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
 /** A gateway of its own with a client in it, and the provider's list of transactions. */
@@ -75,13 +74,10 @@ export const rowOfOtherAttempt = (deps: TestDeps, paid: PaidUpstream) =>
 export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
   findSuspense(deps, `${subject}#${cause}`)
 
-/** A payment that was credited, got its actual fee and was swept a day later. Moves the wall clock. */
+/** A payment that was credited, posted with its actual fee and swept a day later. Moves the wall clock. */
 export const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
   const { payment } = await creditedPayment(deps, client)
-  await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(4_440) })
+  await post(deps, payment, { feeMinor: minor(4_440) })
   deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
-  const { settlements } = await settle(deps, client)
-  const settlement = settlements.at(-1)
-  if (settlement === undefined) throw new Error('nothing was settled')
-  return settlement
+  return sweptNow(deps, client)
 }

@@ -1,13 +1,16 @@
 import * as v from 'valibot'
 import { type Minor, minor, ZERO } from '../../money.ts'
 import { earlier, parseForeignTime, TimestampSchema } from '../../time.ts'
-import type {
-  ProviderPayment,
-  ProviderRequest,
-  ProviderTransaction,
-  TransactionPage,
-  TransactionType,
-} from '../provider.ts'
+import type { ProviderPayment, ProviderRequest, ProviderTransaction, TransactionPage } from '../provider.ts'
+import {
+  CHARGEBACK_TYPES,
+  FEE_NOT_FINAL,
+  RETURNS,
+  SETTLED,
+  TRANSACTION_STATUS,
+  TRANSACTION_TYPE,
+  WITHDRAWAL_TYPES,
+} from './transaction-words.ts'
 import { destinationOf } from './xendit-channels.ts'
 
 /**
@@ -112,44 +115,6 @@ export const PaymentSchema = v.pipe(
     }
   }),
 )
-
-const typed = (type: TransactionType, ...names: readonly string[]) => names.map((name) => [name, type] as const)
-
-/** Two of them are booked although the provider's list of types does not name them. */
-const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
-  ...typed('payment', 'PAYMENT'),
-  ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
-  ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
-  ...typed('account', 'BNPL_PARTNER_SETTLEMENT_CREDIT', 'BNPL_PARTNER_SETTLEMENT_DEBIT', 'CASHBACK_FEE'),
-  ...typed('account', 'CASHBACK_VAT', 'CONVERSION', 'DISBURSEMENT', 'FOREX_DEDUCTION', 'FOREX_DEPOSIT'),
-  ...typed('account', 'IN_PERSON_PAYMENT', 'LOAN_REPAYMENT', 'REMITTANCE', 'REMITTANCE_COLLECTION_PAYMENT'),
-  ...typed('account', 'REMITTANCE_PAYOUT', 'RESERVES_HOLD', 'RESERVES_RELEASE', 'TOPUP', 'TRANSFER_IN'),
-  ...typed('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
-])
-
-const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
-  ['PENDING', 'pending'],
-  ['SUCCESS', 'success'],
-  ['FAILED', 'failed'],
-  ['VOIDED', 'reversed'],
-  ['REVERSED', 'reversed'],
-])
-/** By a payment's own row, or by one of its own kind. */
-const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
-  ['PAYMENT VOIDED', 'voided'],
-  ['PAYMENT REVERSED', 'reversed'],
-  ['REFUND SUCCESS', 'refund'],
-  ['CHARGEBACK SUCCESS', 'chargeback'],
-  ['chargeback_deduction SUCCESS', 'chargeback'],
-])
-
-const WITHDRAWAL_TYPES = new Set(['WITHDRAWAL'])
-
-/** Their rows include the provider's fee for the dispute. */
-const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
-
-const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
-const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
 
 // Ids of a row of whatever product: they become part of a key of ours, which takes neither every text nor any length.
 const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))

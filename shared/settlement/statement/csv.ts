@@ -3,9 +3,10 @@ const FORMULA = /^[=+\-@\t\r]/
 
 type Cell = string | number | undefined
 
-/** Text is quoted, so that no separator and no leading zero is lost. Numbers are no formulas, whatever their sign. */
+/** Text is always quoted, so that it stays text; numbers are no formulas, whatever their sign. */
 const cellOf = (value: Cell): string => {
-  if (typeof value !== 'string') return String(value ?? '')
+  if (value === undefined || value === '') return ''
+  if (typeof value === 'number') return String(value)
   const text = FORMULA.test(value) ? `'${value}` : value
   return `"${text.replaceAll('"', '""')}"`
 }

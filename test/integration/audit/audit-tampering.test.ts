@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eventTypeOf } from '../../../shared/audit/audit-event.ts'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { eventTypeOf } from '../../../shared/audit/judged/audit-event.ts'
 import { slotOf } from '../../../shared/ids.ts'
 import {
   clientKey,

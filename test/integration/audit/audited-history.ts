@@ -1,30 +1,37 @@
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { minor } from '../../../shared/money.ts'
+import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
+import { less, minor, ZERO } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { BANK, BY_OPERATOR, fail, payOut, recredit, sweep, trigger } from '../../support/settlement-builders.ts'
+import { BANK, BY_OPERATOR, fail, payOut, recredit, sweptNow, trigger } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
-const only = (settlements: readonly Settlement[]): Settlement => {
-  const [settlement, ...more] = settlements
-  if (settlement === undefined || more.length > 0) throw new Error(`${settlements.length} settlements, not one`)
+const recorded = (settlement: Settlement | undefined): Settlement => {
+  if (settlement === undefined) throw new Error('nothing was settled')
   return settlement
 }
 
 /**
  * The books of a client that has been through everything: every status, an actual, an estimated and an assumed fee,
- * settlements that were paid, failed and recredited (one recorded again, one still waiting), and an open tail. Answers
- * them by name; the table is its own.
+ * settlements that were paid, failed and re-credited (one carried by the next, one still waiting), money that went back
+ * before and after its settlement, money in suspense, and an open tail. Answers them by name; the table is its own.
  */
 export const auditedHistory = async (own?: TestDeps) => {
   const world = await aSyncWorld(own)
@@ -32,9 +39,24 @@ export const auditedHistory = async (own?: TestDeps) => {
   const { clientId } = client
   deps.clock.advance(1)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
-  const settle = async () => only(await sweep(deps, client))
+  const move = (payment: Payment, row: Pick<MoneyRow, 'type' | 'kind' | 'amountMinor'>) =>
+    movePayment(deps, payment, {
+      ...row,
+      transactionId: `txn-${row.type}`,
+      providerMinor: less(ZERO, row.amountMinor),
+      at: deps.now(),
+    })
+  const suspended = async (providerPaymentId: string) => {
+    const capture = { providerPaymentId, capturedMinor: minor(30_000) }
+    const item = heldMoney({ capture, cause: 'second_capture', payment: settledActual.payment, now: deps.now() })
+    await putSuspense(deps, item)
+    const row = { transactionId: `txn-${providerPaymentId}`, rowAt: deps.now(), providerMinor: minor(29_000) }
+    await bookSuspense(deps, item, row)
+    return item.suspenseId
+  }
+  const settle = () => sweptNow(deps, client)
 
-  // A settled payment whose fee became actual, in a settlement that failed and was recorded again by hand.
+  // A settled payment whose fee became actual, in a settlement that failed; a second one, by hand, carries its sums.
   const settledActual = await creditedPayment(deps, client, { customer: { name: 'Siti' }, description: 'kopi' })
   deps.clock.advance(60)
   rows.push(rowNow(deps, settledActual))
@@ -46,15 +68,15 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
   await recredit(deps, failed)
   deps.clock.advance(60)
-  const rerecorded = only(await trigger(deps, client))
+  const carrying = recorded(await trigger(deps, client))
   deps.clock.advance(60)
-  const paid = await payOut(deps, rerecorded)
+  const paid = await payOut(deps, carrying)
 
   // A payment whose fee nobody ever knew, settled on the estimate after seven days; not paid out yet.
   deps.clock.advance(HOUR)
   const settledAssumed = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
   deps.clock.advance(8 * DAY)
-  const recorded = await settle()
+  const unpaid = await settle()
 
   // A settlement that failed and whose funds wait in available.
   const waitingPayment = await creditedPayment(deps, client)
@@ -66,6 +88,30 @@ export const auditedHistory = async (own?: TestDeps) => {
   await fail(deps, waiting)
   deps.clock.advance(60)
   await recredit(deps, waiting)
+
+  // Money that went back: a part while its payment was open, a whole one after its settlement.
+  const refunded = await creditedPayment(deps, client)
+  await move(await paymentOf(deps, refunded), { type: 'refund', kind: 'refund', amountMinor: minor(10_000) })
+  deps.clock.advance(60)
+  rows.push(rowNow(deps, refunded))
+  await syncProviderTransactions(deps)
+  const chargedBack = await paymentOf(deps, settledActual)
+  await move(chargedBack, { type: 'chargeback', kind: 'chargeback', amountMinor: minor(100_000) })
+  await adjustLedger(deps, {
+    clientId,
+    kind: 'recovered',
+    amountMinor: minor(5_000),
+    reference: 'BANK-1',
+    providerTransactionId: undefined,
+    notes: undefined,
+    operator: BY_OPERATOR.operator,
+  })
+
+  // Money in suspense: one amount is still held, another one went back by bank.
+  const bookedOn = deps.now()
+  const held = await suspended('py-held')
+  const refundedByBank = await suspended('py-refunded')
+  await resolveSuspense(deps, { suspenseId: refundedByBank, ...BY_OPERATOR, resolution: 'refunded_by_bank' })
 
   // The open tail.
   deps.clock.advance(HOUR)
@@ -90,6 +136,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   const named = {
     settledActual,
     settledAssumed,
+    refunded,
     estimated,
     corrected,
     knownAtOnce,
@@ -101,7 +148,14 @@ export const auditedHistory = async (own?: TestDeps) => {
   const payments = Object.fromEntries(
     await Promise.all(Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const)),
   )
-  return { deps, client, payments, settlements: { failed, paid, recorded, waiting } }
+  return {
+    deps,
+    client,
+    payments,
+    settlements: { failed, paid, recorded: unpaid, waiting },
+    suspense: { held, refundedByBank },
+    bookedOn,
+  }
 }
 
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>

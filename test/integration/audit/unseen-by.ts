@@ -5,21 +5,16 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { putRaw, rawItem, type Tampering } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-/** Moves an item into somebody else's list: its shard or window misses it, and is what can be named. */
-const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id)\b/
+/** Moves an item into another list: its shard or window misses it, and is what can be named. */
+const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id|open_at)\b/
 
-type Search = {
-  readonly tamperings: readonly Tampering[]
-  readonly ids: readonly string[]
-  /** By an audit that believes no seal. */
-  readonly full?: boolean
-}
+type Search = { readonly tamperings: readonly Tampering[]; readonly ids: readonly string[] }
 
-/** Of these tamperings the ones that a client's audit does not see, or sees without naming one of `ids`. */
+/** Of these tamperings the ones that an audit of the whole client does not see, or sees without naming one of `ids`. */
 export const unseenBy = async (
   deps: TestDeps,
   clientId: ClientId,
-  { tamperings, ids, full = false }: Search,
+  { tamperings, ids }: Search,
 ): Promise<readonly string[]> => {
   const missed: string[] = []
   for (const { name, item } of tamperings) {
@@ -27,7 +22,7 @@ export const unseenBy = async (
     const before = await rawItem(deps, { pk: String(pk), sk: String(sk) })
     await putRaw(deps, item)
     try {
-      const { balanced, differences } = await auditLedger({ ...deps, sleep: async () => {} }, clientId, { full })
+      const { balanced, differences } = await auditLedger({ ...deps, sleep: async () => {} }, clientId)
       const isNamed = differences.some(({ id }) => ids.includes(id)) || (HIDES.test(name) && differences.length > 0)
       if (balanced !== false || !isNamed) missed.push(`${name}: ${String(balanced)} ${JSON.stringify(differences)}`)
     } catch (error) {

@@ -1,12 +1,12 @@
 /**
- * Goal: a window of any size settles in one pass over the index and one transaction of two writes, and memory does not
- * grow with it. Method: a table that makes up 100,000 rows page by page, counts what it is asked, and has the heap
- * measured behind a garbage collection at every tenth page.
+ * Goal: a window of any size settles in one pass over the journal, and memory does not grow with it. Method: a table that
+ * makes up 60,000 entries page by page, counts what it is asked, and has the heap measured after a garbage collection at
+ * every tenth page.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { paymentKey } from '../../../shared/table/keys.ts'
+import { journalPk } from '../../../shared/table/keys.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { withRequests } from '../../support/intercept-table.ts'
@@ -15,22 +15,22 @@ import { settle, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 describe('settleClient with many payments in a window', () => {
-  it('passes over 100,000 of them once, writes two items, and keeps none once it is summed', async () => {
+  it('passes over 60,000 entries once, writes two items, and keeps none once it is summed', async () => {
     const deps = memoryDeps()
     const client = await withFloor(deps)
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-    const table = aTableOf(100_000, deps)
+    const table = aTableOf(60_000, deps, journalPk(client.clientId))
 
-    const { settlements } = await settle(table.deps, client)
+    const { settlement } = await settle(table.deps, client)
 
-    expect(settlements).toMatchObject([
-      { paymentCount: 100_000, grossMinor: 2_000_000_000, providerFeesMinor: 400_000_000, netMinor: 1_598_000_000 },
-    ])
-    expect(table.passes()).toBe(1)
-    expect([...table.heapAtPage.keys()]).toStrictEqual([2, 10, 20, 30, 40, 50])
-    // The rows together take some 40 MB; the heap of the second page is the first with a page behind it.
-    const [second = 0, ...later] = table.heapAtPage.values()
-    expect(Math.max(...later) - second).toBeLessThan(8_000_000)
+    const sums = { grossMinor: 1_200_000_000, providerFeesMinor: 240_000_000, netMinor: 958_800_000 }
+    expect(settlement).toMatchObject({ paymentCount: 60_000, entryCount: 60_000, ...sums })
+    // The first look at one page, the window itself, and its last minutes twice.
+    expect(table.passes()).toBe(4)
+    expect([...table.heapAtPage.keys()]).toStrictEqual([3, 10, 20, 30])
+    // The rows together take some 24 MB; the heap of the third page is the first with a page before it.
+    const [third = 0, ...later] = table.heapAtPage.values()
+    expect(Math.max(...later) - third).toBeLessThan(8_000_000)
     expect(table.transactions.map((steps) => steps.length)).toStrictEqual([2])
   }, 60_000)
 })
@@ -42,29 +42,38 @@ const collectGarbage = (): void => {
 
 const uuidOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 
-/** A table with a real client whose window seems to hold `count` payments. */
-const aTableOf = (count: number, deps: TestDeps) => {
+/** A table with a real client whose journal seems to hold `count` entries, all of them before the window's last minutes. */
+const aTableOf = (count: number, deps: TestDeps, pk: string) => {
   const first = Date.parse(deps.now()) - 2 * DAY_MS
   const heapAtPage = new Map<number, number>()
   let pages = 0
   let passes = 0
   const transactions: (readonly unknown[])[] = []
-  const row = (number: number) => ({
-    ...paymentKey(uuidOf(number) as Parameters<typeof paymentKey>[0]),
-    id: uuidOf(number),
+  const entry = (number: number) => {
     // Three in each millisecond, so that pages end within one.
-    paidAt: timestampOf(first + Math.floor(number / 3)),
-    notionalMinor: 20_000,
-    providerFeeMinor: 4_000,
-    markupMinor: 20,
-    netMinor: 15_980,
-    feeStatus: 'actual',
-  })
-  const page = ({ limit, cursor }: QueryInput): QueryPage => {
-    const from = cursor ? Number(String(cursor['id']).slice(-12)) + 1 : 0
+    const eligibleAt = timestampOf(first + Math.floor(number / 3))
+    return {
+      pk,
+      sk: `${eligibleAt}#${uuidOf(number)}`,
+      type: 'payment',
+      postedAt: eligibleAt,
+      grossMinor: 20_000,
+      feeMinor: 4_000,
+      markupMinor: 20,
+      netMinor: 15_980,
+      providerMinor: 16_000,
+      houseMinor: 20,
+      paymentId: uuidOf(number),
+      providerTransactionId: `txn_${number}`,
+      method: 'virtual_account',
+    }
+  }
+  const page = ({ limit, cursor, range }: QueryInput): QueryPage => {
+    const [start] = range && 'between' in range ? range.between : []
+    const from = cursor ? Number(String(cursor['sk']).slice(-12)) + 1 : String(start) > entry(count).sk ? count : 0
     const to = Math.min(from + limit, count)
-    const items = Array.from({ length: to - from }, (_, index) => row(from + index))
-    // As DynamoDB does: a full page always has a key behind it, the last one too.
+    const items = Array.from({ length: to - from }, (_, index) => entry(from + index))
+    // As DynamoDB does: a full page always has a key after it, the last one too.
     return { items, count: items.length, cursor: items.length === limit ? items.at(-1) : undefined }
   }
   const inTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -72,10 +81,10 @@ const aTableOf = (count: number, deps: TestDeps) => {
     ...deps.requests,
     query: async (input) => {
       await inTurn()
-      if (input.index !== 'by-owner-paid') return deps.requests.query(input)
+      if (input.partition[0] !== pk) return deps.requests.query(input)
       pages++
       if (input.cursor === undefined) passes++
-      if (pages === 2 || pages % 10 === 0) {
+      if (pages === 3 || pages % 10 === 0) {
         collectGarbage()
         heapAtPage.set(pages, process.memoryUsage().heapUsed)
       }

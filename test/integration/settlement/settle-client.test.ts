@@ -1,78 +1,134 @@
 import { describe, expect } from 'vitest'
-import { firstWindowStart } from '../../../shared/client/client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement, recordStep } from '../../../shared/settlement/settlement-store.ts'
-import { paymentKey, windowKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { interceptTable, queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
-import { aDayLater, aSucceededPayment, BANK, sweep, withFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  anOpenPayment,
+  aSucceededPayment,
+  BANK,
+  post,
+  postAssumed,
+  settle,
+  sweep,
+  sweptNow,
+  withFloor,
+} from '../../support/settlement-builders.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
-  it('records what was paid a day ago: its sums, its window and the bank details of now', async ({ deps }) => {
+  it('records what was posted and paid a day ago: its sums, its window and the bank details of now', async ({
+    deps,
+  }) => {
     const client = await withFloor(deps, 10_000, { bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)
     await aSucceededPayment(deps, client, { notionalMinor: 250_050, providerFeeMinor: 4_440 })
+    const paidAt = deps.now()
 
-    const settlements = await sweepADayLater(deps, client)
+    const settlement = await sweepADayLater(deps, client)
 
-    expect(settlements).toStrictEqual([
-      {
-        settlementId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
-        clientId: client.clientId,
-        periodStart: firstWindowStart(client),
-        periodEnd: addMs(deps.now(), 1 - DAY_MS),
-        grossMinor: 350_050,
-        providerFeesMinor: 8_440,
-        markupMinor: 350,
-        netMinor: 341_260,
-        paymentCount: 2,
-        currency: 'IDR',
-        status: 'recorded',
-        triggeredBy: 'auto',
-        bank: BANK,
-        createdAt: deps.now(),
-      },
-    ])
+    expect(settlement).toStrictEqual({
+      settlementId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+      clientId: client.clientId,
+      sweptFrom: client.createdAt,
+      sweptUntil: addMs(paidAt, DAY_MS + 1),
+      grossMinor: 350_050,
+      providerFeesMinor: 8_440,
+      markupMinor: 350,
+      netMinor: 341_260,
+      paymentCount: 2,
+      recreditedMinor: 0,
+      unprovenMinor: 0,
+      entryCount: 2,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      totals: [
+        {
+          type: 'payment',
+          method: 'virtual_account',
+          day: '2026-11-20',
+          count: 2,
+          grossMinor: 350_050,
+          feeMinor: 8_440,
+          markupMinor: 350,
+          netMinor: 341_260,
+          providerMinor: 341_610,
+          bankMinor: 0,
+          suspenseMinor: 0,
+          houseMinor: 350,
+        },
+      ],
+      currency: 'IDR',
+      status: 'recorded',
+      triggeredBy: 'auto',
+      previousId: undefined,
+      bank: BANK,
+      createdAt: deps.now(),
+    })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
     await expectBalanced(deps, client.clientId)
   })
 
-  it('settles what is 24 hours old to the millisecond, and whole milliseconds', async ({ deps, client }) => {
-    const end = addMs(deps.now(), 1)
-    for (const paidAt of [client.createdAt, client.createdAt, end, end, addMs(end, 1)]) {
-      await aSucceededPayment(deps, client, { paidAt })
-    }
+  it('settles what is 24 hours old to the millisecond, and names the settlement before', async ({ deps, client }) => {
+    const last = addMs(deps.now(), 1_500)
+    for (const paidAt of [client.createdAt, client.createdAt, last]) await aSucceededPayment(deps, client, { paidAt })
 
     const first = await sweepADayLater(deps, client)
-    deps.clock.set(addMs(deps.now(), 1))
+    deps.clock.set(addMs(last, DAY_MS - 1))
+    const none = await sweep(deps, client)
+    deps.clock.set(addMs(last, DAY_MS))
     const second = await sweep(deps, client)
-    deps.clock.set(addMs(deps.now(), 1))
-    const third = await sweep(deps, client)
 
-    expect(first).toMatchObject([{ periodStart: firstWindowStart(client), periodEnd: end, paymentCount: 2 }])
-    expect(second).toMatchObject([{ periodStart: end, periodEnd: addMs(end, 1), paymentCount: 2 }])
-    expect(third).toMatchObject([{ periodStart: addMs(end, 1), periodEnd: addMs(end, 2), paymentCount: 1 }])
+    const end = addMs(client.createdAt, DAY_MS + 1)
+    expect(first).toMatchObject({ sweptFrom: client.createdAt, sweptUntil: end, paymentCount: 2 })
+    expect(none).toBeUndefined()
+    expect(second).toMatchObject({
+      sweptFrom: end,
+      sweptUntil: addMs(last, DAY_MS + 1),
+      paymentCount: 1,
+      previousId: first?.settlementId,
+    })
   })
 
-  it('finds nothing before a day, the second time, or behind a clock that stepped back', async ({ deps, client }) => {
+  it('finds nothing before a day, the second time, or after a clock stepped back', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
 
     deps.clock.advance(3_600)
-    expect(await sweep(deps, client)).toStrictEqual([])
+    expect(await sweep(deps, client)).toBeUndefined()
     deps.clock.advance(23 * 3_600)
-    expect(await sweep(deps, client)).toHaveLength(1)
-    expect(await sweep(deps, client)).toStrictEqual([])
+    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
+    expect(await sweep(deps, client)).toBeUndefined()
     deps.clock.set(addMs(deps.now(), -HOUR_MS))
-    expect(await sweep(deps, client)).toStrictEqual([])
+    expect(await sweep(deps, client)).toBeUndefined()
+  })
+
+  it('holds up no posted payment by one that is open', async ({ deps, client }) => {
+    const open = await anOpenPayment(deps, client)
+    deps.clock.advance(1)
+    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
+    aDayLater(deps)
+
+    const first = await sweptNow(deps, client)
+    await post(deps, open, { feeMinor: 4_440 })
+    const second = await sweptNow(deps, client)
+
+    expect(first).toMatchObject({ paymentCount: 1, netMinor: 45_950 })
+    expect(second).toMatchObject({ paymentCount: 1, netMinor: 95_460 })
+  })
+
+  it('counts what no settled row proves', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
+
+    expect(await sweepADayLater(deps, client)).toMatchObject({ netMinor: 141_850, unprovenMinor: 45_950 })
   })
 
   it('refuses an unknown client with 404 and writes nothing', async ({ deps }) => {
@@ -83,23 +139,28 @@ describe('settleClient (spec 3.2)', () => {
     expect(writtenKeys(calls)).toStrictEqual([])
   })
 
-  it('writes nothing when an amount in the books does not add up', async ({ deps, client }) => {
-    const payment = await aSucceededPayment(deps, client)
-    const setNet = (netMinor: number) => deps.table.write(update(paymentKey(payment.paymentId), { set: { netMinor } }))
-    await setNet(payment.netMinor + 1)
+  it('raises no fence and reads one page while a window is not above the floor', async ({ deps }) => {
+    const client = await withFloor(deps, 95_900)
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const { deps: recorded, calls } = recordTable(deps)
 
-    await expect(sweepADayLater(deps, client)).rejects.toThrow('gross - fees - markup is not net')
+    expect(await settle(recorded, client)).toMatchObject({ settlement: undefined, eligibleMinor: 95_900 })
 
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ settledMinor: 0 })
-    await setNet(payment.netMinor)
-    expect(await sweep(deps, client)).toHaveLength(1)
+    expect(writtenKeys(calls)).toStrictEqual([])
+    expect(queriesIn(calls).map(({ partition }) => partition)).toStrictEqual([
+      [client.clientId],
+      [`JOURNAL#${client.clientId}`],
+    ])
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ closedUntil: client.createdAt })
   })
 
   it('never writes over a settlement, and refuses the transaction with it', async ({ deps, settlement }) => {
     const outcome = await deps.table.transact({ settlement: recordStep({ ...settlement, netMinor: minor(1) }) })
 
     expect(outcome).toMatchObject({ applied: false, refusedBy: 'settlement' })
-    expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(settlement)
+    const { previousId: _, ...stored } = settlement
+    expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(stored)
   })
 })
 
@@ -109,33 +170,49 @@ describe('bank details of a settlement (spec 2.3)', () => {
     const register = (bank: typeof BANK) =>
       changeClient(deps, { clientId: client.clientId, operator: 'sari', changes: { bank } })
     await aSucceededPayment(deps, client)
-    const [first] = await sweepADayLater(deps, client)
+    const first = await sweepADayLater(deps, client)
     await register(BANK)
     await aSucceededPayment(deps, client)
-    const [second] = await sweepADayLater(deps, client)
+    const second = await sweepADayLater(deps, client)
     await register({ ...BANK, bankAccountNo: '9999999999' })
 
-    const bankOf = async (settlement: Settlement | undefined) =>
-      settlement && (await findAnySettlement(deps, settlement.settlementId)).bank
+    const bankOf = async ({ settlementId }: Pick<Settlement, 'settlementId'> = { settlementId: '' as never }) =>
+      (await findAnySettlement(deps, settlementId)).bank
     expect(await bankOf(first)).toBeUndefined()
-    expect(await bankOf(second)).toStrictEqual({ ...BANK, since: expect.any(String) })
+    expect(await bankOf(second)).toStrictEqual({ ...BANK, since: expect.any(String), isChange: true })
     await expectBalanced(deps, client.clientId)
   })
 
   it('and the floor are those of the record, however long the summing took', async ({ deps }) => {
-    const client = await withFloor(deps, 1_000_000, { bank: { ...BANK, bankAccountNo: '1111111111' } })
+    const client = await withFloor(deps, 0, { bank: { ...BANK, bankAccountNo: '1111111111' } })
     await aSucceededPayment(deps, client)
+    let looks = 0
     const slow = interceptTable(deps, {
       after: async (call) => {
-        if (!('query' in call) || call.query.index !== 'by-owner-paid') return
-        const changes = { bank: BANK, settlementFloorMinor: minor(0) }
+        if (!('query' in call) || !String(call.query.partition).startsWith('JOURNAL') || ++looks !== 2) return
+        const changes = { bank: BANK, settlementFloorMinor: minor(95_899) }
         await changeClient(deps, { clientId: client.clientId, operator: 'sari', changes })
       },
     })
 
-    expect(await sweepADayLater(slow, client)).toMatchObject([
-      { bank: { ...BANK, since: expect.any(String) as unknown } },
-    ])
+    expect(await sweepADayLater(slow, client)).toMatchObject({ bank: { bankAccountNo: BANK.bankAccountNo } })
+
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('are not asked for where the floor rose while the window was summed', async ({ deps }) => {
+    const client = await withFloor(deps)
+    await aSucceededPayment(deps, client)
+    let looks = 0
+    const slow = interceptTable(deps, {
+      after: async (call) => {
+        if (!('query' in call) || !String(call.query.partition).startsWith('JOURNAL') || ++looks !== 2) return
+        const changes = { settlementFloorMinor: minor(95_900) }
+        await changeClient(deps, { clientId: client.clientId, operator: 'sari', changes })
+      },
+    })
+
+    expect(await sweepADayLater(slow, client)).toBeUndefined()
 
     await expectBalanced(deps, client.clientId)
   })
@@ -148,8 +225,8 @@ describe('the settlement floor (spec 3.2, rule 3)', () => {
     for (const client of [equal, above]) await aSucceededPayment(deps, client)
     aDayLater(deps)
 
-    expect(await sweep(deps, equal)).toStrictEqual([])
-    expect(await sweep(deps, above)).toMatchObject([{ netMinor: 95_900 }])
+    expect(await sweep(deps, equal)).toBeUndefined()
+    expect(await sweep(deps, above)).toMatchObject({ netMinor: 95_900 })
 
     expect(await ledgerView(deps, equal.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     await expectBalanced(deps, equal.clientId)
@@ -159,16 +236,14 @@ describe('the settlement floor (spec 3.2, rule 3)', () => {
   it('of zero needs a net above zero; what stays below counts again', async ({ deps, client }) => {
     const paid = (notionalMinor: number) => aSucceededPayment(deps, client, { notionalMinor, providerFeeMinor: 4_000 })
     await paid(1_000)
-    expect(await sweepADayLater(deps, client)).toStrictEqual([])
+    expect(await sweepADayLater(deps, client)).toBeUndefined()
     await paid(7_007)
     // -3,001 and 3,000: still below zero.
-    expect(await sweepADayLater(deps, client)).toStrictEqual([])
+    expect(await sweepADayLater(deps, client)).toBeUndefined()
     await paid(4_006)
 
-    const settlements = await sweepADayLater(deps, client)
+    const settlement = await sweepADayLater(deps, client)
 
-    expect(settlements).toMatchObject([
-      { periodStart: firstWindowStart(client), grossMinor: 12_013, netMinor: 1, paymentCount: 3 },
-    ])
+    expect(settlement).toMatchObject({ sweptFrom: client.createdAt, grossMinor: 12_013, netMinor: 1, paymentCount: 3 })
   })
 })

@@ -5,15 +5,19 @@ import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { windowKey } from '../../../shared/table/keys.ts'
+import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
+import { addMs } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import {
   aDayLater,
+  anOpenPayment,
   aSucceededPayment,
   BANK,
   BY_OPERATOR,
   fail,
+  payOut,
+  postAssumed,
   recredit,
   settlementsOf,
   sweep,
@@ -34,8 +38,13 @@ const balanceOf = async (deps: TestDeps, { clientId }: Client) => {
   return balance
 }
 
+const linesOf = async (deps: TestDeps, { settlementId }: { readonly settlementId: string }) => {
+  const statement = await settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' })
+  return ('entries' in statement ? (statement.entries ?? []) : []).map((line) => [line.type, line.client_net_minor])
+}
+
 describe('recrediting a failed settlement (design section 4)', () => {
-  it('puts its net to available, and leaves all else as it is', async ({ deps, client, settlement }) => {
+  it('makes its net available, and leaves all else as it is', async ({ deps, client, settlement }) => {
     deps.clock.advance(60)
     await fail(deps, settlement)
 
@@ -56,115 +65,169 @@ describe('recrediting a failed settlement (design section 4)', () => {
     expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900 })
   })
 
-  it('at the moment of a sweep is drawn once, by it or by the next', async ({ deps, client, settlement }) => {
+  it('at the moment of a sweep is drawn once, by it or by the next', { repeats: 9 }, async ({
+    deps,
+    client,
+    settlement,
+  }) => {
     await fail(deps, settlement)
     await aSucceededPayment(deps, client)
     aDayLater(deps)
 
     const [, ...swept] = await Promise.all([recredit(deps, settlement), sweep(deps, client), sweep(deps, client)])
-    const all = [...swept.flat(), ...(await sweep(deps, client))]
+    const all = [...swept, await sweep(deps, client)].flatMap((one) => one ?? [])
 
-    expect(all.filter(({ replaces }) => replaces === settlement.settlementId)).toHaveLength(1)
-    expect(all).toHaveLength(2)
+    expect(all.reduce((total, { recreditedMinor }) => total + recreditedMinor, 0)).toBe(95_900)
+    expect(all.reduce((total, { netMinor }) => total + netMinor, 0)).toBe(2 * 95_900)
     expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
+  })
+
+  it('after a fence of the future is posted after it, and not in the closed window', async ({
+    deps,
+    client,
+    settlement,
+  }) => {
+    await fail(deps, settlement)
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const { sweptUntil } = await sweptNow(deps, client)
+    // A machine whose clock is ten seconds behind.
+    const late = { ...deps, now: () => addMs(deps.now(), -10_000) }
+
+    const { recreditedAt = '' } = await recredit(late, settlement)
+
+    expect(recreditedAt >= sweptUntil).toBe(true)
+    deps.clock.advance(60)
+    expect(await sweep(deps, client)).toMatchObject({ recreditedMinor: 95_900 })
+  })
+
+  it('is tried anew when a settlement closes the journal meanwhile', async ({ deps, client, settlement }) => {
+    await fail(deps, settlement)
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const overtaken = beforeFirst(deps, 'transact', () => sweep(deps, client))
+
+    await recredit({ ...overtaken, now: () => addMs(deps.now(), -5_000) }, settlement)
+
+    deps.clock.advance(60)
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: 95_900, recreditedMinor: 95_900 })
   })
 })
 
-describe('recording a recredited settlement again', () => {
-  it('keeps window and sums, and takes the bank details of now', async ({ deps, client, recredited }) => {
+describe('a re-credit in the next settlement', () => {
+  it('is one line with the sums and payments of the failed one, and bank details of now', async ({
+    deps,
+    client,
+    recredited,
+  }) => {
     await change(deps, client, { bank: NEW_BANK })
     deps.clock.advance(60)
 
-    const settlements = await trigger(deps, client)
+    const settlement = await trigger(deps, client)
 
-    expect(settlements).toEqual([
-      {
-        ...recredited,
-        settlementId: expect.not.stringMatching(recredited.settlementId),
-        status: 'recorded',
-        triggeredBy: 'manual',
-        bank: { ...NEW_BANK, since: expect.any(String), replaces: true },
-        notes: undefined,
-        recreditedAt: undefined,
-        replaces: recredited.settlementId,
-        createdAt: deps.now(),
-      },
-    ])
-    expect(await settlementsOf(deps, client)).toEqual([settlements[0], recredited])
-    expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('recreditedIds')
-    const balance = { availableMinor: 0, pendingMinor: 0, updatedAt: deps.now() }
-    expect(await balanceOf(deps, client)).toStrictEqual(balance)
+    expect(settlement).toMatchObject({
+      grossMinor: 100_000,
+      providerFeesMinor: 4_000,
+      markupMinor: 100,
+      netMinor: 95_900,
+      paymentCount: 1,
+      entryCount: 1,
+      recreditedMinor: 95_900,
+      unprovenMinor: 0,
+      previousId: recredited.settlementId,
+      triggeredBy: 'manual',
+      bank: { bankAccountNo: NEW_BANK.bankAccountNo, isChange: true },
+    })
+    expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
+    expect(await linesOf(deps, settlement ?? recredited)).toStrictEqual([['recredit', 95_900]])
+    expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
   })
 
-  it('happens once, although another sweep has read it too', async ({ deps, client, recredited }) => {
-    const late = beforeFirst(deps, 'transact', () => sweep(deps, client))
-
-    expect(await sweep(late, client)).toStrictEqual([])
-
-    expect(
-      (await settlementsOf(deps, client)).filter(({ replaces }) => replaces === recredited.settlementId),
-    ).toHaveLength(1)
-  })
-
-  it('comes before the new window, and both are answered', async ({ deps, client, recredited }) => {
+  it('is recorded together with what was posted since', async ({ deps, client, recredited }) => {
     await aSucceededPayment(deps, client, { notionalMinor: 20_000 })
 
-    const settlements = await sweepADayLater(deps, client)
+    const settlement = await sweepADayLater(deps, client)
 
-    const { settlementId, periodEnd } = recredited
-    expect(settlements).toMatchObject([
-      { replaces: settlementId, grossMinor: 100_000, periodEnd },
-      { grossMinor: 20_000, periodStart: periodEnd },
-    ])
+    const { settlementId } = recredited
+    expect(settlement).toMatchObject({ previousId: settlementId, grossMinor: 120_000, paymentCount: 2, entryCount: 2 })
   })
 
-  it('can happen any number of times, and the timeline shows them all', async ({ deps, client }) => {
-    const payment = await aSucceededPayment(deps, client)
+  it('carries what is unproven of the failed one', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
+    aDayLater(deps)
+    const failed = await sweptNow(deps, client)
+    await fail(deps, failed)
+    await recredit(deps, failed)
+    deps.clock.advance(60)
+
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: 141_850, unprovenMinor: 45_950 })
+  })
+
+  it('fails and comes again twenty times, and is paid out once', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
     aDayLater(deps)
     let last = await sweptNow(deps, client)
-    const ids = [last.settlementId]
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 20; round++) {
       await fail(deps, last)
       await recredit(deps, last)
       deps.clock.advance(60)
       expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900, pendingMinor: 0 })
-      const again = await sweptNow(deps, client)
-      expect(again).toMatchObject({ replaces: last.settlementId, netMinor: 95_900 })
-      ids.push(again.settlementId)
-      last = again
+      last = await sweptNow(deps, client)
+      expect(last).toMatchObject({ netMinor: 95_900, paymentCount: 1, entryCount: 1 })
     }
+
+    await payOut(deps, last)
+
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ paidOutMinor: 95_900, inSettlementMinor: 0 })
+    expect(await settlementsOf(deps, client)).toHaveLength(21)
+  })
+
+  it('shows the payment that it carries in that payment’s timeline', async ({ deps, client }) => {
+    const payment = await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const failed = await sweptNow(deps, client)
+    await fail(deps, failed)
+    await recredit(deps, failed)
+    deps.clock.advance(60)
+    const again = await sweptNow(deps, client)
 
     const { timeline } = await paymentTimeline(deps, payment)
 
-    expect(timeline.settlements).toStrictEqual(
-      ids.map((settlement_id, at) => ({ settlement_id, status: at === 3 ? 'recorded' : 'failed', settled_at: null })),
-    )
+    expect(timeline.settlements).toMatchObject([
+      { settlement_id: failed.settlementId, status: 'failed' },
+      { settlement_id: again.settlementId, status: 'recorded' },
+    ])
   })
 
-  it('waits in available below the floor of now, as the trigger says', async ({ deps, client, recredited }) => {
+  it('waits in available while all that is due is not above the floor, and is paid with the next', async ({
+    deps,
+    client,
+    recredited,
+  }) => {
     await change(deps, client, { settlementFloorMinor: recredited.netMinor })
+    deps.clock.advance(60)
 
     await expect(trigger(deps, client)).rejects.toMatchObject({
       code: 'validation',
-      message: 'nothing to settle: 0 IDR are eligible, the floor is 95900 IDR and must be exceeded',
-      actionHint: expect.stringContaining('95900 IDR recredited'),
+      message: 'nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded',
+      actionHint: expect.stringContaining('0 IDR are not eligible yet'),
     })
     expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900 })
     await change(deps, client, { settlementFloorMinor: minor(95_899) })
-    expect(await sweep(deps, client)).toMatchObject([{ netMinor: 95_900 }])
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: 95_900 })
   })
 
-  it('is not held up by another one that waits below the floor', async ({ deps, client }) => {
-    const small = await settled(deps, client, 10_000)
-    const large = await settled(deps, client, 100_000)
+  it('is paid with another one where neither is above the floor alone', async ({ deps, client }) => {
+    const small = await settled(deps, client, 20_000)
+    const large = await settled(deps, client, 30_000)
     for (const settlement of [small, large]) {
       await fail(deps, settlement)
       await recredit(deps, settlement)
     }
-    await change(deps, client, { settlementFloorMinor: minor(50_000) })
+    await change(deps, client, { settlementFloorMinor: minor(large.netMinor) })
+    deps.clock.advance(60)
 
-    expect(await sweep(deps, client)).toMatchObject([{ replaces: large.settlementId }])
-
-    expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: small.netMinor })
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: small.netMinor + large.netMinor, paymentCount: 2 })
   })
 })

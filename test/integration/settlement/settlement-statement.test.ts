@@ -1,33 +1,30 @@
 import { describe, expect } from 'vitest'
+import { newWindow } from '../../../shared/ledger/window-store.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { addMs } from '../../../shared/time.ts'
+import { aClientId } from '../../support/client-builders.ts'
+import { sumsOfEntries } from '../../support/entry-pages.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import {
-  aDayLater,
-  aSettledClient,
-  fail,
-  recredit,
-  storeSucceeded,
-  succeededPayment,
-  sweptNow,
-  withFloor,
-} from '../../support/settlement-builders.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
+import { aDayLater, anOpenPayment, aSettledClient, postAssumed, sweptNow } from '../../support/settlement-builders.ts'
+import { aStoredLine, putEntries } from '../../support/stored-entries.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
-/** A settlement of payments of 10,000, 10,001, ... rupiah, a millisecond apart. */
-const settledPayments = async (deps: TestDeps, count: number) => {
-  const client = await withFloor(deps)
-  const payments = Array.from({ length: count }, (_, index) =>
-    succeededPayment(client, { paidAt: addMs(deps.now(), index), notionalMinor: 10_000 + index }),
-  )
-  await storeSucceeded(deps, payments)
-  deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-  const settlement = await sweptNow(deps, client)
-  return { client, payments, settlement, settlementId: settlement.settlementId }
+/** A settlement of so many entries, a millisecond apart, as they are stored. */
+const settledEntries = async (deps: TestDeps, count: number, clientId = aClientId()) => {
+  await deps.table.write(newWindow(clientId, { bornAt: deps.now(), parts: 1 }))
+  const settlement = await storedSettlement(deps, { clientId, entryCount: count })
+  const entries = Array.from({ length: count }, (_, at) => aStoredLine(at, addMs(settlement.sweptFrom, at)))
+  await putEntries(deps, clientId, entries)
+  return { clientId, entries, settlement, settlementId: settlement.settlementId }
 }
+
+const COLUMNS =
+  'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,' +
+  'notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,provider_transaction_id,provider_settled_at'
 
 const statement = (
   deps: TestDeps,
@@ -48,36 +45,37 @@ const allPages = async (deps: TestDeps, settlementId: string, format: 'json' | '
   return pages
 }
 
-const linesOf = (page: Page | undefined) => (page && 'payments' in page ? page.payments : [])
+const linesOf = (page: Page | undefined) => (page && 'entries' in page ? (page.entries ?? []) : [])
 const csvOf = (page: Page | undefined) => (page && 'csv' in page ? page.csv : '')
 
 const encoded = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
 
 describe('the statement of a settlement (design section 7)', () => {
-  it('shows each payment, the totals, and how much of it the provider has paid us', async ({ deps }) => {
+  it('shows each entry with its row at the provider, and the totals', async ({ deps }) => {
     const settledAt = addMs(deps.now(), 60_000)
-    const first = deps.now()
+    const paidAt = deps.now()
     const { client, settlement } = await aSettledClient(deps, [
       { providerSettledAt: settledAt, providerFeeMinor: 4_440 },
     ])
 
     const { settlement: shown, ...rest } = await statement(deps, settlement.settlementId)
 
-    const amounts = { gross_minor: 100_000, hexolus_markup_minor: 100, net_minor: 95_460 }
     expect(shown).toMatchObject({ id: settlement.settlementId, client_id: client.clientId, net_minor: 95_460 })
-    expect(rest).toStrictEqual({
-      totals: { ...amounts, xendit_fees_minor: 4_440, payment_count: 1 },
-      provider_settled_minor: 95_560,
-      provider_unsettled_minor: 0,
-      payments: [
+    const sums = { gross_minor: 100_000, xendit_fees_minor: 4_440, hexolus_markup_minor: 100, net_minor: 95_460 }
+    expect(rest).toMatchObject({
+      totals: { ...sums, payment_count: 1, entry_count: 1, unproven_minor: 0 },
+      entries: [
         {
-          payment_id: expect.any(String),
-          paid_at: first,
-          ...amounts,
+          type: 'payment',
+          settlement_id: settlement.settlementId,
+          paid_at: paidAt,
+          posted_at: paidAt,
+          notional_minor: 100_000,
           xendit_fee_minor: 4_440,
-          fee_status: 'actual',
+          hexolus_markup_minor: 100,
+          client_net_minor: 95_460,
+          provider_transaction_id: expect.stringMatching(/^txn_/),
           provider_settled_at: settledAt,
-          reinstated_at: null,
         },
       ],
       cursor: null,
@@ -85,138 +83,97 @@ describe('the statement of a settlement (design section 7)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('has the sums of the settlement and of what left pending, over all pages, in both formats', async ({ deps }) => {
-    const { client, payments, settlement, settlementId } = await settledPayments(deps, 1_003)
+  it('says what of it no settled row proves', async ({ deps, client }) => {
+    await postAssumed(deps, await anOpenPayment(deps, client))
+    aDayLater(deps)
+    const { settlementId } = await sweptNow(deps, client)
 
-    const json = await allPages(deps, settlementId, 'json')
+    expect(await statement(deps, settlementId)).toMatchObject({
+      totals: { unproven_minor: 95_900 },
+      entries: [{ provider_transaction_id: null, provider_settled_at: null }],
+    })
+  })
+
+  it('has the sums of the settlement', async ({ deps }) => {
+    const { settlement } = await aSettledClient(deps, [{}, { notionalMinor: 50_000 }, { notionalMinor: 1_000 }])
+
+    const lines = linesOf(await statement(deps, settlement.settlementId))
+
+    expect(settlement).toMatchObject({ ...sumsOfEntries(lines), paymentCount: 3 })
+  })
+
+  it('has every entry once over all pages, in both formats, and reads no payment', async ({ deps }) => {
+    const { entries, settlementId } = await settledEntries(deps, 1_003)
+    const { deps: recorded, calls } = recordTable(deps)
+
+    const json = await allPages(recorded, settlementId, 'json')
     const csv = await allPages(deps, settlementId, 'csv')
 
     const lines = json.flatMap(linesOf)
     expect(json.map((page) => linesOf(page).length)).toStrictEqual([500, 500, 3])
-    expect(lines.map(({ payment_id }) => payment_id)).toStrictEqual(payments.map(({ paymentId }) => paymentId))
-    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
-    const sumOf = (column: 'gross_minor' | 'xendit_fee_minor' | 'hexolus_markup_minor' | 'net_minor') =>
-      sum(lines.map((line) => line[column]))
-    const sums = {
-      grossMinor: sumOf('gross_minor'),
-      providerFeesMinor: sumOf('xendit_fee_minor'),
-      markupMinor: sumOf('hexolus_markup_minor'),
-      netMinor: sumOf('net_minor'),
-      paymentCount: lines.length,
-    }
-    expect(settlement).toMatchObject(sums)
-    expect(sums.grossMinor - sums.providerFeesMinor - sums.markupMinor).toBe(sums.netMinor)
-    expect(sum(payments.map(({ netMinor }) => netMinor))).toBe(sums.netMinor)
-
-    const [header, ...rows] = csv.map(csvOf).join('').trimEnd().split('\n')
-    expect(header).toBe(
-      'payment_id,paid_at,gross_minor,xendit_fee_minor,hexolus_markup_minor,net_minor,fee_status,provider_settled_at,reinstated_at',
+    expect(lines.map(({ id }) => id)).toStrictEqual(entries.map(({ entryId }) => entryId))
+    expect(calls.some((call) => 'keys' in call && call.keys.some(({ pk }) => pk.startsWith('PAYMENT')))).toBe(false)
+    const [header = '', ...rows] = csv.flatMap((page, at) =>
+      csvOf(page)
+        .trimEnd()
+        .split('\n')
+        .slice(at === 0 ? 0 : 1),
     )
-    expect(rows).toStrictEqual(
-      lines.map((line) =>
-        Object.values(line)
-          .map((value) => value ?? '')
-          .join(','),
-      ),
-    )
-    await expectBalanced(deps, client.clientId)
+    expect(header).toBe(COLUMNS)
+    const cell = (value: unknown) => (value === undefined || value === null ? '' : JSON.stringify(value))
+    const expected = lines.map((line) => header.split(',').map((column) => cell(Reflect.get(line, column))))
+    expect(rows).toStrictEqual(expected.map((cells) => cells.join(',')))
   })
-
-  it('says on its first page what the provider still owes us, and counts for no other', async ({ deps }) => {
-    const { settlementId } = await settledPayments(deps, 501)
-
-    const [first, second] = await allPages(deps, settlementId, 'json')
-
-    expect(first).toMatchObject({ provider_settled_minor: 0, provider_unsettled_minor: 501 * 6_000 + (500 * 501) / 2 })
-    expect(second).not.toHaveProperty('provider_settled_minor')
-    expect(second?.totals).toStrictEqual(first?.totals)
-  })
-
-  it('is the same for a failed settlement and for the one that replaces it', async ({ deps }) => {
-    const { client, settlement, settlementId } = await settledPayments(deps, 3)
-    await fail(deps, settlement)
-    await recredit(deps, settlement)
-    const again = await sweptNow(deps, client)
-
-    const pages = [await statement(deps, settlementId), await statement(deps, again.settlementId)]
-
-    expect(linesOf(pages[0])).toHaveLength(3)
-    expect(linesOf(pages[1])).toStrictEqual(linesOf(pages[0]))
-    expect(pages[1]?.totals).toStrictEqual(pages[0]?.totals)
-    await expectBalanced(deps, client.clientId)
-  })
-
-  const TAMPERED: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
-    ['grossMinor', { notionalMinor: 10_001 }],
-    ['providerFeesMinor', { providerFeeMinor: 3_999 }],
-    ['markupMinor', { markupMinor: 11 }],
-    ['netMinor', { netMinor: 5_991 }],
-    ['grossMinor, providerFeesMinor, markupMinor, netMinor, paymentCount', { paidAt: '2026-11-19T00:00:00.000Z' }],
-  ]
-  it.for(TAMPERED)(
-    'is refused when the payments differ in %s, and says not to pay it out',
-    async ([what, set], { deps }) => {
-      const { payments, settlementId } = await settledPayments(deps, 2)
-      const [payment] = payments
-      if (payment) await deps.table.write(update(paymentKey(payment.paymentId), { set }))
-
-      await expect(statement(deps, settlementId)).rejects.toMatchObject({
-        code: 'internal_error',
-        message: `the payments do not add up to this settlement: ${what}`,
-        actionHint: expect.stringContaining('Do not pay it out'),
-      })
-    },
-  )
 })
 
 describe("a statement's cursor", () => {
   it('of another settlement is refused, of the same client or of another one', async ({ deps }) => {
-    const mine = await settledPayments(deps, 501)
-    const others = await settledPayments(testDeps(), 501)
-    await storeSucceeded(deps, [succeededPayment(mine.client, { paidAt: deps.now() })])
-    aDayLater(deps)
-    const next = await sweptNow(deps, mine.client)
+    const mine = await settledEntries(deps, 501)
+    const others = await settledEntries(testDeps(), 501)
+    const { clientId, settlement } = mine
+    const next = await storedSettlement(deps, { clientId, sweptFrom: settlement.sweptUntil, sweptUntil: deps.now() })
     const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
 
     for (const settlementId of [others.settlementId, next.settlementId]) {
       await expect(statement(deps, settlementId, { cursor })).rejects.toMatchObject({
         code: 'validation',
-        fieldErrors: { cursor: ['must be the cursor of an earlier page of this statement'] },
+        fieldErrors: { cursor: ['must be the cursor of an earlier page of this list'] },
       })
     }
 
     expect(linesOf(await statement(deps, mine.settlementId, { cursor }))).toHaveLength(1)
   })
 
-  type Settled = Awaited<ReturnType<typeof settledPayments>>
-  const position = ({ settlementId, settlement, payments }: Settled) => ({
-    settlement_id: settlementId,
-    paid_at: payments[0]?.paidAt,
-    payment_id: payments[0]?.paymentId,
-    sums: {
-      grossMinor: settlement.grossMinor,
-      providerFeesMinor: settlement.providerFeesMinor,
-      markupMinor: settlement.markupMinor,
-      netMinor: settlement.netMinor,
-      paymentCount: settlement.paymentCount,
-    },
+  type Settled = Awaited<ReturnType<typeof settledEntries>>
+  const position = ({ settlementId, settlement }: Settled) => ({
+    of: settlementId,
+    eligible_at: addMs(settlement.sweptUntil, -1),
+    id: 'ffffffff-ffff-8fff-bfff-ffffffffffff',
   })
   const BAD: readonly (readonly [string, (settled: Settled) => string])[] = [
     ['is no text of ours', () => 'abc'],
     ['is empty', () => ''],
     ['is JSON of another shape', () => encoded({ page: 2 })],
     ['has a field more', (settled) => encoded({ ...position(settled), client_id: 'x' })],
-    ['has no payment id', (settled) => encoded({ ...position(settled), payment_id: 'x' })],
-    ['has no time', (settled) => encoded({ ...position(settled), paid_at: '2026-11-20' })],
-    ['lies before', (settled) => encoded({ ...position(settled), paid_at: addMs(settled.settlement.periodStart, -1) })],
-    ['lies at the end', (settled) => encoded({ ...position(settled), paid_at: settled.settlement.periodEnd })],
+    ['has no entry id', (settled) => encoded({ ...position(settled), id: 'x' })],
+    ['has no time', (settled) => encoded({ ...position(settled), eligible_at: '2026-11-20' })],
+    [
+      'lies before',
+      (settled) => encoded({ ...position(settled), eligible_at: addMs(settled.settlement.sweptFrom, -1) }),
+    ],
+    ['lies at the end', (settled) => encoded({ ...position(settled), eligible_at: settled.settlement.sweptUntil })],
   ]
   it.for(BAD)('that %s is refused', async ([, cursorOf], { deps }) => {
-    const settled = await settledPayments(deps, 1)
+    const settled = await settledEntries(deps, 1)
 
     const refused = statement(deps, settled.settlementId, { cursor: cursorOf(settled) })
 
     await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors: { cursor: [expect.any(String)] } })
     expect(linesOf(await statement(deps, settled.settlementId, { cursor: encoded(position(settled)) }))).toHaveLength(0)
   })
+})
+
+it('of a settlement that is not there is 404', async ({ deps }) => {
+  await expect(findAnySettlement(deps, crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' })
+  await expect(statement(deps, crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' })
 })

@@ -1,0 +1,23 @@
+import * as v from 'valibot'
+import { acceptDifference } from '../../shared/audit/accept-difference.ts'
+import { parseClientId } from '../../shared/client/client-dto.ts'
+import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+
+const summary =
+  'Accepts a difference that an audit found, exactly as it was found: it no longer refuses payouts. Void once it changes.'
+
+const FIGURE = v.nullable(v.union([v.string(), v.number()]))
+
+const input = v.strictObject({
+  operator: OPERATOR,
+  client_id: v.string(),
+  what: v.string(),
+  id: v.string(),
+  expected: FIGURE,
+  found: FIGURE,
+  notes: NOTES,
+})
+
+export const handler = adminHandler({ summary, input }, ({ client_id, operator, notes, ...difference }, deps) =>
+  acceptDifference(deps, { clientId: parseClientId(client_id), difference, operator, notes }),
+)

@@ -1,0 +1,14 @@
+import { tellStanding } from '../verdict/note-found.ts'
+import type { RunDeps } from './audit-client.ts'
+import { believed } from './believed.ts'
+import { auditHouse } from './judged/audit-house.ts'
+
+/** What belongs to no client is told under this name. */
+const SUBJECT = 'gateway'
+
+/** The daily audit of the house journal and of everybody's suspense. Tells what it finds, each day until it is gone. */
+export const auditGateway = async (deps: RunDeps): Promise<void> => {
+  const { differences } = await believed(deps, async () => (await auditHouse(deps)).map(({ difference }) => difference))
+  deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
+  await tellStanding(deps, SUBJECT, differences)
+}

@@ -1,0 +1,37 @@
+import type { Deps } from '../deps.ts'
+import { SECOND_MS } from '../time.ts'
+import { type Difference, isSame, MAX_DIFFERENCES } from '../verdict/difference.ts'
+
+/** How long live traffic, and the indexes, have to settle before a difference is believed. */
+const LOOK_AGAIN_MS = 10 * SECOND_MS
+/** A difference that is never seen twice alike is traffic: then the answer is inconclusive. */
+const LOOKS = 3
+
+export type Believed = {
+  /** Seen twice alike. */
+  readonly differences: readonly Difference[]
+  /** Differences were seen, and none of them twice alike. */
+  readonly isInconclusive: boolean
+}
+
+export const NOTHING_FOUND: Believed = { differences: [], isInconclusive: false }
+
+/**
+ * What is wrong in a part of the books that may move while it is read: a difference counts only if it is there again ten
+ * seconds later, the same or with the same gap between its figures (design section 4, "Audit").
+ */
+export const believed = async (
+  deps: Pick<Deps, 'sleep'>,
+  judge: (isAgain: boolean) => Promise<readonly Difference[]>,
+): Promise<Believed> => {
+  const seen: Difference[] = []
+  for (let look = 1; look <= LOOKS; look++) {
+    if (look > 1) await deps.sleep(LOOK_AGAIN_MS)
+    const found = await judge(look > 1)
+    if (found.length === 0) return NOTHING_FOUND
+    const lasting = found.filter((difference) => seen.some((before) => isSame(before, difference)))
+    if (lasting.length > 0) return { differences: lasting.slice(0, MAX_DIFFERENCES), isInconclusive: false }
+    seen.push(...found.slice(0, MAX_DIFFERENCES))
+  }
+  return { differences: [], isInconclusive: true }
+}

@@ -1,0 +1,106 @@
+import * as v from 'valibot'
+import type { StoreDeps } from '../../deps.ts'
+import { type PaymentId, SettlementIdSchema } from '../../ids.ts'
+import { type Entry, isBalanced } from '../../journal/entry.ts'
+import { entryText } from '../../journal/entry-digest.ts'
+import { type Payment, PaymentSchema } from '../../payment/payment.ts'
+import { entriesOf } from '../../posting/payment-entries.ts'
+import { recreditEntry } from '../../settlement/recredit-settlement.ts'
+import { findSettlements } from '../../settlement/settlement-store.ts'
+import { paymentKey } from '../../table/keys.ts'
+import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import { auditAdjustedEntries } from './audit-adjustments.ts'
+import type { ClientBooks } from './client-books.ts'
+
+const paymentsOf = async (deps: StoreDeps, entries: readonly Entry[]): Promise<ReadonlyMap<PaymentId, Payment>> => {
+  const ids = [...new Set(entries.flatMap(({ paymentId }) => (paymentId === undefined ? [] : [paymentId])))]
+  const items = await deps.table.getMany(ids.map(paymentKey))
+  return new Map(
+    items.flatMap((item, at) => {
+      const parsed = v.safeParse(PaymentSchema, item)
+      const id = ids[at]
+      return parsed.success && id !== undefined ? [[id, parsed.output] as const] : []
+    }),
+  )
+}
+
+const FIELDS = [
+  'type',
+  'eligibleAt',
+  'postedAt',
+  'grossMinor',
+  'feeMinor',
+  'markupMinor',
+  'netMinor',
+  'providerMinor',
+  'bankMinor',
+  'suspenseMinor',
+  'houseMinor',
+  'providerTransactionId',
+] as const
+
+/** Which fields of an entry are not as expected; another field differs where these are the same. */
+export const compareEntries = (expected: Entry, found: Entry): readonly Difference[] => {
+  if (entryText(expected) === entryText(found)) return []
+  const named = FIELDS.flatMap((field) =>
+    differs(
+      `entry.${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+      found.entryId,
+      expected[field],
+      found[field],
+    ),
+  )
+  return named.length > 0 ? named : differs('entry', found.entryId, 'as its payment says', 'otherwise')
+}
+
+const auditOfPayment = (
+  { clientId }: ClientBooks,
+  entry: Entry,
+  payments: ReadonlyMap<PaymentId, Payment>,
+): readonly Difference[] => {
+  const payment = entry.paymentId && payments.get(entry.paymentId)
+  if (!payment) return differs('entry.payment_id', entry.entryId, 'a payment', entry.paymentId)
+  const expected = entriesOf(payment).find(({ entryId }) => entryId === entry.entryId)
+  return [
+    ...differs('payment.client_id', payment.paymentId, clientId, payment.clientId),
+    ...(expected === undefined
+      ? differs('entry', entry.entryId, 'one of its payment', entry.type)
+      : compareEntries(expected, entry)),
+  ]
+}
+
+const auditRecredits = async (deps: StoreDeps, { clientId }: ClientBooks, entries: readonly Entry[]) => {
+  const recredits = entries.filter(({ type }) => type === 'recredit')
+  const ids = recredits.flatMap(({ recreditedSettlementId: id }) =>
+    id === undefined ? [] : [v.parse(SettlementIdSchema, id)],
+  )
+  const settlements = new Map((await findSettlements(deps, ids)).map((one) => [one.settlementId, one]))
+  return recredits.flatMap((entry) => {
+    const id = entry.recreditedSettlementId
+    const settlement = id === undefined ? undefined : settlements.get(id)
+    if (settlement === undefined || settlement.clientId !== clientId || settlement.recreditedAt === undefined) {
+      return differs('entry.recredited_settlement_id', entry.entryId, 'a settlement that was re-credited', id)
+    }
+    return compareEntries(recreditEntry(settlement, settlement.recreditedAt), entry)
+  })
+}
+
+/** Entries of a client, each held against what it is about, and against itself. */
+export const auditEntries = async (
+  deps: StoreDeps,
+  books: ClientBooks,
+  entries: readonly Entry[],
+): Promise<readonly Difference[]> => {
+  const payments = await paymentsOf(deps, entries)
+  const ids = new Set<string>()
+  const own = entries.flatMap((entry) => {
+    const isTwice = ids.has(entry.entryId)
+    ids.add(entry.entryId)
+    return [
+      ...breaks('entry', entry.entryId, isTwice, 'once', 'twice'),
+      ...breaks('entry.house_minor', entry.entryId, !isBalanced(entry), 'equal sides', entry.houseMinor),
+      ...(entry.paymentId === undefined ? [] : auditOfPayment(books, entry, payments)),
+    ]
+  })
+  return [...own, ...auditAdjustedEntries(books, entries), ...(await auditRecredits(deps, books, entries))]
+}

@@ -1,0 +1,141 @@
+import * as v from 'valibot'
+import { EVENT_TYPES, type Event, EventSchema, type EventType } from '../../event/event.ts'
+import { isJsonObject, readJson, writeJson } from '../../json.ts'
+import { envelopeBody } from '../../payment/outbox-store.ts'
+import type { Payment } from '../../payment/payment.ts'
+import { toWebhookData } from '../../payment/payment-dto.ts'
+import type { Item } from '../../table/attributes.ts'
+import { ownerOf } from '../../table/keys.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
+import { type Difference, differs, shown } from '../../verdict/difference.ts'
+import { estimateOf } from './audit-payment.ts'
+
+/** The event a payment's status must have left behind. */
+export const eventTypeOf = ({ status }: Payment): EventType | undefined =>
+  EVENT_TYPES.find((type) => type === `payment.${status}`)
+
+/** What a webhook's `data` carries (spec 6.2). */
+const DATA_FIELDS = [
+  'id',
+  'client_id',
+  'external_reference',
+  'method',
+  'channel_code',
+  'notional_minor',
+  'xendit_fee_minor',
+  'hexolus_markup_minor',
+  'client_net_minor',
+  'currency',
+  'status',
+  'payment_destination',
+  'customer',
+  'description',
+  'metadata',
+  'created_at',
+  'paid_at',
+  'fee_status',
+] as const
+
+/** What customers and merchants wrote: that it differs is said, what it says is not. */
+const PRIVATE_FIELDS: readonly string[] = [
+  'external_reference',
+  'payment_destination',
+  'customer',
+  'description',
+  'metadata',
+]
+
+/** Fields of a JSON object, each as text: numbers keep their digits, objects compare as a whole. */
+type Fields = ReadonlyMap<string, string>
+
+const fieldsOf = (value: unknown): Fields | undefined =>
+  isJsonObject(value)
+    ? new Map(
+        Object.entries(value).map(([name, field]) => [name, typeof field === 'string' ? field : writeJson(field)]),
+      )
+    : undefined
+
+const read = (body: string): { readonly head: Fields; readonly data: Fields } | undefined => {
+  const json = readJson(Buffer.from(body))
+  const head = json.ok ? fieldsOf(json.value) : undefined
+  const data = json.ok && isJsonObject(json.value) ? fieldsOf(json.value['data']) : undefined
+  return head && data && { head, data }
+}
+
+/** What the payment would be announced with. Undefined when its metadata is no JSON any more. */
+const bodyOf = (payment: Payment, { type, eventId, firedAt }: Event): string | undefined => {
+  try {
+    return envelopeBody(type, eventId, firedAt, toWebhookData(payment))
+  } catch {
+    return undefined
+  }
+}
+
+const dataOf = (payment: Payment, event: Event): Fields | undefined => {
+  const body = bodyOf(payment, event)
+  return body === undefined ? undefined : read(body)?.data
+}
+
+const auditData = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
+  const expected = dataOf(payment, event)
+  return DATA_FIELDS.filter((field) => expected?.get(field) !== found.get(field)).flatMap((field) => {
+    const figure = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
+    return PRIVATE_FIELDS.includes(field)
+      ? differs(`event.data.${field}`, payment.paymentId, 'as in the payment', 'otherwise')
+      : differs(`event.data.${field}`, payment.paymentId, figure(expected?.get(field)), figure(found.get(field)))
+  })
+}
+
+/** The event said what was known when it fired: the actual fee, or the estimate that became final later. */
+const auditAnnouncement = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
+  const now = auditData(payment, event, found)
+  if (now.length === 0) return now
+  const estimate = estimateOf(payment)
+  const then = estimate ? auditData({ ...payment, ...estimate, feeStatus: 'estimated' }, event, found) : now
+  return then.length < now.length ? then : now
+}
+
+const auditRow = (payment: Payment, event: Event, item: Item): readonly Difference[] => {
+  const { paymentId: id, clientId } = payment
+  return [
+    ...differs('event.fired_at', id, payment.transitions.at(-1)?.at, event.firedAt),
+    ...differs('event.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
+    ...differs('event.entity', id, 'event', shown(item['entity'])),
+  ]
+}
+
+const auditBody = (payment: Payment, event: Event): readonly Difference[] => {
+  const { paymentId: id } = payment
+  // Nearly always byte for byte what it must be; only the others are taken apart.
+  if (event.body === bodyOf(payment, event)) return []
+  const body = read(event.body)
+  if (body === undefined) return differs('event.body', id, 'readable', 'unreadable')
+  return [
+    ...differs('event.body.event', id, event.type, body.head.get('event')),
+    ...differs('event.body.event_id', id, event.eventId, body.head.get('event_id')),
+    ...differs('event.body.timestamp', id, event.firedAt, body.head.get('timestamp')),
+    ...auditAnnouncement(payment, event, body.data),
+  ]
+}
+
+/** Events outlive their deliveries, which are kept for ninety days; then they are deleted. */
+const EVENTS_KEPT_MS = 90 * DAY_MS
+
+const mayBeGone = ({ transitions }: Payment, now: Timestamp): boolean => {
+  const ended = transitions.at(-1)
+  return ended !== undefined && addMs(ended.at, EVENTS_KEPT_MS) <= now
+}
+
+/**
+ * What was announced, held against the payment it was about, and named by it. The event was written with the
+ * transition, so it is there whenever the payment says that the transition happened.
+ */
+export const auditEvent = (payment: Payment, item: Item | undefined, now: Timestamp): readonly Difference[] => {
+  const { paymentId: id } = payment
+  const type = eventTypeOf(payment)
+  if (type === undefined) return []
+  if (item === undefined) return mayBeGone(payment, now) ? [] : differs('event', id, type, undefined)
+  const parsed = v.safeParse(EventSchema, item)
+  if (!parsed.success) return differs('event', id, 'readable', 'unreadable')
+  return [...auditRow(payment, parsed.output, item), ...auditBody(payment, parsed.output)]
+}

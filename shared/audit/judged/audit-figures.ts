@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import type { StoreDeps } from '../../deps.ts'
+import type { Entry } from '../../journal/entry.ts'
+import { entryPages } from '../../journal/entry-store.ts'
+import { standingFigures } from '../../journal/payment-money.ts'
+import { creditedOf } from '../../ledger/balance.ts'
+import { moneyOf } from '../../posting/payment-entries.ts'
+import { END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
+import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import { auditAdjustments } from './audit-adjustments.ts'
+import { auditChain } from './audit-chain.ts'
+import { auditEntries } from './audit-entries.ts'
+import { auditOpenPayments } from './audit-open-payments.ts'
+import type { ClientBooks } from './client-books.ts'
+
+/** Plain numbers: a tampered figure can be past what money may be, and must be named all the same. */
+type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
+
+const addEntry = (sums: Sums, { type, netMinor }: Entry): void => {
+  if (type === 'recredit') sums.recreditedMinor += netMinor
+  else sums.netMinor += netMinor
+  if (type === 'written_off') sums.writtenOffMinor += netMinor
+}
+
+/** Entries that no settlement has taken yet, held against their payments. */
+const auditTail = async (deps: StoreDeps & Parameters<typeof entryPages>[0], books: ClientBooks, start: Timestamp) => {
+  const { clientId, parts } = books
+  const sums: Sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0 }
+  const differences: Difference[] = []
+  const span = { start, end: v.parse(TimestampSchema, END_OF_TIME) }
+  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
+    for (const entry of entries) addEntry(sums, entry)
+    differences.push(...(await auditEntries(deps, books, entries)))
+  }
+  return { sums, differences }
+}
+
+const settledSums = ({ settlements }: ClientBooks) => {
+  const sums = { netMinor: 0, writtenOffMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
+  for (const { settlement } of settlements) {
+    const { netMinor, recreditedMinor, status, recreditedAt, totals } = settlement
+    sums.netMinor += netMinor - recreditedMinor
+    for (const total of totals) if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
+    if (status === 'manual_paid') sums.paidOutMinor += netMinor
+    else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
+  }
+  return sums
+}
+
+const SHARDS = 16
+
+/**
+ * A client's kept figures, held against what they are sums of (design section 4, "Audit"): shards = settlements and
+ * entries after them, re-credits apart, and open payments; the window's figures = settlements by state and re-credits
+ * that no settlement has taken. Entries after the last settlement and open payments are read whole: some days' worth.
+ */
+export const auditFigures = async (
+  deps: StoreDeps & Parameters<typeof entryPages>[0],
+  books: ClientBooks,
+): Promise<readonly Difference[]> => {
+  const { clientId, ledger, parts, client } = books
+  const chain = [...books.differences, ...auditChain(books)]
+  if (ledger === undefined) return chain
+  const { window, shards } = ledger
+  const start = books.settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
+  const tail = await auditTail(deps, books, start)
+  const open = await auditOpenPayments(deps, books)
+  const openMinor = open.payments.reduce((sum, payment) => sum + standingFigures(moneyOf(payment)).netMinor, 0)
+  const settled = settledSums(books)
+  const figures: readonly (readonly [name: string, expected: number, found: number])[] = [
+    ['ledger.credited_minor', settled.netMinor + tail.sums.netMinor + openMinor, creditedOf(ledger)],
+    ['window.available_minor', tail.sums.recreditedMinor, window.availableMinor],
+    ['window.in_settlement_minor', settled.inSettlementMinor, window.inSettlementMinor],
+    ['window.paid_out_minor', settled.paidOutMinor, window.paidOutMinor],
+    ['window.written_off_minor', settled.writtenOffMinor + tail.sums.writtenOffMinor, window.writtenOffMinor],
+  ]
+  const numbers = new Set(shards.map(({ number }) => number))
+  return [
+    ...chain,
+    ...figures.flatMap(([name, expected, found]) => differs(name, clientId, expected, found)),
+    ...Array.from({ length: parts * SHARDS }, (_, shard) => shard).flatMap((shard) =>
+      breaks('ledger_shard', String(shard), !numbers.has(shard), 'there', 'not there'),
+    ),
+    ...breaks('ledger_shard', clientId, shards.length > parts * SHARDS, `${parts * SHARDS} shards`, shards.length),
+    ...tail.differences,
+    ...(await auditAdjustments(deps, books)),
+    ...open.differences,
+  ]
+}

@@ -1,0 +1,157 @@
+import * as v from 'valibot'
+import { mapInChunks } from '../../chunks.ts'
+import type { StoreDeps } from '../../deps.ts'
+import { bookDay } from '../../journal/day-totals.ts'
+import { houseOf } from '../../journal/entry.ts'
+import type { HouseEntry } from '../../journal/house-entry.ts'
+import { type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
+import { ZERO } from '../../money.ts'
+import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import { foundKey, suspenseIdOf } from '../../table/keys.ts'
+import { queryPages } from '../../table/query-pages.ts'
+import { GATEWAY_OWNER } from '../../table/schema.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
+import { type Difference, differs } from '../../verdict/difference.ts'
+import { readTrail } from './audit-trail.ts'
+
+/** A difference of the house, and whose it is besides. */
+export type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
+
+const PAGE = 100
+const SIDE_BY_SIDE = 16
+
+/** A row that the sync reads is at most 180 days older than the day on which it is booked. */
+const OLDEST_ROW_MS = 200 * DAY_MS
+
+const startOf = (day: string): Timestamp => v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
+
+const daysFrom = (first: string, now: Timestamp): readonly string[] => {
+  const days: string[] = []
+  // A row may be dated a little ahead of us.
+  const last = addMs(now, DAY_MS).slice(0, 10)
+  for (let at = startOf(first); at.slice(0, 10) <= last; at = addMs(at, DAY_MS)) {
+    days.push(at.slice(0, 10))
+  }
+  return days
+}
+
+/** The whole house journal: rows that are nobody's, and suspense. Few, whatever happened. */
+const readHouse = async (
+  deps: StoreDeps,
+): Promise<{ entries: readonly HouseEntry[]; totals: readonly HouseTotal[] }> => {
+  const now = deps.now()
+  const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
+  const [first] = totals
+  if (first === undefined) return { entries: [], totals }
+  const from = addMs(startOf(first.day), -OLDEST_ROW_MS).slice(0, 10)
+  const entries = await mapInChunks(daysFrom(from, now), SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
+  return { entries: entries.flat(), totals }
+}
+
+const SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor', 'count'] as const
+type Sum = Record<(typeof SIDES)[number], number>
+const NOTHING: Sum = { providerMinor: 0, bankMinor: 0, suspenseMinor: 0, houseMinor: 0, count: 0 }
+
+const compareTotals = (entries: readonly HouseEntry[], totals: readonly HouseTotal[]): readonly Difference[] => {
+  const expected = new Map<string, Sum>()
+  for (const entry of entries) {
+    const name = `${bookDay(entry.postedAt)} ${entry.type}`
+    const sum = expected.get(name) ?? { ...NOTHING }
+    for (const side of SIDES) sum[side] += side === 'count' ? 1 : entry[side]
+    expected.set(name, sum)
+  }
+  const found = new Map(totals.map((total) => [`${total.day} ${total.type}`, total]))
+  return [...new Set([...expected.keys(), ...found.keys()])].flatMap((name) =>
+    SIDES.flatMap((side) =>
+      differs(`house_total.${side}`, name, (expected.get(name) ?? NOTHING)[side], (found.get(name) ?? NOTHING)[side]),
+    ),
+  )
+}
+
+const isByOperator = ({ status, resolution, cause }: Suspense): boolean =>
+  status === 'resolved' && resolution !== 'refunded' && !MOVED_CAUSES.some((moved) => moved === cause)
+
+/** An item's resolution and its audit record, both ways. */
+const auditResolution = async (deps: StoreDeps, item: Suspense): Promise<readonly Difference[]> => {
+  const { suspenseId: id } = item
+  const { records, differences } = await readTrail(deps, id)
+  const resolved = records.findLast(({ action }) => action === 'resolve-suspense')?.after
+  return [
+    ...differences,
+    ...differs(
+      'suspense.resolution',
+      id,
+      resolved === undefined ? undefined : String(resolved['resolution']),
+      isByOperator(item) ? item.resolution : undefined,
+    ),
+  ]
+}
+
+/** What the house journal holds for an item: all of its amount once booked, nothing once it is resolved. */
+const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Difference[] => {
+  const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, status } = item
+  const booked = entries.find(({ type }) => type === 'suspense')
+  const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
+  if (kind !== 'money') return differs('suspense.kind', id, booked ? 'money' : kind, kind)
+  const isHeld = status === 'open' && postedMinor !== undefined
+  return [
+    ...differs('suspense.posted_minor', id, booked?.suspenseMinor, postedMinor),
+    ...(booked ? differs('suspense.amount_minor', id, booked.suspenseMinor, amountMinor) : []),
+    ...differs('suspense.held_minor', id, isHeld ? amountMinor : 0, heldMinor),
+  ]
+}
+
+const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Promise<readonly HouseDifference[]> => {
+  const of = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
+  const found = new Set([''])
+  const differences: HouseDifference[] = []
+  const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'], limit: PAGE } as const
+  for await (const rows of queryPages(deps, list)) {
+    const keys = rows.map((row) => foundKey('SUSPENSE', row))
+    const items = await deps.table.getMany(keys)
+    const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
+      const parsed = v.safeParse(SuspenseSchema, stored)
+      const id = suspenseIdOf(keys[at])
+      found.add(id)
+      if (!parsed.success)
+        return differs('suspense', id, 'readable', 'unreadable').map((difference) => ({
+          clientId: undefined,
+          difference,
+        }))
+      const item = parsed.output
+      const own = [...auditHeld(item, of.get(id) ?? []), ...(await auditResolution(deps, item))]
+      return own.map((difference) => ({ clientId: item.clientId, difference }))
+    })
+    differences.push(...judged.flat())
+  }
+  const lost = [...of.keys()].filter((id) => !found.has(id))
+  return [
+    ...differences,
+    ...lost.flatMap((id) =>
+      differs('suspense', id, 'there', 'not there').map((difference) => ({
+        clientId: of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId,
+        difference,
+      })),
+    ),
+  ]
+}
+
+/**
+ * The house journal (design sections 4 and 12): entries with equal sides, the totals of days, and each item in suspense
+ * against its entries and against the records of its resolution, both ways.
+ */
+export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[]> => {
+  const { entries, totals } = await readHouse(deps)
+  const own = [
+    ...entries.flatMap((entry) =>
+      differs(
+        'house_entry.house_minor',
+        `${entry.transactionId}#${entry.type}`,
+        houseOf({ ...entry, netMinor: ZERO }),
+        entry.houseMinor,
+      ),
+    ),
+    ...compareTotals(entries, totals),
+  ]
+  return [...own.map((difference) => ({ clientId: undefined, difference })), ...(await auditItems(deps, entries))]
+}

@@ -1,0 +1,155 @@
+import type { ClientId } from '../../ids.ts'
+import { slotOf } from '../../ids.ts'
+import { estimatePricing, type Pricing } from '../../payment/channel/pricing.ts'
+import type { Payment } from '../../payment/payment.ts'
+import type { Item } from '../../table/attributes.ts'
+import { ownerOf } from '../../table/keys.ts'
+import { WORK_SLOTS } from '../../table/schema.ts'
+import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
+
+/** What the tariff in force says; undefined when it says nothing, as for a bank or an amount that never passed. */
+export const estimateOf = (payment: Payment): Pricing | undefined => {
+  try {
+    return estimatePricing(payment, payment.createdAt)
+  } catch {
+    return undefined
+  }
+}
+
+const auditAmounts = (payment: Payment): readonly Difference[] => {
+  const { paymentId: id, notionalMinor, providerFeeMinor, markupMinor, finalFee } = payment
+  const estimate = estimateOf(payment)
+  const final = payment.status === 'succeeded' ? finalFee : undefined
+  return [
+    ...breaks(
+      'payment.notional_minor',
+      id,
+      estimate === undefined,
+      'an amount and channel with a tariff',
+      notionalMinor,
+    ),
+    // Plain arithmetic: a tampered amount can be past what money may be, and must be named all the same.
+    ...differs('payment.net_minor', id, notionalMinor - providerFeeMinor - markupMinor, payment.netMinor),
+    ...(estimate ? differs('payment.markup_minor', id, estimate.markupMinor, markupMinor) : []),
+    ...differs('payment.fee_status', id, final?.status ?? 'estimated', payment.feeStatus),
+    ...differs('payment.provider_fee_minor', id, final?.feeMinor ?? estimate?.providerFeeMinor, providerFeeMinor),
+    ...(final?.status === 'assumed' && estimate
+      ? differs('payment.final_fee', id, estimate.providerFeeMinor, final.feeMinor)
+      : []),
+    ...breaks(
+      'payment.final_fee',
+      id,
+      finalFee !== undefined && final === undefined,
+      'none before success',
+      finalFee?.at,
+    ),
+  ]
+}
+
+/** Who it belongs to and where it is listed: what sends money to somebody else's ledger, or hides it. */
+const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly Difference[] => {
+  const { paymentId: id, status } = payment
+  const due = status === 'pending'
+  return [
+    ...differs('payment.client_id', id, clientId, payment.clientId),
+    ...differs('payment.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
+    ...differs('payment.work', id, due ? 'payment' : undefined, shown(item['work'])),
+    ...differs('payment.slot', id, due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])),
+  ]
+}
+
+const auditHistory = (payment: Payment): readonly Difference[] => {
+  const { paymentId: id, transitions, status } = payment
+  const last = transitions.at(-1)
+  const paid = status === 'succeeded'
+  return [
+    ...differs('payment.status', id, last?.status, status),
+    ...differs('payment.paid_at', id, paid ? last?.at : undefined, payment.paidAt),
+    ...differs('payment.transitions', id, status === 'pending' ? 1 : 2, transitions.length),
+    ...differs(
+      'payment.credited_provider_payment_id',
+      id,
+      paid ? 1 : 0,
+      payment.creditedProviderPaymentId === undefined ? 0 : 1,
+    ),
+    ...differs('payment.attempt', id, payment.providerAttempts.at(-1)?.number, payment.attempt),
+  ]
+}
+
+/** Due work looks at its expiry at the latest; a claim moves it on by minutes, and daily what never expires. */
+const FARTHEST_CHECK_MS = 2 * HOUR_MS
+const lastCheckOf = ({ expiresAt }: Payment, now: Timestamp): Timestamp =>
+  addMs(later(expiresAt ?? addMs(now, DAY_MS), now), FARTHEST_CHECK_MS)
+const LONGEST_EXPIRY_MS = 366 * DAY_MS
+/** Machines' clocks differ a little, the provider's own times by more. */
+const SKEW_MS = MINUTE_MS
+
+/** A first attempt may be paid, and settled, days before its payment is shown. */
+const begunAt = ({ createdAt, providerAttempts: [first] }: Payment): Timestamp =>
+  earlier(first?.startedAt ?? createdAt, createdAt)
+
+/** Times that nothing else repeats: they must at least be possible. */
+const auditPlausibility = (payment: Payment, now: Timestamp): readonly Difference[] => {
+  const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
+  const { providerSettledAt, dueAt, finalFee, paidAt } = payment
+  const endedAt = payment.status === 'pending' ? now : (payment.transitions.at(-1)?.at ?? now)
+  const outside = (time: Timestamp | undefined, from: Timestamp, to: Timestamp) =>
+    time !== undefined && (time < from || time > to)
+  // Two times of one payment may come from two machines.
+  const early = addMs(createdAt, -SKEW_MS)
+  const soon = addMs(now, SKEW_MS)
+  return [
+    ...breaks('payment.created_at', id, createdAt > soon, 'a time that has come', createdAt),
+    ...breaks('payment.transitions', id, outside(endedAt, early, soon), 'in order, and not to come', endedAt),
+    ...breaks(
+      'payment.expires_at',
+      id,
+      outside(expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS)),
+      'within a year of its creation',
+      expiresAt,
+    ),
+    ...breaks(
+      'payment.cancel_requested_at',
+      id,
+      outside(cancelRequestedAt, early, addMs(endedAt, SKEW_MS)),
+      'while it was pending',
+      cancelRequestedAt,
+    ),
+    ...breaks(
+      'payment.expiry_started_at',
+      id,
+      outside(expiryStartedAt, addMs(expiresAt ?? now, -SKEW_MS), addMs(endedAt, SKEW_MS)),
+      'past its time, while it was pending',
+      expiryStartedAt,
+    ),
+    ...breaks(
+      'payment.provider_settled_at',
+      id,
+      providerSettledAt !== undefined &&
+        (paidAt === undefined || outside(providerSettledAt, addMs(begunAt(payment), -DAY_MS), addMs(now, DAY_MS))),
+      'after it was paid, and not to come',
+      providerSettledAt,
+    ),
+    ...breaks(
+      'payment.final_fee',
+      id,
+      outside(finalFee?.at, addMs(paidAt ?? createdAt, -SKEW_MS), soon),
+      'after it was paid, and not to come',
+      finalFee?.at,
+    ),
+    ...breaks('payment.due_at', id, outside(dueAt, early, lastCheckOf(payment, now)), 'by its expiry', dueAt),
+  ]
+}
+
+/** Everything that can be said of one payment by itself, in one snapshot of it. */
+export const auditPayment = (
+  payment: Payment,
+  item: Item,
+  about: { readonly clientId: ClientId; readonly now: Timestamp },
+): readonly Difference[] => [
+  ...auditAmounts(payment),
+  ...auditPlace(payment, item, about.clientId),
+  ...auditHistory(payment),
+  ...auditPlausibility(payment, about.now),
+]

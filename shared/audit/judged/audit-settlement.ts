@@ -1,0 +1,136 @@
+import type { StoreDeps } from '../../deps.ts'
+import type { Entry } from '../../journal/entry.ts'
+import { entryPages } from '../../journal/entry-store.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { addBlock, type EntrySums, noSums } from '../../settlement/entry-sums.ts'
+import { periodOf, type Settlement } from '../../settlement/settlement.ts'
+import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
+import { HISTORY_STEPS, type StageSettings } from '../../stage-settings.ts'
+import { type Difference, differs, shown } from '../../verdict/difference.ts'
+import { auditBank, registeredAccounts } from './audit-bank.ts'
+import { auditEntries } from './audit-entries.ts'
+import { readTrail } from './audit-trail.ts'
+import type { ClientBooks, StoredSettlement } from './client-books.ts'
+
+type SettlementDeps = StoreDeps & { readonly stage: Pick<StageSettings, 'historySteps'> }
+
+/** Sums every entry of the window again, in the same blocks, and holds each entry against its payment. */
+const recount = async (
+  deps: SettlementDeps,
+  books: ClientBooks,
+  { settlement, digestBefore }: { readonly settlement: Settlement; readonly digestBefore: string },
+): Promise<{ readonly sums: EntrySums; readonly differences: readonly Difference[] }> => {
+  const { block: size } = deps.stage.historySteps ?? HISTORY_STEPS
+  const { clientId, parts } = books
+  let sums = noSums(digestBefore)
+  let carried: readonly Entry[] = []
+  const differences: Difference[] = []
+  for await (const { entries } of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
+    differences.push(...(await auditEntries(deps, books, entries)))
+    carried = [...carried, ...entries]
+    for (; carried.length >= size; carried = carried.slice(size)) {
+      sums = addBlock(sums, carried.slice(0, size), settlement.sweptFrom)
+    }
+  }
+  return { sums: addBlock(sums, carried, settlement.sweptFrom), differences }
+}
+
+const SUMS = [
+  ['gross_minor', 'grossMinor'],
+  ['provider_fees_minor', 'providerFeesMinor'],
+  ['markup_minor', 'markupMinor'],
+  ['net_minor', 'netMinor'],
+  ['payment_count', 'paymentCount'],
+  ['recredited_minor', 'recreditedMinor'],
+  ['unproven_minor', 'unprovenMinor'],
+  ['entry_count', 'entryCount'],
+  ['digest', 'digest'],
+] as const
+
+/** Members in one order: a table keeps none. */
+const totalsText = (totals: Settlement['totals']): string =>
+  JSON.stringify(
+    totals.map((total) =>
+      Object.entries(total)
+        .filter(([, value]) => value !== undefined)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  )
+
+const compareSums = (settlement: Settlement, sums: EntrySums): readonly Difference[] => {
+  const { settlementId: id } = settlement
+  return [
+    ...SUMS.flatMap(([name, field]) => differs(`settlement.${name}`, id, sums[field], settlement[field])),
+    ...(totalsText(sums.totals) === totalsText(settlement.totals)
+      ? []
+      : differs('settlement.totals', id, 'those of its entries', 'otherwise')),
+  ]
+}
+
+const DONE_BY = [
+  ['mark-settlement-paid', ({ status }: Settlement) => status === 'manual_paid'],
+  ['mark-settlement-failed', ({ status }: Settlement) => status === 'failed'],
+  ['recredit-settlement', ({ recreditedAt }: Settlement) => recreditedAt !== undefined],
+  ['trigger-settlement', ({ triggeredBy }: Settlement) => triggeredBy === 'manual'],
+] as const
+
+/** What operators did to it, both ways: no state without its record, no record without its state. */
+const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): readonly Difference[] => {
+  const { settlementId: id, status, bankReference, settledAt } = settlement
+  const actions = new Set(records.map(({ action }) => action))
+  const paid = records.find(({ action }) => action === 'mark-settlement-paid')?.after
+  return [
+    ...DONE_BY.flatMap(([action, isDone]) =>
+      differs(
+        `settlement.${action}`,
+        id,
+        actions.has(action) ? 'recorded' : 'not recorded',
+        isDone(settlement) ? 'recorded' : 'not recorded',
+      ),
+    ),
+    ...(status === 'manual_paid' && paid
+      ? [
+          ...differs('settlement.bank_reference', id, shown(paid['bank_reference']), bankReference),
+          ...differs('settlement.settled_at', id, shown(paid['settled_at']), settledAt),
+        ]
+      : []),
+  ]
+}
+
+/** Where it is listed: what hides it from its client, or from whoever pays it out. */
+const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference[] => {
+  const { settlementId: id, clientId, status } = settlement
+  return [
+    ...differs('settlement.owner', id, clientId, shown(item['owner'])),
+    ...differs('settlement.entity', id, 'settlement', shown(item['entity'])),
+    ...differs('settlement.listed_at', id, periodOf(settlement).end, shown(item['listedAt'])),
+    ...differs('settlement.work', id, status === 'recorded' ? 'payout' : undefined, shown(item['work'])),
+  ]
+}
+
+/**
+ * One settlement (design section 4, "Audit"): its entries by sums, number and digest, each of them its payment's, the
+ * bank details of its client's trail, the records of what operators did to it, and the window before it.
+ */
+export const auditSettlement = async (
+  deps: SettlementDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+): Promise<readonly Difference[]> => {
+  const { settlement } = stored
+  const { settlementId: id, previousId, sweptFrom } = settlement
+  const previous = books.settlements.find((one) => one.settlement.settlementId === previousId)?.settlement
+  const [trail, { sums, differences }] = await Promise.all([
+    readTrail(deps, id),
+    recount(deps, books, { settlement, digestBefore: previous?.digest ?? '' }),
+  ])
+  return [
+    ...differs('settlement.swept_from', id, previous?.sweptUntil ?? books.client.createdAt, sweptFrom),
+    ...auditPlace(stored),
+    ...compareSums(settlement, sums),
+    ...differences,
+    ...auditBank(settlement, registeredAccounts(books.clientRecords)),
+    ...trail.differences,
+    ...compareTrail(settlement, trail.records),
+  ]
+}

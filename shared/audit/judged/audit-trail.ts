@@ -1,0 +1,60 @@
+import { chunks } from '../../chunks.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
+import type { ClientId } from '../../ids.ts'
+import { brokenLink } from '../../operator/audit-chain.ts'
+import {
+  AUDIT_RECORD_ENTITY,
+  type AuditRecord,
+  findAuditHead,
+  readAuditRecords,
+} from '../../operator/audit-record-store.ts'
+import { auditRecordPk, foundKey, type Key } from '../../table/keys.ts'
+import { queryPages } from '../../table/query-pages.ts'
+import { addMs, DAY_MS } from '../../time.ts'
+import { breaks, type Difference } from '../../verdict/difference.ts'
+
+export type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
+
+/** The audit records of one thing, and whether they are all there as they were written. */
+export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Promise<Trail> => {
+  const [{ records, unreadable }, head] = await Promise.all([
+    readAuditRecords(deps, subject),
+    findAuditHead(deps, subject),
+  ])
+  const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  return { records, differences: breaks('audit_record', subject, broken !== undefined, 'a whole chain', broken) }
+}
+
+/** How far back an audit looks for things that were changed, unless it is asked to read everything. */
+const LATELY_MS = 3 * DAY_MS
+const PAGE = 1_000
+const SIDE_BY_SIDE = 20
+
+const subjectOf = ({ pk }: Key): string => pk.slice(auditRecordPk('').length)
+
+/**
+ * The chains of all that was changed of a client lately, or ever: the index knows the subjects. Settlements and the
+ * client itself are looked at by every audit, however old their records are, and not again here.
+ */
+export const auditTrails = async (
+  deps: StoreDeps,
+  clientId: ClientId,
+  { full, known }: { readonly full: boolean; readonly known: ReadonlySet<string> },
+): Promise<readonly Difference[]> => {
+  const subjects = new Set<string>()
+  const now = deps.now()
+  const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
+  const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: PAGE } as const
+  for await (const page of queryPages(deps, full ? list : { ...list, range })) {
+    for (const item of page) subjects.add(subjectOf(foundKey('AUDIT', item)))
+  }
+  const differences: Difference[] = []
+  for (const some of chunks(
+    [...subjects].filter((subject) => !known.has(subject)),
+    SIDE_BY_SIDE,
+  )) {
+    const trails = await Promise.all(some.map((subject) => readTrail(deps, subject)))
+    differences.push(...trails.flatMap((trail) => trail.differences))
+  }
+  return differences
+}

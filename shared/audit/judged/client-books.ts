@@ -1,0 +1,105 @@
+import * as v from 'valibot'
+import type { Client } from '../../client/client.ts'
+import type { StoreDeps } from '../../deps.ts'
+import type { ClientId, SettlementId } from '../../ids.ts'
+import type { Ledger } from '../../ledger/ledger-store.ts'
+import { readLedger } from '../../ledger/ledger-store.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
+import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
+import type { Item } from '../../table/attributes.ts'
+import { type Key, settlementKey } from '../../table/keys.ts'
+import { type Difference, differs, shown } from '../../verdict/difference.ts'
+import { auditClientRecord, clientTrail } from './audit-client-record.ts'
+import { ownedItems } from './owned-items.ts'
+
+export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
+
+/** What every part of an audit of one client is held against, read once. */
+export type ClientBooks = {
+  readonly client: Client
+  readonly clientId: ClientId
+  readonly parts: number
+  /** Undefined where it cannot be read as one. */
+  readonly ledger: Ledger | undefined
+  /** In the order of their windows. */
+  readonly settlements: readonly StoredSettlement[]
+  readonly adjustments: readonly Adjustment[]
+  readonly clientRecords: readonly AuditRecord[]
+  /** What cannot be read, and whatever is wrong with the client and its trail. */
+  readonly differences: readonly Difference[]
+}
+
+/** A ledger whose figures are no figures cannot be read at all; that is a difference, and the audit goes on. */
+const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
+  try {
+    return await readLedger(deps, clientId)
+  } catch (error) {
+    if (v.isValiError(error)) return undefined
+    throw error
+  }
+}
+
+const idOf = ({ pk }: Key): string => pk.slice(pk.indexOf('#') + 1)
+
+type Read = { readonly stored: StoredSettlement[]; readonly unreadable: Difference[] }
+
+const judge = ({ stored, unreadable }: Read, key: Key, item: Item | undefined): void => {
+  const parsed = v.safeParse(SettlementSchema, item)
+  const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
+  if (isWhole && item) stored.push({ settlement: parsed.output, item })
+  else unreadable.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
+}
+
+/** Settlements that others name as the one before them, and that the index does not list: it lags, or lost them. */
+const readLinked = async (deps: StoreDeps, read: Read, last: SettlementId | undefined): Promise<void> => {
+  const known = new Set(read.stored.map(({ settlement }) => settlement.settlementId))
+  const named = [last, ...read.stored.map(({ settlement }) => settlement.previousId)].filter((id) => id !== undefined)
+  const missing = [...new Set(named)].filter((id) => !known.has(id))
+  const items = await deps.table.getMany(missing.map(settlementKey))
+  for (const [at, id] of missing.entries()) {
+    const item = items[at]
+    if (item === undefined) read.unreadable.push(...differs('settlement', id, 'there', 'not there'))
+    else judge(read, settlementKey(id), item)
+  }
+}
+
+const readSettlements = async (deps: StoreDeps, clientId: ClientId, last: SettlementId | undefined): Promise<Read> => {
+  const read: Read = { stored: [], unreadable: [] }
+  for await (const page of ownedItems(deps, clientId, 'settlement', { parts: 1 })) {
+    for (const { key, item } of page) judge(read, key, item)
+  }
+  await readLinked(deps, read, last)
+  read.stored.sort((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
+  return read
+}
+
+/** Reads a client's kept figures: its ledger, its settlements and the trail of its changes. */
+export const readClientBooks = async (deps: StoreDeps, client: Client): Promise<ClientBooks> => {
+  const { clientId } = client
+  const ledger = await readableLedger(deps, clientId)
+  const [{ stored, unreadable }, trail, adjustments] = await Promise.all([
+    readSettlements(deps, clientId, ledger?.window.lastSettlementId),
+    clientTrail(deps, clientId),
+    listAdjustments(deps, clientId),
+  ])
+  return {
+    client,
+    clientId,
+    parts: ledger?.window.parts ?? 1,
+    ledger,
+    settlements: stored,
+    adjustments,
+    clientRecords: trail.records,
+    differences: [
+      ...(ledger ? [] : differs('ledger', clientId, 'readable', 'unreadable')),
+      ...unreadable,
+      ...trail.differences,
+      ...auditClientRecord(client, trail.records),
+      ...stored.flatMap(({ settlement: { settlementId }, item }) => [
+        ...differs('settlement.owner', settlementId, clientId, shown(item['owner'])),
+        ...differs('settlement.client_id', settlementId, clientId, shown(item['clientId'])),
+      ]),
+    ],
+  }
+}

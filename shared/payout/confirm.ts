@@ -1,0 +1,93 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import { PaymentIdSchema } from '../ids.ts'
+import { getBalance } from '../ledger/balance.ts'
+import { ZERO } from '../money.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { entriesOf } from '../posting/payment-entries.ts'
+import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
+import type { Suspense } from '../suspense/suspense.ts'
+import { openSuspensePages } from '../suspense/suspense-store.ts'
+
+/** What an operator must have looked at before a payout, as the 422 shows it. Figures that are zero are absent. */
+export type Confirm = {
+  /** Nets that no settled row of the provider proves, in IDR. */
+  readonly unproven?: number | undefined
+  /** The bank details are younger than 72 hours, and a change. */
+  readonly new_bank?: true | undefined
+  /** What the client owes us apart from this settlement, in IDR. */
+  readonly owed?: number | undefined
+  /** Open findings that name one of its payments. */
+  readonly findings?: number | undefined
+}
+
+/** A payment without a settled row is counted as unproven already. */
+const ASSUMED = 'fee_assumed'
+
+const isInSettlement = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, sweptFrom, sweptUntil }: Settlement,
+  item: Suspense,
+): Promise<boolean> => {
+  const id = v.safeParse(PaymentIdSchema, item.paymentId)
+  if (item.kind !== 'finding' || item.cause === ASSUMED || item.clientId !== clientId || !id.success) return false
+  const payment = await findStoredPayment(deps, id.output)
+  if (payment === undefined || payment.status === 'creating') return false
+  return entriesOf(payment).some(({ eligibleAt }) => eligibleAt >= sweptFrom && eligibleAt < sweptUntil)
+}
+
+const openFindings = async (deps: Pick<Deps, 'table'>, settlement: Settlement): Promise<number> => {
+  let count = 0
+  for await (const items of openSuspensePages(deps)) {
+    const named = await Promise.all(items.map((item) => isInSettlement(deps, settlement, item)))
+    count += named.filter(Boolean).length
+  }
+  return count
+}
+
+/** The figures that must be echoed for this settlement, now. */
+export const toConfirm = async (deps: Pick<Deps, 'table' | 'now'>, settlement: Settlement): Promise<Confirm> => {
+  const { pendingMinor, availableMinor } = await getBalance(deps, settlement.clientId)
+  const findings = await openFindings(deps, settlement)
+  const owed = -(pendingMinor + availableMinor)
+  return {
+    ...(settlement.unprovenMinor !== ZERO && { unproven: settlement.unprovenMinor }),
+    ...(deps.now() < (bankIsNewUntil(settlement) ?? '') && { new_bank: true as const }),
+    ...(owed > 0 && { owed }),
+    ...(findings > 0 && { findings }),
+  }
+}
+
+const NAMES = ['unproven', 'new_bank', 'owed', 'findings'] as const
+
+const present = (confirm: Confirm): Readonly<Record<string, number | true>> =>
+  Object.fromEntries(
+    NAMES.flatMap((name) => {
+      const value = confirm[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+/** Throws 422 with the figures unless exactly those are echoed. */
+export const assertConfirmed = (wanted: Confirm, echoed: Confirm): void => {
+  if (NAMES.every((name) => wanted[name] === echoed[name])) return
+  const confirm = present(wanted)
+  const isNothing = Object.keys(confirm).length === 0
+  throw isNothing ? nothingToConfirm(echoed) : notConfirmed(confirm)
+}
+
+const notConfirmed = (confirm: Readonly<Record<string, number | true>>): GatewayError =>
+  invalid(
+    'this settlement needs a look before it is paid out',
+    undefined,
+    'See get-settlement-statement and list-suspense. If all is right, repeat with "confirm" exactly as it is here.',
+    { confirm },
+  )
+
+const nothingToConfirm = (echoed: Confirm): GatewayError =>
+  invalid(
+    'this settlement needs no such confirmation',
+    { confirm: Object.keys(present(echoed)).map((name) => `${name}: there is nothing to confirm`) },
+    'Look at the settlement again, then repeat without "confirm".',
+  )

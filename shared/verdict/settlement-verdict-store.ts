@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { type ClientId, ClientIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
+import { absent, all, equals, isNew, unchanged } from '../table/condition.ts'
+import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
+import { verdictKey } from '../table/keys.ts'
+import { guard, put, type Step, update } from '../table/step.ts'
+import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
+
+export const SETTLEMENT_VERDICTS = ['waiting', 'audited', 'inconclusive'] as const
+
+/** Whether a settlement was audited since it was recorded. What was found stands on its client. */
+const SettlementVerdictSchema = v.object({
+  clientId: ClientIdSchema,
+  settlementId: SettlementIdSchema,
+  state: v.picklist(SETTLEMENT_VERDICTS),
+  /** When the audit is due, until it is done. */
+  dueAt: v.optional(TimestampSchema),
+  auditedAt: v.optional(TimestampSchema),
+})
+export type SettlementVerdict = v.InferOutput<typeof SettlementVerdictSchema>
+
+/** A settlement is audited so long after it was recorded: entries that became visible late are there. */
+const FIRST_AUDIT_MS = MINUTE_MS
+
+/** Born with its settlement, and due. */
+export const newSettlementVerdict = (of: {
+  readonly clientId: ClientId
+  readonly settlementId: SettlementId
+  readonly createdAt: Timestamp
+}): Step =>
+  put(
+    verdictKey(of.settlementId),
+    {
+      clientId: of.clientId,
+      settlementId: of.settlementId,
+      state: 'waiting',
+      id: of.settlementId,
+      ...dueWork('audit', of.settlementId, addMs(of.createdAt, FIRST_AUDIT_MS)),
+    },
+    isNew,
+  )
+
+export const readSettlementVerdict = async (
+  deps: Pick<Deps, 'table'>,
+  settlementId: SettlementId,
+): Promise<SettlementVerdict | undefined> => {
+  const item = await deps.table.get(verdictKey(settlementId))
+  return item && v.parse(SettlementVerdictSchema, item)
+}
+
+/** Moves the audit's due time forward. False: another worker has it, or has done it. */
+export const claimAudit = async (
+  deps: Pick<Deps, 'table'>,
+  { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,
+  until: Timestamp,
+): Promise<boolean> => {
+  const { applied } = await deps.table.write(
+    update(
+      verdictKey(settlementId),
+      { set: { dueAt: until } },
+      all(equals('work', 'audit'), unchanged('dueAt', dueAt)),
+    ),
+  )
+  return applied
+}
+
+/** Notes what an audit came to. An inconclusive one is due again. */
+export const noteAudited = (
+  settlementId: SettlementId,
+  {
+    state,
+    at,
+    againAt,
+  }: { readonly state: 'audited' | 'inconclusive'; readonly at: Timestamp; readonly againAt: Timestamp },
+): Step =>
+  update(
+    verdictKey(settlementId),
+    state === 'audited'
+      ? { set: { state, auditedAt: at }, remove: DUE_WORK_FIELDS }
+      : { set: { state, auditedAt: at, dueAt: againAt } },
+    equals('work', 'audit'),
+  )
+
+/** A settlement's verdict is as it was read: audited, and nothing since. */
+export const settlementVerdictStands = ({ settlementId, auditedAt }: SettlementVerdict): Step =>
+  guard(verdictKey(settlementId), all(equals('state', 'audited'), unchanged('auditedAt', auditedAt), absent('work')))

@@ -1,0 +1,201 @@
+import { describe, expect } from 'vitest'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { entriesIn } from '../../support/entries-in.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import {
+  anOpenPayment,
+  aSucceededPayment,
+  aTransaction,
+  feeOf,
+  post,
+  settle,
+  storeOpen,
+  succeededPayment,
+  sweep,
+  sweptNow,
+  withFloor,
+} from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest } from '../settlement/client-test.ts'
+
+const ASK = { allowed: async () => false, unanswered: async () => undefined }
+
+const stored = async (deps: TestDeps, { paymentId }: Payment) => (await findStoredPayment(deps, paymentId)) as Payment
+
+/** What the sync does with a row. */
+const hear = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>
+  reconcileTransaction(deps, row, await stored(deps, payment), ASK)
+
+/** With one payment that has been open for so long that it is asked about now. */
+const it = clientTest.extend('overdue', async ({ deps, client }) => {
+  const payment = await anOpenPayment(deps, client)
+  deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+  return payment
+})
+
+describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
+  it('is asked about by its provider payment, and not a millisecond before', async ({ deps, client, overdue }) => {
+    deps.provider.transactions.push(aTransaction(overdue))
+    deps.clock.set(addMs(deps.now(), -1))
+
+    expect(await sweep(deps, client)).toBeUndefined()
+    expect(deps.provider.calls).toStrictEqual([])
+    deps.clock.set(addMs(deps.now(), 1))
+    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
+
+    const id = overdue.creditedProviderPaymentId
+    expect(deps.provider.calls).toStrictEqual([{ operation: 'listTransactions', id }])
+  })
+
+  it.for([
+    ['knows its fee', 3_000],
+    ['kept nothing', 0],
+  ] as const)('is posted by its row where the provider %s', async ([, fee], { deps, client, overdue }) => {
+    deps.provider.transactions.push(aTransaction(overdue, { keptMinor: fee, settledAt: deps.now() }))
+
+    const settlement = await sweep(deps, client)
+
+    expect(settlement).toMatchObject({ providerFeesMinor: fee, netMinor: 99_900 - fee, unprovenMinor: 0 })
+    expect(await feeOf(deps, overdue)).toStrictEqual([fee, 99_900 - fee, 'actual'])
+    expect(deps.published).toStrictEqual([])
+  })
+
+  it.for([
+    ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed'],
+    ['has a row of another amount', [{ amountMinor: 99_999 as never, keptMinor: 4_440 as never }], 'fee_assumed'],
+    ['shows no row', [], 'transaction_missing'],
+  ] as const)(
+    'is posted at its estimate, with a finding, where the provider %s',
+    async ([, rows, cause], { deps, client, overdue }) => {
+      const about = { providerPaymentId: overdue.creditedProviderPaymentId ?? '', reference: `${overdue.paymentId}-1` }
+      for (const fields of rows) deps.provider.transactions.push(settledRow(about, deps.now(), fields))
+
+      const settlement = await sweep(deps, client)
+
+      expect(settlement).toMatchObject({ providerFeesMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
+      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(await findSuspense(deps, `${overdue.paymentId}#${cause}`)).toMatchObject({
+        kind: 'finding',
+        status: 'open',
+      })
+      expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` }])
+      expect(await entriesIn(deps, client)).toMatchObject([{ providerMinor: 0, houseMinor: -95_900 }])
+    },
+  )
+
+  it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const)(
+    'stays open while the provider gives no answer (%s), and holds up no other payment',
+    async (reason, { deps, client, overdue }) => {
+      await aSucceededPayment(deps, client, { notionalMinor: 50_000, paidAt: addMs(deps.now(), -DAY_MS) })
+      deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason }))
+
+      expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 45_950 })
+      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
+      deps.provider.heal('listTransactions')
+      deps.provider.transactions.push(aTransaction(overdue))
+
+      expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
+      expect(deps.published).toStrictEqual([])
+    },
+  )
+
+  it('is read again where its row posted it while the provider was asked', async ({ deps, client, overdue }) => {
+    const raced = beforeFirst(deps, 'transact', () => post(deps, overdue, { feeMinor: 4_100 }))
+
+    expect(await sweep(raced, client)).toMatchObject({ providerFeesMinor: 4_100 })
+
+    expect(await feeOf(deps, overdue)).toStrictEqual([4_100, 95_800, 'actual'])
+    expect(await findSuspense(deps, `${overdue.paymentId}#transaction_missing`)).toBeUndefined()
+  })
+
+  it('is one of fifty that a run asks about; the queue has the rest', async ({ deps, client }) => {
+    const open = Array.from({ length: 51 }, () => succeededPayment(client, { paidAt: deps.now() }))
+    await storeOpen(deps, open)
+    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+    deps.provider.transactions.push(...open.map((payment) => aTransaction(payment)))
+
+    const first = await settle(deps, client)
+    const { clientId: client_id, clientId: group } = client
+
+    expect(first.settlement).toMatchObject({ paymentCount: 50 })
+    expect(deps.sent).toStrictEqual([
+      { queue: 'settlements', message: { body: { client_id }, delaySeconds: 0, group } },
+    ])
+    deps.clock.advance(60)
+    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
+  })
+})
+
+describe('the row of a payment whose fee was assumed (design section 12)', () => {
+  const assumed = it.extend('payment', async ({ deps, client, overdue }) => {
+    await sweptNow(deps, client)
+    deps.clock.advance(3_600)
+    return stored(deps, overdue)
+  })
+
+  assumed(
+    'is an entry with zeros for the client and all of it at the provider, once',
+    async ({ deps, client, payment }) => {
+      const row = aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() })
+
+      await hear(deps, payment, row)
+      await hear(deps, payment, row)
+
+      const [own, late, ...more] = await entriesIn(deps, client)
+      expect(more).toStrictEqual([])
+      expect(late).toMatchObject({
+        type: 'late_row',
+        grossMinor: 0,
+        netMinor: 0,
+        providerMinor: 96_000,
+        houseMinor: 96_000,
+        providerTransactionId: row.transactionId,
+        provenMinor: 95_900,
+        provenEligibleAt: own?.eligibleAt,
+      })
+      expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(100)
+      expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toBeUndefined()
+    },
+  )
+
+  assumed('with another fee costs the house the difference, with a finding', async ({ deps, client, payment }) => {
+    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_440, settledAt: deps.now() }))
+
+    expect(await entriesIn(deps, client)).toMatchObject([{ houseMinor: -95_900 }, { houseMinor: 95_560, netMinor: 0 }])
+    expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
+    expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toMatchObject({ amountMinor: 4_440 })
+  })
+
+  assumed('is proof of no later settlement: it changes none of its sums', async ({ deps, client, payment }) => {
+    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
+    await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+    deps.clock.advance(60)
+
+    expect(await sweep(deps, client)).toMatchObject({
+      netMinor: 95_900,
+      paymentCount: 1,
+      entryCount: 2,
+      unprovenMinor: 0,
+    })
+  })
+
+  it('that comes before the settlement proves the payment in it', async ({ deps }) => {
+    const client = await withFloor(deps, 100_000)
+    const payment = await anOpenPayment(deps, client)
+    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+    expect(await sweep(deps, client)).toBeUndefined()
+    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
+    await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: 191_800, unprovenMinor: 0, entryCount: 3 })
+
+    await expectBalanced(deps, client.clientId)
+  })
+})

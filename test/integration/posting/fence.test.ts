@@ -1,0 +1,189 @@
+/**
+ * Goal: no entry lands in a window that is summed or swept. Method: real stores; the fence is raised at every place and in
+ * every state, and writes with entries before it are tried at each item.
+ */
+import { describe, expect } from 'vitest'
+import { changeClient } from '../../../shared/client/client-store.ts'
+import { closeShard, closeWindow } from '../../../shared/ledger/fence-store.ts'
+import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
+import { adjustmentShard, allShards, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
+import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
+import { minor, ZERO } from '../../../shared/money.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { ledgerPk, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { remove, update } from '../../../shared/table/step.ts'
+import { addMs } from '../../../shared/time.ts'
+import { entriesIn } from '../../support/entries-in.ts'
+import { beforeFirst, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import {
+  aDayLater,
+  anOpenPayment,
+  aSucceededPayment,
+  post,
+  storeOpen,
+  succeededPayment,
+  sweep,
+  sweptNow,
+} from '../../support/settlement-builders.ts'
+import { rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from '../settlement/client-test.ts'
+import { aRefund } from './provider-rows.ts'
+
+type Client = { readonly clientId: Parameters<typeof raiseFence>[1] }
+
+const grow = (deps: TestDeps, { clientId }: Client, ledgerParts: number) =>
+  changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
+
+const fencesOf = async (deps: TestDeps, { clientId }: Client) => {
+  const { parts } = await readWindow(deps, clientId)
+  const keys = [windowKey(clientId), ...allShards(parts).map(({ part, shard }) => shardKey(clientId, shard, part))]
+  const items = await deps.table.getMany(keys)
+  return new Set(items.map((item) => item?.['closedUntil']))
+}
+
+describe('raiseFence (design sections 4 and 12)', () => {
+  it('raises the window first, then every shard, and waits a second', async ({ deps, client }) => {
+    await grow(deps, client, 2)
+    const { deps: recorded, calls } = recordTable(deps)
+    const before = deps.now()
+    const end = addMs(before, 1)
+
+    expect(await raiseFence(recorded, client.clientId, end)).toStrictEqual({ parts: 2 })
+
+    const [first, ...shards] = writtenKeys(calls)
+    expect(first).toStrictEqual(windowKey(client.clientId))
+    expect(new Set(shards.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(32)
+    expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
+    expect(deps.now()).toBe(addMs(before, 1_000))
+  })
+
+  it('never lowers a fence: another run that is ahead stays ahead', async ({ deps, client }) => {
+    const end = addMs(deps.now(), 5_000)
+    await raiseFence(deps, client.clientId, end)
+
+    await raiseFence(deps, client.clientId, addMs(end, -1))
+
+    expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
+  })
+
+  it('goes on where a run died, and moves no time that a merchant sees', async ({ deps, client }) => {
+    const end = addMs(deps.now(), 1)
+    await closeWindow(deps, client.clientId, end)
+    await closeShard(deps, client.clientId, { part: 0, shard: 3 }, end)
+
+    await raiseFence(deps, client.clientId, end)
+
+    expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
+    const items = await deps.table.query({ partition: [ledgerPk(client.clientId)], limit: 20 })
+    expect(items.items.filter((item) => 'changedAt' in item || 'creditedAt' in item)).toStrictEqual([])
+  })
+
+  it('throws where an item is not there or has no fence, and makes none', async ({ deps, client }) => {
+    const [gone, bare] = [shardKey(client.clientId, 4), shardKey(client.clientId, 5)]
+    const { closedUntil } = (await deps.table.get(gone)) ?? {}
+    const end = addMs(deps.now(), 1)
+
+    await deps.table.write(remove(gone, exists))
+    await expect(raiseFence(deps, client.clientId, end)).rejects.toThrow('no fence')
+    expect(await deps.table.get(gone)).toBeUndefined()
+    await deps.table.write(update(gone, { set: { closedUntil } }))
+    await deps.table.write(update(bare, { remove: ['closedUntil'] }))
+    await expect(raiseFence(deps, client.clientId, end)).rejects.toThrow('no fence')
+
+    await deps.table.write(update(bare, { set: { closedUntil } }))
+    await raiseFence(deps, client.clientId, end)
+  })
+})
+
+describe('a write with an entry before the fence', () => {
+  it('is refused by every shard, the one of adjustments too, and by the window', async ({ deps, client }) => {
+    const { clientId } = client
+    const end = addMs(deps.now(), 10)
+    await raiseFence(deps, clientId, end)
+    const early = addMs(end, -1)
+
+    for (const place of allShards(1)) {
+      const shard = shardKey(clientId, place.shard)
+      for (const net of [ZERO, minor(5)]) {
+        expect(await deps.table.transact({ shard: moveCredit(shard, net, early) })).toMatchObject({ applied: false })
+      }
+      expect(await deps.table.transact({ shard: moveCredit(shard, ZERO, end) })).toMatchObject({ applied: true })
+    }
+    const steps = [
+      moveCredit(adjustmentShard(clientId), minor(5), early),
+      recreditWindow(clientId, minor(5), early),
+      writeOffInWindow(clientId, { readMinor: ZERO, addMinor: minor(5), postedAt: early }),
+    ]
+    for (const step of steps) expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
+  })
+
+  it('is refused by a shard or a window without the attribute', async ({ deps, client }) => {
+    const open = await anOpenPayment(deps, client)
+    const shard = shardOf(open)
+    const { closedUntil } = (await deps.table.get(shard)) ?? {}
+    await deps.table.write(update(shard, { remove: ['closedUntil'] }))
+
+    await expect(post(deps, open)).rejects.toThrow()
+
+    expect(await entriesIn(deps, client)).toStrictEqual([])
+    await deps.table.write(update(shard, { set: { closedUntil } }))
+    const window = windowKey(client.clientId)
+    await deps.table.write(update(window, { remove: ['closedUntil'] }))
+    const step = recreditWindow(client.clientId, minor(5), addMs(deps.now(), 86_400_000))
+    expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
+    await deps.table.write(update(window, { set: { closedUntil } }))
+  })
+
+  it('that takes money back is computed anew, after the fence', async ({ deps, client }) => {
+    const payment = await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const raced = beforeFirst(deps, 'transact', () => sweep(deps, client))
+
+    await movePayment({ ...raced, now: () => addMs(deps.now(), -2_000) }, payment, aRefund(deps, 30_000))
+
+    const { settledUntil } = await readWindow(deps, client.clientId)
+    const [, refund] = await entriesIn(deps, client)
+    expect(refund).toMatchObject({ type: 'refund', netMinor: -30_000 })
+    expect((refund?.eligibleAt ?? '') >= settledUntil).toBe(true)
+  })
+})
+
+describe('a client that gets more parts', () => {
+  it('has the fence on each new shard before it has the parts', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const { sweptUntil } = await sweptNow(deps, client)
+
+    await grow(deps, client, 3)
+
+    expect(await fencesOf(deps, client)).toStrictEqual(new Set([sweptUntil]))
+  })
+
+  it('while a settlement raises the fence is given them anew, with the higher one', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const raced = beforeFirst(deps, 'transact', () => sweptNow(deps, client))
+
+    await grow(raced, client, 2)
+
+    const { closedUntil } = await readWindow(deps, client.clientId)
+    expect(await fencesOf(deps, client)).toStrictEqual(new Set([closedUntil]))
+  })
+
+  it('has those closed that it gets after a settlement read it, and before the fence', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const grown = beforeFirst(deps, 'update', () => grow(deps, client, 2))
+
+    const { sweptUntil } = await sweptNow(grown, client)
+
+    expect(await fencesOf(deps, client)).toStrictEqual(new Set([sweptUntil]))
+    const open = { ...succeededPayment(client, { paidAt: addMs(deps.now(), -86_400_000 * 2) }), part: 1 }
+    await storeOpen(deps, [open])
+    const late = { ...deps, now: () => addMs(deps.now(), -60_000) }
+    expect(await post(late, open)).toMatchObject({ postedAt: sweptUntil })
+    expect(await rawItem(deps, shardOf(open))).toMatchObject({ credited_minor: 95_900 })
+  })
+})

@@ -1,0 +1,210 @@
+/** A recount of the journal from raw items: what each entry, shard, window and settlement must add up to. */
+import { createHash } from 'node:crypto'
+import { amount, type Books, clientOf, openNet, partIn, partOf, type RawItem, sum, text } from './books.ts'
+
+const AMOUNTS = [
+  'gross_minor',
+  'fee_minor',
+  'markup_minor',
+  'net_minor',
+  'provider_minor',
+  'bank_minor',
+  'suspense_minor',
+  'house_minor',
+] as const
+
+const isRecredit = ({ type }: RawItem): boolean => type === 'recredit'
+
+/** Entries that move money into a client's ledger: a re-credit repeats what was there before. */
+const moving = (entries: readonly RawItem[]): readonly RawItem[] => entries.filter((entry) => !isRecredit(entry))
+
+/** In the order of the journal, over all parts. */
+const inOrder = (entries: readonly RawItem[]): readonly RawItem[] =>
+  entries.toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1))
+
+export const sweptBy = ({ swept_from: from, swept_until: until }: RawItem, entries: readonly RawItem[]) =>
+  inOrder(entries.filter(({ eligible_at: at }) => String(at) >= String(from) && String(at) < String(until)))
+
+const isUnswept = (window: RawItem) => (entry: RawItem) => text(entry, 'eligible_at') >= text(window, 'settled_until')
+
+/** Wrong figures, each with what it must be. */
+const differences = (who: string, figures: readonly (readonly [what: string, expected: unknown, found: unknown])[]) =>
+  figures.flatMap(([what, expected, found]) =>
+    expected === found ? [] : [`${who}: ${what} is ${String(found)}, must be ${String(expected)}`],
+  )
+
+/** Both equations of every entry; none may be settled before it was written. */
+export const entryProblems = ({ entries, houseEntries }: Books): string[] =>
+  [...entries, ...houseEntries.map((entry) => ({ ...entry, eligible_at: entry['posted_at'] }))].flatMap((entry) => {
+    const of = (name: string) => amount(entry, name)
+    return [
+      ...differences(`entry ${text(entry, 'sk')}`, [
+        ['net', of('gross_minor') - of('fee_minor') - of('markup_minor'), of('net_minor')],
+        ['house', of('provider_minor') + of('bank_minor') - of('net_minor') - of('suspense_minor'), of('house_minor')],
+      ]),
+      ...(text(entry, 'eligible_at') < text(entry, 'posted_at') ? [`${text(entry, 'sk')} is eligible too early`] : []),
+    ]
+  })
+
+type OwnBooks = {
+  readonly window: RawItem
+  readonly shards: readonly RawItem[]
+  readonly payments: readonly RawItem[]
+  readonly entries: readonly RawItem[]
+  /** Oldest first. */
+  readonly settlements: readonly RawItem[]
+}
+
+const booksOfClients = ({ windows, shards, payments, entries, settlements }: Books): readonly OwnBooks[] =>
+  windows.map((window) => {
+    const client = clientOf(window)
+    return {
+      window,
+      shards: shards.filter((shard) => clientOf(shard) === client),
+      payments: payments.filter((payment) => payment['client_id'] === client),
+      entries: entries.filter((entry) => clientOf(entry) === client),
+      settlements: settlements
+        .filter((settlement) => settlement['client_id'] === client)
+        .toSorted((a, b) => (text(a, 'swept_from') < text(b, 'swept_from') ? -1 : 1)),
+    }
+  })
+
+const isPaidOut = ({ status }: RawItem): boolean => status === 'manual_paid'
+const isInSettlement = (settlement: RawItem): boolean =>
+  !isPaidOut(settlement) && settlement['recredited_at'] === undefined
+
+/** The window by its settlements and entries; and what is pending, which no item says, by what is not swept yet. */
+const windowProblems = ({ window, shards, payments, entries, settlements }: OwnBooks): string[] => {
+  const unswept = entries.filter(isUnswept(window))
+  const taken = ['available_minor', 'in_settlement_minor', 'paid_out_minor'] as const
+  const credited = sum(shards, 'credited_minor')
+  const pending = credited - taken.reduce((total, name) => total + amount(window, name), 0)
+  const writtenOff = entries.filter(({ type }) => type === 'written_off')
+  return differences(clientOf(window), [
+    ['credited', sum(moving(entries), 'net_minor') + openNet(payments), credited],
+    ['pending', sum(moving(unswept), 'net_minor') + openNet(payments), pending],
+    ['available', sum(unswept.filter(isRecredit), 'net_minor'), amount(window, 'available_minor')],
+    ['in settlement', sum(settlements.filter(isInSettlement), 'net_minor'), amount(window, 'in_settlement_minor')],
+    ['paid out', sum(settlements.filter(isPaidOut), 'net_minor'), amount(window, 'paid_out_minor')],
+    ['written off', sum(writtenOff, 'net_minor'), amount(window, 'written_off_minor')],
+    ['settled until', settlements.at(-1)?.['swept_until'] ?? window['settled_until'], window['settled_until']],
+    ['last settlement', settlements.at(-1)?.['settlement_id'], window['last_settlement_id']],
+  ])
+}
+
+/** Windows without a gap, so each entry is in one settlement or in none yet; and no entry may come into one. */
+const spanProblems = ({ window, shards, settlements }: OwnBooks): string[] => [
+  ...settlements.flatMap((settlement, at) => {
+    const before = settlements[at - 1]
+    if (before === undefined) return []
+    return differences(`settlement ${text(settlement, 'settlement_id')}`, [
+      ['start', before['swept_until'], settlement['swept_from']],
+      ['settlement before', before['settlement_id'], settlement['previous_id']],
+    ])
+  }),
+  ...[window, ...shards]
+    .filter((item) => text(item, 'closed_until') < text(window, 'settled_until'))
+    .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} lets entries into a swept window`),
+]
+
+/** The shards of a part have what its entries and its open payments say. */
+const shardProblems = ({ shards, payments, entries }: OwnBooks): string[] =>
+  [...new Set([...shards.map(partIn), ...entries.map(partIn), ...payments.map(partOf)])].flatMap((part) => {
+    const own = moving(entries.filter((entry) => partIn(entry) === part))
+    const expected = sum(own, 'net_minor') + openNet(payments.filter((payment) => partOf(payment) === part))
+    const found = sum(
+      shards.filter((shard) => partIn(shard) === part),
+      'credited_minor',
+    )
+    return differences(`part ${part}`, [['credited', expected, found]])
+  })
+
+export const ledgerProblems = (books: Books): string[] =>
+  booksOfClients(books).flatMap((own) => [...windowProblems(own), ...spanProblems(own), ...shardProblems(own)])
+
+const NOT_STORED = ['pk', 'sk']
+
+/** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
+const entryText = (entry: RawItem): string => {
+  const fields = { ...Object.fromEntries(AMOUNTS.map((name) => [name, 0])), ...entry }
+  const spelled = Object.entries(fields)
+    .filter(([name, value]) => !NOT_STORED.includes(name) && value !== undefined)
+    .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const)
+  return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const digestOf = (before: string, entries: readonly RawItem[], block: number): string => {
+  let digest = before
+  for (let at = 0; at < entries.length; at += block) {
+    const hash = createHash('sha256').update(digest)
+    for (const entry of entries.slice(at, at + block)) hash.update(`\n${entryText(entry)}`)
+    digest = hash.digest('hex')
+  }
+  return digest
+}
+
+const paymentsIn = (entry: RawItem): number =>
+  entry['type'] === 'payment' ? 1 : isRecredit(entry) ? amount(entry, 'payment_count') : 0
+
+/** What no settled row of the provider proves of a settlement. */
+const unprovenIn = (settlement: RawItem, entries: readonly RawItem[]): number =>
+  entries.reduce((total, entry) => {
+    const { type, provider_transaction_id: row } = entry
+    const net = amount(entry, 'net_minor')
+    if (type === 'payment' && row === undefined) return total + net
+    if (type === 'correction' || type === 'written_off') return total + net
+    if (isRecredit(entry) && entry['proven_minor'] !== undefined) return total + net - amount(entry, 'proven_minor')
+    const isOfWindow = text(entry, 'proven_eligible_at') >= text(settlement, 'swept_from')
+    return type === 'late_row' && isOfWindow ? total - amount(entry, 'proven_minor') : total
+  }, 0)
+
+const settlementFigures = (settlement: RawItem, entries: readonly RawItem[], digest: string) =>
+  [
+    ['gross', sum(entries, 'gross_minor'), settlement['gross_minor']],
+    ['provider fees', sum(entries, 'fee_minor'), settlement['provider_fees_minor']],
+    ['markup', sum(entries, 'markup_minor'), settlement['markup_minor']],
+    ['net', sum(entries, 'net_minor'), settlement['net_minor']],
+    ['number of payments', entries.reduce((count, entry) => count + paymentsIn(entry), 0), settlement['payment_count']],
+    ['number of entries', entries.length, settlement['entry_count']],
+    ['re-credited', sum(entries.filter(isRecredit), 'net_minor'), settlement['recredited_minor']],
+    ['unproven', unprovenIn(settlement, entries), settlement['unproven_minor']],
+    ['digest', digest, settlement['digest']],
+  ] as const
+
+/** Each settlement is its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
+export const settlementProblems = (books: Books, block: number): string[] =>
+  booksOfClients(books).flatMap(({ settlements, entries }) =>
+    settlements.flatMap((settlement, at) => {
+      const own = sweptBy(settlement, entries)
+      const digest = digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block)
+      return differences(`settlement ${text(settlement, 'settlement_id')}`, settlementFigures(settlement, own, digest))
+    }),
+  )
+
+/** A re-credited settlement has one entry with its figures, and no other settlement has one. */
+export const recreditProblems = (books: Books): string[] =>
+  booksOfClients(books).flatMap(({ settlements, entries }) => {
+    const carrying = entries.filter((entry) => entry['recredited_settlement_id'] !== undefined)
+    const ids = new Set(settlements.map(({ settlement_id: id }) => id))
+    const strays = carrying.filter((entry) => !ids.has(entry['recredited_settlement_id']))
+    return [
+      ...strays.map((entry) => `entry ${text(entry, 'sk')} re-credits no settlement`),
+      ...settlements.flatMap((settlement) => {
+        const { settlement_id: id, recredited_at: at } = settlement
+        const own = carrying.filter((entry) => entry['recredited_settlement_id'] === id)
+        const [entry = {}] = own
+        return differences(`re-credit of ${String(id)}`, [
+          ['number', at === undefined ? 0 : 1, own.length],
+          ...(own.length === 0
+            ? []
+            : ([
+                ['state', 'failed', settlement['status']],
+                ['time', at, entry['eligible_at']],
+                ['net', settlement['net_minor'], amount(entry, 'net_minor')],
+                ['gross', settlement['gross_minor'], amount(entry, 'gross_minor')],
+                ['payments', settlement['payment_count'], amount(entry, 'payment_count')],
+              ] as const)),
+        ])
+      }),
+    ]
+  })
