@@ -21,7 +21,7 @@ const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 const CsvReply = v.object({
   csv: v.string(),
   cursor: v.optional(v.nullable(v.string())),
-  left_out: v.optional(v.array(v.object({ settlement_id: v.string(), warning: v.string() })), []),
+  left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
 })
 
 const report = (io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode => {
@@ -33,7 +33,7 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
   }
   if (!json && v.is(CsvReply, body)) {
     io.out(body.csv.trimEnd())
-    for (const { settlement_id: id, warning } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${warning}`))
+    for (const { settlement_id: id, reason } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${reason}`))
     if (body.cursor) io.err(printable(`There is more: --cursor ${body.cursor}`))
   } else io.out(json ? asJson : renderReply(action, body))
   return 0

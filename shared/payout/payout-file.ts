@@ -1,15 +1,16 @@
 import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { findSettlements } from '../settlement/settlement-store.ts'
+import { csvHead, csvRows } from '../settlement/statement/csv.ts'
 import { settlementKey } from '../table/keys.ts'
 import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
-import type { Settlement } from './settlement.ts'
-import { toOperatorSettlement } from './settlement-dto.ts'
-import { findSettlements } from './settlement-store.ts'
-import { csvHead, csvRows } from './statement/csv.ts'
+import { reasonAgainst } from './reason-against.ts'
 
 const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
 
@@ -37,36 +38,35 @@ const cursorIn = (text: string): QueryInput['cursor'] => {
 }
 
 const PAGE = 100
+const CONCURRENCY = 8
 
-/** As many lines as fit a Lambda's answer of 6 MB well. */
-const MOST_LINES = 5_000
+/** What one run asks about, one by one. */
+const MOST_LINES = 2_000
 
 /**
- * What the bank is to pay: a line of each recorded settlement, oldest first, as CSV. A settlement with a warning is not in
- * it: nothing says where to pay it out, or its bank details are new. It is named beside the file, and a person looks at
- * it. A longer list goes on at the cursor.
+ * What the bank is to pay: a line of each recorded settlement, oldest first, as CSV. The bank pays the file as a whole,
+ * before anything is marked: a settlement that the payout gate would refuse, or ask about, is not in it. It is named
+ * beside the file with the reason. A longer list goes on at the cursor.
  */
 export const payoutFile = async (deps: Pick<Deps, 'table' | 'now'>, cursor: string | undefined) => {
   const lines: Settlement[] = []
-  const leftOut: { settlement_id: string; warning: string }[] = []
+  const leftOut: { settlement_id: string; reason: string }[] = []
   let from = cursor === undefined ? undefined : cursorIn(cursor)
   let last: v.InferOutput<typeof Row> | undefined
   do {
-    const page = await deps.table.query({
-      index: 'by-due',
-      partition: PAYOUTS,
-      limit: PAGE,
-      ...(from && { cursor: from }),
-    })
+    const input = { index: 'by-due', partition: PAYOUTS, limit: PAGE, ...(from && { cursor: from }) } as const
+    const page = await deps.table.query(input)
     const rows = page.items.map((item) => v.parse(Row, item))
     const settlements = await findSettlements(
       deps,
       rows.map(({ id }) => id),
     )
-    for (const settlement of settlements.filter(({ status }) => status === 'recorded')) {
-      const { warning } = toOperatorSettlement(settlement, deps.now())
-      if (warning === null) lines.push(settlement)
-      else leftOut.push({ settlement_id: settlement.settlementId, warning })
+    const recorded = settlements.filter(({ status }) => status === 'recorded')
+    const reasons = await mapInChunks(recorded, CONCURRENCY, (settlement) => reasonAgainst(deps, settlement))
+    for (const [at, settlement] of recorded.entries()) {
+      const reason = reasons[at]
+      if (reason === undefined) lines.push(settlement)
+      else leftOut.push({ settlement_id: settlement.settlementId, reason })
     }
     last = rows.at(-1)
     from = page.cursor
