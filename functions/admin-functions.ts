@@ -11,6 +11,7 @@ import {
   JUDGING,
   listed,
   NEWS,
+  PAYOUT_LISTS,
   RECORDED,
   REDELIVERING,
   SETTLING,
@@ -67,7 +68,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   support('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES }),
   finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
-  finance('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
+  finance('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
   finance(
     'mark-settlement-paid',
     allAccess(AUDITING, changed('SETTLEMENT'), {

@@ -72,6 +72,14 @@ export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, liste
 /** By its key, or by what a merchant calls its order: what leads there is in the client's parts. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
+/** Settlements, and for the bank's file what the payout gate would ask about. */
+export const PAYOUT_LISTS: TableAccess = allAccess(
+  BALANCE,
+  listed('SETTLEMENT', 'by-owner', 'by-due'),
+  listed('SUSPENSE', 'by-status'),
+  { GetItem: ['CLIENT', 'PAYMENT', 'VERDICT'] },
+)
+
 /** The entries of a settlement. */
 export const SETTLED_ENTRIES: TableAccess = allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })
 

@@ -46,7 +46,6 @@ export type LogCode =
   | 'audits.started'
   | 'audit.completed'
   | 'audit.imbalance'
-  | 'books.compared'
   | 'client.bank_changed'
   | 'settlement.unpaid'
   | 'sync.completed'

@@ -65,9 +65,6 @@ export const METRICS = {
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
   /** Clients whose books do not add up, as the daily audit found. */
   AuditImbalances: { unit: 'Count', dimensionSets: OVERALL },
-  /** IDR that the day's comparison looked at, and how much of it all sources agree on. */
-  BooksCompared: { unit: 'None', dimensionSets: OVERALL },
-  BooksExplained: { unit: 'None', dimensionSets: OVERALL },
   /** Queue messages and stream records that a worker could not finish and will meet again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
   /** Requests answered with 5xx by our own envelope. */
@@ -163,9 +160,6 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
     { measured: [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete'), fieldOf('SyncLag', 'lag_ms')] },
   ],
   'audit.imbalance': [{ measured: [one('AuditImbalances')] }],
-  'books.compared': [
-    { measured: [fieldOf('BooksCompared', 'total_minor'), fieldOf('BooksExplained', 'explained_minor')] },
-  ],
   'message.failed': [{ measured: [one('FailedMessages')] }],
   'request.failed': [{ measured: [one('RequestFailures')] }],
 }

@@ -4,10 +4,16 @@ import { wholeNumber } from '../../local/terminal/command-line.ts'
 import type { Described } from './action.ts'
 import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
 
-type Payload = Readonly<Record<string, unknown>>
+export type Payload = Readonly<Record<string, unknown>>
 
 /** What an operator asks for: the action's input, where, and how the answer is to be shown. */
-export type Asked = { readonly stage: string; readonly json: boolean; readonly payload: Payload }
+export type Asked = {
+  readonly stage: string
+  readonly json: boolean
+  readonly payload: Payload
+  /** A CSV file with a line for each call; the payload is what all of them say. */
+  readonly file?: string
+}
 
 export const LOCAL_STAGE = 'local'
 
@@ -20,7 +26,7 @@ const numberFrom = (text: string): number => {
 }
 
 /** Text as the field's schema wants it. What else does not fit is passed on: the action says what is wrong. */
-const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
+export const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
   const items = kind === 'list' ? text.split(',').map((one) => one.trim()) : [text]
   if (nullable && text === 'null') return null
   if (items.includes('null')) throw new InvalidArgumentError('It cannot be null.')
@@ -55,9 +61,9 @@ const payloadFrom = (text: string, before: unknown): Payload => {
 }
 
 /** `bank.bank_name` is a member of `bank`. */
-const put = (tree: Payload, [first = '', ...rest]: readonly string[], value: unknown): Payload => {
+export const putMember = (tree: Payload, [first = '', ...rest]: readonly string[], value: unknown): Payload => {
   const inner = tree[first]
-  return { ...tree, [first]: rest.length === 0 ? value : put(isJsonObject(inner) ? inner : {}, rest, value) }
+  return { ...tree, [first]: rest.length === 0 ? value : putMember(isJsonObject(inner) ? inner : {}, rest, value) }
 }
 
 /** The field that an id without a name means: the first id the action requires, else the only one it takes. */
@@ -79,7 +85,7 @@ const optionOf = ({ name, kind, notes }: Field, take: (text: string) => string, 
  */
 export const defineAction = (
   command: Command,
-  { summary, input }: Described,
+  { summary, input, takesFile = false }: Described & { readonly takesFile?: boolean },
   operator: string | undefined,
   run: (asked: Asked) => Promise<void> | void,
 ): void => {
@@ -101,13 +107,17 @@ export const defineAction = (
     .option('--stage <name>', 'local (the default) on this machine, else one on AWS, with your credentials', once)
     .option('--json', 'prints the answer as JSON, with all that a table leaves out')
   if (input) command.option('--payload <json>', 'the whole input at once, instead of fields', payloadFrom)
+  if (takesFile) command.option('--file <file>', 'a CSV file with a line for each call, columns named as fields', once)
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
   command.addHelpText('after', rules.join('')).action(() => {
-    const { stage = LOCAL_STAGE, json = false, payload } = command.opts<Partial<Asked>>()
+    const { stage = LOCAL_STAGE, json = false, payload, file } = command.opts<Partial<Asked>>()
     if (payload && values.size > 0) return command.error('error: give --payload or fields, not both')
+    if (file !== undefined && (payload || [...values.keys()].some((name) => name !== 'operator'))) {
+      return command.error('error: give --file or fields, not both')
+    }
     const isAsked = fields.some(({ name }) => name === 'operator') && !values.has('operator')
     if (operator && isAsked) values.set('operator', operator)
-    const named = [...values].reduce<Payload>((tree, [name, value]) => put(tree, name.split('.'), value), {})
-    return run({ stage, json, payload: payload ?? named })
+    const named = [...values].reduce<Payload>((tree, [name, value]) => putMember(tree, name.split('.'), value), {})
+    return run({ stage, json, payload: payload ?? named, ...(file !== undefined && { file }) })
   })
 }

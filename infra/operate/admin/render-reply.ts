@@ -96,11 +96,12 @@ export const renderReply = (action: string, body: unknown): string => {
 /** A refusal for people: what, where, and what to do about it. */
 export const renderRefusal = (action: string, status: number, body: unknown): string => {
   if (!isObject(body)) return `${action} was refused (${status})`
-  const { message, code, field_errors: fields, action_hint: hint } = body
+  const { message, code, field_errors: fields, action_hint: hint, ...others } = body
   const rows = isObject(fields) ? Object.entries(fields).map(([name, reasons]) => [`  ${name}:`, textOf(reasons)]) : []
   return [
     printable(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
     ...(rows.length > 0 ? [aligned(rows)] : []),
+    ...flattened(others).map(([name, value]) => printable(`  ${name}: ${textOf(value)}`)),
     ...(hint === undefined ? [] : [printable(`Hint: ${textOf(hint)}`)]),
   ].join('\n')
 }

@@ -7,6 +7,7 @@ import { ACTIONS, describedAction } from './action.ts'
 import { type Asked, defineAction } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
+import { runFile } from './run-file.ts'
 
 export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
@@ -17,7 +18,11 @@ export type ExitCode = 0 | 1 | 2
 const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 
 /** An answer asked for as CSV: that alone is the output, so that it can go into a file. */
-const CsvReply = v.object({ csv: v.string(), cursor: v.optional(v.nullable(v.string())) })
+const CsvReply = v.object({
+  csv: v.string(),
+  cursor: v.optional(v.nullable(v.string())),
+  left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
+})
 
 const report = (io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode => {
   const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
@@ -28,18 +33,30 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
   }
   if (!json && v.is(CsvReply, body)) {
     io.out(body.csv.trimEnd())
+    for (const { settlement_id: id, reason } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${reason}`))
     if (body.cursor) io.err(printable(`There is more: --cursor ${body.cursor}`))
   } else io.out(json ? asJson : renderReply(action, body))
   return 0
 }
 
+/** Actions that a file can ask for line by line: the bank's answer to a payout run. */
+const FILE_ACTIONS: ReadonlySet<string> = new Set(['mark-settlement-paid'])
+
 /** A report that one run could not finish: the next run goes on from the cursor. */
 const Unfinished = v.object({
   status: v.literal(200),
-  body: v.object({ continuing: v.literal(true), cursor: v.string(), csv: v.optional(v.string(), '') }),
+  body: v.object({
+    continuing: v.literal(true),
+    cursor: v.string(),
+    csv: v.optional(v.string(), ''),
+    left_out: v.optional(v.array(v.unknown()), []),
+  }),
 })
 
-const WithCsv = v.object({ status: v.number(), body: v.looseObject({ csv: v.string() }) })
+const LastPart = v.object({
+  status: v.number(),
+  body: v.looseObject({ csv: v.string(), left_out: v.optional(v.array(v.unknown())) }),
+})
 
 /** Each run reads for minutes: more of them are no report any more. */
 const MOST_RUNS = 500
@@ -47,16 +64,21 @@ const MOST_RUNS = 500
 /** Asks for an answer, and for the rest of it as often as there is more. The parts of a CSV are one answer. */
 const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> => {
   let csv = ''
+  const leftOut: unknown[] = []
   let payload = asked.payload
   for (let run = 0; run < MOST_RUNS; run++) {
     const answer = await invokeAction(spec, { ...asked, payload }, env)
     const unfinished = v.safeParse(Unfinished, answer)
     if (!unfinished.success) {
-      return v.is(WithCsv, answer) ? { ...answer, body: { ...answer.body, csv: csv + answer.body.csv } } : answer
+      if (!v.is(LastPart, answer)) return answer
+      const { body } = answer
+      const left_out = body.left_out && [...leftOut, ...body.left_out]
+      return { ...answer, body: { ...body, csv: csv + body.csv, ...(left_out && { left_out }) } }
     }
-    const { cursor, csv: part } = unfinished.output.body
-    csv += part
-    payload = { ...asked.payload, cursor }
+    const { body } = unfinished.output
+    csv += body.csv
+    leftOut.push(...body.left_out)
+    payload = { ...asked.payload, cursor: body.cursor }
   }
   throw new InvocationFailed(`${spec.name} was not finished after ${MOST_RUNS} runs`)
 }
@@ -103,8 +125,10 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
   try {
     for (const spec of named.length > 0 ? named : ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
-      defineAction(command, await describedAction(spec), io.env['GATEWAY_OPERATOR'], async (asked) => {
-        code = report(io, spec.name, asked.json, await askAll(spec, asked, io.env))
+      const described = { ...(await describedAction(spec)), takesFile: FILE_ACTIONS.has(spec.name) }
+      defineAction(command, described, io.env['GATEWAY_OPERATOR'], async ({ file, ...asked }) => {
+        if (file === undefined) code = report(io, spec.name, asked.json, await askAll(spec, asked, io.env))
+        else code = (await runFile(spec, described.input, { ...asked, file }, io)) ? 0 : 1
       })
     }
     // Asked for anywhere, help is all there is: nothing is called, and nothing else has to be right.

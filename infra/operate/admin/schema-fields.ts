@@ -56,6 +56,9 @@ const choicesOf = ({ item, literal, options = literal === undefined ? [] : [lite
 export const rulesOf = ({ pipe = [] }: Node): readonly string[] =>
   pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
 
+const kindOf = ({ type = '', literal }: Node): Field['kind'] =>
+  typeof literal === 'boolean' ? 'true|false' : (KINDS[type] ?? 'text')
+
 const fieldsOfNode = (name: string, outer: Node, groupRequired: boolean): readonly Field[] => {
   const { node, nullable, byDefault, ...own } = unwrapped(outer)
   const required = own.required && groupRequired
@@ -68,7 +71,7 @@ const fieldsOfNode = (name: string, outer: Node, groupRequired: boolean): readon
   }
   const need = own.required && !required ? ['with the others'] : needOf(required, byDefault)
   const notes = [...need, ...choicesOf(node), ...clears, ...rulesOf(outer.pipe ? outer : node)]
-  return [{ name, kind: KINDS[node.type ?? ''] ?? 'text', required, nullable, notes }]
+  return [{ name, kind: kindOf(node), required, nullable, notes }]
 }
 
 /** The fields of an action's input, in the schema's order, those inside others by their dotted names. */

@@ -40,7 +40,13 @@ describe('the help of npm run admin', () => {
       expect(help.replace(/\s+/g, ' ')).toContain(summary)
       expect([spec.name, [...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name]) => name)]).toStrictEqual([
         spec.name,
-        [...fields, 'stage', 'json', ...(input ? ['payload'] : [])],
+        [
+          ...fields,
+          'stage',
+          'json',
+          ...(input ? ['payload'] : []),
+          ...(spec.name === 'mark-settlement-paid' ? ['file'] : []),
+        ],
       ])
       expect([spec.name, fields.length > 0]).toStrictEqual([spec.name, spec.trigger.kind === 'operator'])
     }

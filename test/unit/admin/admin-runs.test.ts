@@ -59,3 +59,19 @@ describe('npm run admin, of a report that one run cannot finish', () => {
     expect(called()).toHaveLength(500)
   }, 60_000)
 })
+
+describe('npm run admin, of a file that lacks some lines', () => {
+  it('names what is left out of every run beside the file', async () => {
+    const leftOut = (id: string) => [{ settlement_id: id, reason: 'not audited yet' }]
+    const first = { continuing: true, cursor: 'c1', csv: 'id\n"a"\n', left_out: leftOut('s1') }
+    const { run } = await cli(inTurn(first, { csv: '"b"\n', left_out: leftOut('s2') }))
+
+    const result = await run('list-settlements', '--status', 'recorded', '--format', 'csv')
+
+    expect(result).toStrictEqual({
+      code: 0,
+      out: 'id\n"a"\n"b"',
+      err: 'Left out: s1: not audited yet\nLeft out: s2: not audited yet',
+    })
+  })
+})

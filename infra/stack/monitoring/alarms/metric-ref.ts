@@ -108,9 +108,3 @@ export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
 
 /** A metric without a value in a period has none because nothing happened. */
 export const orZero = (id: string): string => `FILL(${id}, 0)`
-
-/** How much of what was compared all sources agree on; nothing where nothing was compared, or there was no money at all. */
-export const explainedPercent = (our: OurMetric): Formula => ({
-  formula: '100 * explained / compared',
-  of: { explained: our('BooksExplained', OVERALL, 'Sum'), compared: our('BooksCompared', OVERALL, 'Sum') },
-})

@@ -1,5 +1,5 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { explainedPercent, OVERALL, withoutGaps } from './metric-ref.ts'
+import { OVERALL, withoutGaps } from './metric-ref.ts'
 import { functionNameOf, type Watched } from './watched.ts'
 
 const HOUR = 60
@@ -88,19 +88,6 @@ const audits = ({ our }: Watched): readonly AlarmSpec[] => [
   },
 ]
 
-const books = ({ our }: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'books-unexplained',
-    severity: 'ticket',
-    summary: 'Of the money that the provider received for merchants not all is explained.',
-    impact: 'a merchant, who may be paid what never arrived, or not be paid what did.',
-    measure: explainedPercent(our),
-    when: { below: 100, minutes: HOUR, periods: 1 },
-    because:
-      'Books agree to the rupiah or somebody must look. What counts is an hour old, or past the provider’s own day; it is compared each day until it is gone or resolved.',
-  },
-]
-
 const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'suspense-money',
@@ -131,11 +118,10 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   },
 ]
 
-/** The daily sweep, the sync, the audit, the comparison of the books, and money that belongs to nobody yet. */
+/** The daily sweep, the sync, the audit, and money that belongs to nobody yet. */
 export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
   ...runs(watched),
   ...results(watched),
   ...audits(watched),
-  ...books(watched),
   ...suspense(watched),
 ]

@@ -1,4 +1,4 @@
-import { awsMetric, explainedPercent, OVERALL } from '../alarms/metric-ref.ts'
+import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
 import { PROVIDER_OPERATIONS } from '../alarms/provider-alarms.ts'
 import type { Watched } from '../alarms/watched.ts'
 import { type DashboardRow, type Graph, graph, inMinutes, line, search } from './graph.ts'
@@ -88,7 +88,6 @@ const whose = ({ our, stage }: Watched): readonly Graph[] => {
     graph('Payments that ended without money', 'per 5 minutes', ended, { ...FIVE_MINUTES, stacked: true }),
     graph('Webhook attempts', 'per minute', attempts, { stacked: true }),
     graph('Settlements, and suspense by cause', 'per day', settlements, DAILY),
-    graph('Money explained', 'percent of what was received', [line('explained', explainedPercent(our))], DAILY),
   ]
 }
 

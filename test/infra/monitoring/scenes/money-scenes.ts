@@ -91,14 +91,6 @@ const falsifiedBooks: Scene = async ({ deps }) => {
   await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
 }
 
-/** The provider never settles what was paid. */
-const neverSettled: Scene = async ({ deps }) => {
-  const client = await withFloor(deps)
-  await aSucceededPayment(deps, client)
-  deps.clock.advance(5 * 24 * 60 * 60)
-  await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, books: true })], 'audit-client')
-}
-
 const foreignTransaction: Scene = async ({ deps }) => {
   const foreign = { providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order 17' }
   deps.provider.transactions.push(settledRow(foreign, deps.now()))
@@ -125,7 +117,6 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'suspense-flood': async ({ deps }) => wrongAmount(deps),
   'suspense-findings': foreignTransaction,
   'audit-imbalance': falsifiedBooks,
-  'books-unexplained': neverSettled,
 }
 
 const anEligibleClient = async (deps: MemoryDeps) => {

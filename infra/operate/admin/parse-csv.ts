@@ -1,0 +1,21 @@
+/** A cell in quotes, or without, and what ends it. */
+const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y
+
+/** Rows of a CSV file (RFC 4180) with a comma between cells; undefined where a quote is misplaced. Empty lines are none. */
+export const parseCsv = (text: string): readonly (readonly string[])[] | undefined => {
+  const source = text.replace(/^\uFEFF/, '')
+  const rows: string[][] = []
+  let row: string[] = []
+  CELL.lastIndex = 0
+  while (CELL.lastIndex < source.length) {
+    const cell = CELL.exec(source)
+    if (cell === null) return undefined
+    const [, quoted, plain = '', end] = cell
+    row.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'))
+    if (end === ',' && CELL.lastIndex < source.length) continue
+    if (end === ',') row.push('')
+    if (row.some((one) => one !== '')) rows.push(row)
+    row = []
+  }
+  return rows
+}

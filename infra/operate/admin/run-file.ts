@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { InvalidArgumentError } from 'commander'
+import * as v from 'valibot'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { UsageError } from '../../local/terminal/command-line.ts'
+import { type Output, printable } from '../../local/terminal/printable.ts'
+import type { Described } from './action.ts'
+import { type Asked, type Payload, putMember, valueFrom } from './action-command.ts'
+import { InvocationFailed, invokeAction } from './invoke-action.ts'
+import { parseCsv } from './parse-csv.ts'
+import { renderRefusal } from './render-reply.ts'
+import { type Field, fieldsOf } from './schema-fields.ts'
+
+/** One call that a line of the file asks for. */
+type Line = { readonly number: number; readonly id: string; readonly payload: Payload }
+
+const MOST_LINES = 10_000
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read`, { cause })
+  }
+}
+
+const fieldsIn = (head: readonly string[], fields: readonly Field[]): readonly Field[] => {
+  const named = head.map((name) => fields.find((field) => field.name === name))
+  const unknown = head.filter((_, at) => named[at] === undefined)
+  const names = fields.map(({ name }) => name).join(', ')
+  if (unknown.length > 0)
+    throw new UsageError(`the file has columns that are no fields: ${unknown.join(', ')}; there are ${names}`)
+  if (new Set(head).size < head.length) throw new UsageError('the file has a column twice')
+  const missing = fields.filter(({ name, required }) => required && name !== 'operator' && !head.includes(name))
+  if (missing.length > 0)
+    throw new UsageError(`the file lacks the column ${missing.map(({ name }) => name).join(', ')}`)
+  return named.filter((field) => field !== undefined)
+}
+
+/** A cell as its field wants it; an empty one says nothing. */
+const lineFrom = (number: number, cells: readonly string[], columns: readonly Field[], common: Payload): Line => {
+  if (cells.length !== columns.length) {
+    throw new UsageError(`line ${number} has ${cells.length} cells and not ${columns.length}`)
+  }
+  let payload = common
+  for (const [at, field] of columns.entries()) {
+    const text = cells[at] ?? ''
+    if (text === '' && field.required) throw new UsageError(`line ${number}: ${field.name} is empty`)
+    if (text === '') continue
+    try {
+      payload = putMember(payload, field.name.split('.'), valueFrom(field, text))
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) throw new UsageError(`line ${number}: ${field.name}: ${error.message}`)
+      throw error
+    }
+  }
+  return { number, id: cells[columns.findIndex(({ name }) => name.endsWith('_id'))] ?? '', payload }
+}
+
+/** Every line of the file is read before the first call: a file that is wrong does nothing. */
+const linesOf = (path: string, fields: readonly Field[], common: Payload): readonly Line[] => {
+  const rows = parseCsv(textOf(path))
+  if (rows === undefined) throw new UsageError(`${path} is no CSV with commas: a quote is misplaced`)
+  const [head = [], ...others] = rows
+  const columns = fieldsIn(head, fields)
+  if (others.length === 0) throw new UsageError(`${path} has no lines below its columns`)
+  if (others.length > MOST_LINES) throw new UsageError(`${path} has more than ${MOST_LINES} lines`)
+  return others.map((cells, at) => lineFrom(at + 2, cells, columns, common))
+}
+
+const Reply = v.object({ status: v.number(), body: v.unknown() })
+
+/**
+ * Calls an action for each line of a CSV file whose columns are named as its fields, in order, and says of each line what
+ * became of it. Cells are never printed, ids apart. A refused line holds up none of the others; a call without an answer
+ * ends the run. Answers whether every line was done. The same file again is safe where the action refuses a second time.
+ */
+export const runFile = async (
+  spec: FunctionSpec,
+  input: Described['input'],
+  { file, ...asked }: Asked & { readonly file: string },
+  io: Output & { readonly env: NodeJS.ProcessEnv },
+): Promise<boolean> => {
+  const lines = linesOf(file, input ? fieldsOf(input) : [], asked.payload)
+  let done = 0
+  for (const [at, { number, id, payload }] of lines.entries()) {
+    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
+      if (error instanceof InvocationFailed) return error
+      throw error
+    })
+    if (answer instanceof InvocationFailed) {
+      io.err(printable(`line ${number}  ${id}  no answer: ${answer.message}`))
+      io.err(`${done} of ${lines.length} done; ${lines.length - at - 1} lines after line ${number} were not sent`)
+      return false
+    }
+    const { status, body } = v.parse(Reply, answer)
+    if (status >= 400) io.err(`line ${number}  ${printable(id)}  ${renderRefusal(spec.name, status, body)}`)
+    else {
+      done += 1
+      io.out(printable(`line ${number}  ${id}  done`))
+    }
+  }
+  io.out(`${done} of ${lines.length} done`)
+  return done === lines.length
+}

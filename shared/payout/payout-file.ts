@@ -1,0 +1,77 @@
+import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
+import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { SettlementIdSchema } from '../ids.ts'
+import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { findSettlements } from '../settlement/settlement-store.ts'
+import { csvHead, csvRows } from '../settlement/statement/csv.ts'
+import { settlementKey } from '../table/keys.ts'
+import type { QueryInput } from '../table/table.ts'
+import { TimestampSchema } from '../time.ts'
+import { reasonAgainst } from './reason-against.ts'
+
+const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
+
+const lineOf = ({ settlementId, netMinor, bank, clientId }: Settlement) => ({
+  settlement_id: settlementId,
+  amount: netMinor,
+  bank_name: bank?.bankName,
+  bank_account_no: bank?.bankAccountNo,
+  bank_account_name: bank?.bankAccountName,
+  client_id: clientId,
+})
+
+const Row = v.object({ id: SettlementIdSchema, dueAt: TimestampSchema })
+const Position = v.pipe(CURSOR_JSON, v.strictObject({ id: SettlementIdSchema, due_at: TimestampSchema }))
+
+const PAYOUTS = ['payout', 0] as const
+
+/** Attributes of the table and of the index, as the table spells them. */
+const cursorIn = (text: string): QueryInput['cursor'] => {
+  const parsed = v.safeParse(Position, text)
+  const reason = 'must be the cursor of the run before'
+  if (!parsed.success) throw invalid(`cursor: ${reason}`, { cursor: [reason] })
+  const [work, slot] = PAYOUTS
+  return { ...settlementKey(parsed.output.id), work, slot, ...parsed.output }
+}
+
+const PAGE = 100
+const CONCURRENCY = 8
+
+/** What one run asks about, one by one. */
+const MOST_LINES = 2_000
+
+/**
+ * What the bank is to pay: a line of each recorded settlement, oldest first, as CSV. The bank pays the file as a whole,
+ * before anything is marked: a settlement that the payout gate would refuse, or ask about, is not in it. It is named
+ * beside the file with the reason. A longer list goes on at the cursor.
+ */
+export const payoutFile = async (deps: Pick<Deps, 'table' | 'now'>, cursor: string | undefined) => {
+  const lines: Settlement[] = []
+  const leftOut: { settlement_id: string; reason: string }[] = []
+  let from = cursor === undefined ? undefined : cursorIn(cursor)
+  let last: v.InferOutput<typeof Row> | undefined
+  do {
+    const input = { index: 'by-due', partition: PAYOUTS, limit: PAGE, ...(from && { cursor: from }) } as const
+    const page = await deps.table.query(input)
+    const rows = page.items.map((item) => v.parse(Row, item))
+    const settlements = await findSettlements(
+      deps,
+      rows.map(({ id }) => id),
+    )
+    const recorded = settlements.filter(({ status }) => status === 'recorded')
+    const reasons = await mapInChunks(recorded, CONCURRENCY, (settlement) => reasonAgainst(deps, settlement))
+    for (const [at, settlement] of recorded.entries()) {
+      const reason = reasons[at]
+      if (reason === undefined) lines.push(settlement)
+      else leftOut.push({ settlement_id: settlement.settlementId, reason })
+    }
+    last = rows.at(-1)
+    from = page.cursor
+  } while (from && lines.length + leftOut.length < MOST_LINES)
+  const csv = (cursor === undefined ? csvHead(COLUMNS) : '') + csvRows(COLUMNS, lines.map(lineOf))
+  const next = from && last && encodeCursor({ id: last.id, due_at: last.dueAt })
+  return { csv, left_out: leftOut, ...(next && { continuing: true, cursor: next }) }
+}

@@ -1,0 +1,178 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
+import { cli } from '../../support/admin-command.ts'
+import { json, type ReceivedRequest, type Script } from '../../support/scripted-server.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
+
+const PAID = { status: 200, body: { id: 's', status: 'manual_paid', bank_account_no: '0012345678' } }
+
+const fileOf = (...lines: readonly string[]) => {
+  const path = join(tempDirectory(), 'answer.csv')
+  writeFileSync(path, `${lines.join('\n')}\n`)
+  return path
+}
+
+const idIn = ({ body }: ReceivedRequest) => (JSON.parse(body) as { settlement_id: string }).settlement_id
+
+/** Pays every settlement but those that are named, which are answered so. */
+const bank =
+  (others: Readonly<Record<string, Script>> = {}): Script =>
+  (response, request) =>
+    (others[idIn(request)] ?? json(200, PAID))(response, request)
+
+const run = async (script: Script, ...argv: readonly string[]) => {
+  const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })
+  const result = await tool.run('mark-settlement-paid', ...argv)
+  return { ...result, bodies: tool.called().map(({ body }) => body) }
+}
+
+describe('npm run admin -- mark-settlement-paid --file', () => {
+  it('invokes the action for each line, in order, and says what became of each', async () => {
+    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1', '"s2","TRX, 2"')
+
+    const result = await run(bank(), '--file', file)
+
+    expect(result).toStrictEqual({
+      code: 0,
+      out: 'line 2  s1  done\nline 3  s2  done\n2 of 2 done',
+      err: '',
+      bodies: [
+        { operator: 'sari', settlement_id: 's1', bank_reference: 'TRX-1' },
+        { operator: 'sari', settlement_id: 's2', bank_reference: 'TRX, 2' },
+      ],
+    })
+  })
+
+  it('goes on after a refused line, shows why, and ends with 1', async () => {
+    const refusal = {
+      message: 'this settlement needs a look before it is paid out',
+      code: 'validation',
+      action_hint: 'See get-settlement-statement.',
+      confirm: { unproven: 95_900, new_bank: true },
+    }
+    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1', 's2,TRX-2', 's3,TRX-3')
+
+    const result = await run(bank({ s2: json(200, { status: 422, body: refusal }) }), '--file', file)
+
+    expect(result).toMatchObject({
+      code: 1,
+      out: 'line 2  s1  done\nline 4  s3  done\n2 of 3 done',
+      err: [
+        'line 3  s2  mark-settlement-paid was refused (422 validation): this settlement needs a look before it is paid out',
+        '  confirm.unproven: 95900',
+        '  confirm.new_bank: true',
+        'Hint: See get-settlement-statement.',
+      ].join('\n'),
+    })
+  })
+
+  it('takes what an operator confirms from columns of its own; an empty cell says nothing', async () => {
+    const file = fileOf(
+      'settlement_id,bank_reference,confirm.unproven,confirm.new_bank,notes',
+      's1,TRX-1,95900,,',
+      's2,TRX-2,,true,"asked by phone"',
+    )
+
+    const { bodies } = await run(bank(), '--file', file, '--operator', 'budi')
+
+    expect(bodies).toStrictEqual([
+      { operator: 'budi', settlement_id: 's1', bank_reference: 'TRX-1', confirm: { unproven: 95_900 } },
+      {
+        operator: 'budi',
+        settlement_id: 's2',
+        bank_reference: 'TRX-2',
+        confirm: { new_bank: true },
+        notes: 'asked by phone',
+      },
+    ])
+  })
+
+  it('ends at a line without an answer, and says what was not sent', async () => {
+    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1', 's2,TRX-2', 's3,TRX-3', 's4,TRX-4')
+    const cut: Script = (response) => void response.destroy()
+
+    const { code, out, err, bodies } = await run(bank({ s2: cut }), '--file', file)
+
+    expect({ code, out, calls: bodies.length }).toStrictEqual({ code: 1, out: 'line 2  s1  done', calls: 2 })
+    expect(err).toMatch(/^line 3 {2}s2 {2}no answer: /)
+    expect(err).toMatch(/\n1 of 4 done; 2 lines after line 3 were not sent$/)
+  })
+
+  it('prints no cell of the file but ids, and nothing of bank details', async () => {
+    const file = fileOf('settlement_id,bank_reference,notes', 's1,TRX-1,PT Kopi 0012345678')
+
+    const { out, err } = await run(bank(), '--file', file)
+
+    expect(`${out}${err}`).not.toMatch(/0012345678|PT Kopi|TRX-1/)
+  })
+
+  it.each([
+    [
+      ['settlement_id,bank_reference,status', 's1,TRX-1,FAILED'],
+      /columns that are no fields: status; there are operator/,
+    ],
+    [['settlement_id,settlement_id', 's1,s1'], /a column twice/],
+    [['settlement_id', 's1'], /lacks the column bank_reference/],
+    [['settlement_id,bank_reference', 's1'], /line 2 has 1 cells and not 2/],
+    [['settlement_id,bank_reference', 's1,TRX-1', 's2,'], /line 3: bank_reference is empty/],
+    [
+      ['settlement_id,bank_reference,confirm.unproven', 's1,TRX-1,1.000'],
+      /line 2: confirm.unproven: 1.000 is not a whole/,
+    ],
+    [['settlement_id,bank_reference', '"s1,TRX-1'], /a quote is misplaced/],
+    [['settlement_id,bank_reference'], /has no lines below its columns/],
+  ])('calls nothing for a file that is wrong: %j', async (lines, message) => {
+    const { code, err, bodies } = await run(bank(), '--file', fileOf(...lines))
+
+    expect({ code, bodies }).toStrictEqual({ code: 2, bodies: [] })
+    expect(err).toMatch(message)
+  })
+
+  it('refuses a file beside fields, and one that is not there', async () => {
+    const file = fileOf('settlement_id,bank_reference', 's1,TRX-1')
+
+    const both = await run(bank(), '--file', file, '--notes', 'by bank')
+    const missing = await run(bank(), '--file', `${file}.txt`)
+
+    expect(both).toMatchObject({ code: 2, bodies: [] })
+    expect(missing).toMatchObject({ code: 2, err: `${file}.txt cannot be read`, bodies: [] })
+  })
+})
+
+describe('a CSV file', () => {
+  it.each([
+    [
+      'a,b\r\n1,2\r\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      '\uFEFFa,b\n1,2',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'a,"b ""x"", y"\n\n1,\n',
+      [
+        ['a', 'b "x", y'],
+        ['1', ''],
+      ],
+    ],
+    ['a\n"line 1\nline 2"\n', [['a'], ['line 1\nline 2']]],
+    ['a , b\n', [['a', 'b']]],
+    ['a,', [['a', '']]],
+    ['', []],
+  ])('%j is %j', (text, rows) => {
+    expect(parseCsv(text)).toStrictEqual(rows)
+  })
+
+  it.each(['"a', 'a"b', '"a"b,c'])('%s has a misplaced quote', (text) => {
+    expect(parseCsv(text)).toBeUndefined()
+  })
+})
