@@ -119,6 +119,18 @@ describe('a page', () => {
 })
 
 describe('an index', () => {
+  it('has the keys of an item alone', async () => {
+    const owner = randomUUID()
+    const [, found] = await onBoth([
+      put(aKey(), { owner, openAt: 't1', id: 'a', netMinor: 90, status: 'succeeded' }),
+      query({ index: 'by-open', partition: [owner], limit: 10 }),
+    ])
+
+    expect(found?.items?.map(({ id, openAt, netMinor }) => [id, openAt, netMinor])).toStrictEqual([
+      ['a', 't1', undefined],
+    ])
+  })
+
   it('has an item while it has every key attribute, under its present values', async () => {
     const [key, owner] = [aKey(), randomUUID()]
     const listed = (status: string) => query({ index: 'by-status', partition: [owner, 'payment', status], limit: 10 })
