@@ -76,11 +76,14 @@ export type Moved = {
 const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
 const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
 
-/** Whether a row has moved the payment before. */
+/** Whether a row has moved the payment before, or is void by now: what an older reading says of it counts no more. */
 export const hasMoved = (
   { movements }: Pick<PaymentMoney, 'movements'>,
   row: Pick<MoneyRow, 'type' | 'transactionId'>,
-) => movements.some(({ type, transactionId }) => type === row.type && transactionId === row.transactionId)
+) =>
+  movements.some(
+    ({ type, transactionId }) => transactionId === row.transactionId && (type === row.type || type === 'reversal'),
+  )
 
 const withMovement = (money: PaymentMoney, row: MoneyRow, tookMinor: Minor): PaymentMoney => {
   const { type, transactionId, amountMinor, providerMinor, at, isOwnRow } = row

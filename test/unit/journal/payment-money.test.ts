@@ -8,6 +8,7 @@ import { addFigures, figuresOf, NO_FIGURES } from '../../../shared/journal/figur
 import { type MoneyRow, moveMoney, type PaymentMoney, untouched } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { timestampOf } from '../../../shared/time.ts'
+import { modelOf } from '../../support/money-model.ts'
 
 const AT = timestampOf(Date.UTC(2026, 10, 20))
 
@@ -91,6 +92,15 @@ describe('money of a payment that goes back', () => {
     ])
   })
 
+  it('applies no older reading of a row that is void by now', () => {
+    const entries = entriesOf([aRow({ type: 'reversal' }), aRow({ type: 'refund' })])
+
+    expect(entries).toStrictEqual([
+      [0, 0, 0, 0],
+      [0, 0, 0, 0],
+    ])
+  })
+
   it('takes again what a won dispute gave if that row is void, and gives it when the dispute is won once more', () => {
     const entries = entriesOf([
       aRow({ type: 'chargeback', transactionId: 'dispute', amountMinor: minor(20_000) }),
@@ -102,50 +112,6 @@ describe('money of a payment that goes back', () => {
     expect(entries.map(([, , , net]) => net)).toStrictEqual([-20_000, 20_000, -20_000, 20_000])
   })
 })
-
-/** What the model knows of a row that took money: its kind, and what of it is still gone. */
-type Gone = { readonly id: string; readonly kind: string; gone: number; readonly won?: number }
-
-/** Counts by hand what stands of a payment. */
-const modelOf = (gross: number, fee: number, markup: number) => {
-  const net = gross - fee - markup
-  const heard = new Set<string>()
-  const gone: Gone[] = []
-  const wins = new Map<string, number>()
-  let isVoid = false
-  const taken = () => gone.reduce((sum, one) => sum + one.gone, 0)
-  const takes = (id: string, kind: string, amount: number) =>
-    void gone.push({ id, kind, gone: isVoid ? 0 : Math.max(0, Math.min(amount, net - taken())) })
-  const wonBy = (id: string, amount: number) => {
-    let left = isVoid ? 0 : amount
-    for (const one of gone) {
-      if (one.kind === 'refund') continue
-      const back = Math.min(one.gone, left)
-      one.gone -= back
-      left -= back
-    }
-    wins.set(id, isVoid ? 0 : amount - left)
-  }
-  const turn = (id: string) => {
-    const own = gone.find((one) => one.id === id)
-    if (wins.has(id) && own === undefined) return takes(id, 'again', wins.get(id) ?? 0)
-    if (own && !isVoid) own.gone = 0
-  }
-  return {
-    hear: ({ type, transactionId: id, amountMinor, isOwnRow }: MoneyRow) => {
-      if (heard.has(`${type} ${id}`)) return
-      heard.add(`${type} ${id}`)
-      if (type === 'refund' || type === 'chargeback') takes(id, type, amountMinor)
-      else if (type === 'dispute_won') wonBy(id, amountMinor)
-      else if (isOwnRow === true) isVoid = true
-      else turn(id)
-    },
-    stands: () => {
-      if (isVoid || (net > 0 && taken() === net)) return [0, 0, 0, 0]
-      return [gross - taken(), fee, markup, net - taken()]
-    },
-  }
-}
 
 const HISTORIES = 200_000
 const SEED = 20_261_122
