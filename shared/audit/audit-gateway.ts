@@ -8,7 +8,10 @@ const SUBJECT = 'gateway'
 
 /** The daily audit of the house journal and of everybody's suspense. Tells what it finds, each day until it is gone. */
 export const auditGateway = async (deps: RunDeps): Promise<void> => {
-  const { differences } = await believed(deps, async () => (await auditHouse(deps)).map(({ difference }) => difference))
+  const { differences } = await believed(deps, async () => {
+    const found = await auditHouse(deps)
+    return found === 'moving' ? found : found.map(({ difference }) => difference)
+  })
   deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
   await tellStanding(deps, SUBJECT, differences)
 }

@@ -37,8 +37,11 @@ const judgeAll = async (deps: AuditDeps, parts: readonly Part[]): Promise<AuditR
 /** What suspense has of a client's own payments. */
 const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
   key: 'suspense',
-  judge: async () =>
-    (await auditHouse(deps)).flatMap((found) => (found.clientId === clientId ? [found.difference] : [])),
+  judge: async () => {
+    const found = await auditHouse(deps)
+    if (found === 'moving') return found
+    return found.flatMap((one) => (one.clientId === clientId ? [one.difference] : []))
+  },
 })
 
 /**

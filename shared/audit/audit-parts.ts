@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
-import { addMs, DAY_MS, epochMs, later, type Timestamp, timestampOf } from '../time.ts'
+import { paymentKey } from '../table/keys.ts'
+import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import { type Difference, differs, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import type { Look } from './believed.ts'
 import { auditCounts } from './judged/audit-counts.ts'
 import { auditFigures } from './judged/audit-figures.ts'
-import { judgeById, judgePayments } from './judged/audit-payments.ts'
+import { type JudgedPayment, judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
 import { auditTrails } from './judged/audit-trail.ts'
 import { type ClientBooks, readClientBooks } from './judged/client-books.ts'
@@ -17,7 +20,7 @@ export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monoto
 export type Part = {
   readonly key: string
   /** `isAgain`: what was read for the first look is read again. */
-  readonly judge: (isAgain: boolean) => Promise<readonly Difference[]>
+  readonly judge: (isAgain: boolean) => Promise<Look>
 }
 
 /** All of a client's history is read again in so many days, a slice each day. */
@@ -25,44 +28,86 @@ export const SLICES = 30
 
 export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
 
+const INDEX_LAG_MS = SECOND_MS
+
 type Judge = (books: ClientBooks) => Promise<readonly Difference[]>
 
+/** What must stand still while a part is judged. */
+type Stand = (books: ClientBooks) => unknown
+
+const byLedger: Stand = ({ ledger, settlements }) => ({ ledger, settlements: settlements.length })
+
 /** A part that is held against the client's kept figures, read once for all parts. */
-const bookPart = (deps: AuditDeps, read: ClientBooks, key: string, judge: Judge): Part => ({
+const bookPart = (
+  deps: AuditDeps,
+  read: ClientBooks,
+  key: string,
+  { judge, stand }: { readonly judge: Judge; readonly stand: Stand },
+): Part => ({
   key,
-  judge: async (isAgain) => judge(isAgain ? await readClientBooks(deps, read.client) : read),
+  judge: async (isAgain) => {
+    const books = isAgain ? await readClientBooks(deps, read.client) : read
+    // What was written just before the books were read may not be in the indexes yet.
+    if (isAgain) await deps.sleep(INDEX_LAG_MS)
+    const found = await judge(books)
+    if (found.length === 0) return found
+    const after = await readClientBooks(deps, read.client)
+    return isDeepStrictEqual(stand(after), stand(books)) ? found : 'moving'
+  },
 })
+
+const storedIn = ({ settlements }: ClientBooks, settlementId: string) =>
+  settlements.find(({ settlement }) => settlement.settlementId === settlementId)
 
 /** One settlement of a client. */
 export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId: string): Part =>
-  bookPart(deps, read, `settlement ${settlementId}`, async (books) => {
-    const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
-    if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
-    return auditSettlement(deps, books, stored)
+  bookPart(deps, read, `settlement ${settlementId}`, {
+    judge: async (books) => {
+      const stored = storedIn(books, settlementId)
+      return stored === undefined
+        ? differs('settlement', settlementId, 'readable', 'unreadable')
+        : auditSettlement(deps, books, stored)
+    },
+    stand: (books) => storedIn(books, settlementId)?.item,
   })
 
-/** Payments that were created on one day. Differing ones are judged once more by themselves: they may just have moved. */
+/** Of payments that were judged the ones that have not changed since: of others nothing is said. */
+const thatStand = async (deps: AuditDeps, judged: readonly JudgedPayment[]): Promise<readonly JudgedPayment[]> => {
+  const items = await deps.table.getMany(judged.map(({ id }) => paymentKey(id)))
+  return judged.filter(({ item }, at) => isDeepStrictEqual(item, items[at]))
+}
+
+/** Payments that were created in a time. Differing ones are judged once more by themselves: they may just have moved. */
 const paymentsPart = (
   deps: AuditDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
-  day: number,
+  { name, between }: { readonly name: string; readonly between: readonly [string, string] },
 ): Part => {
-  const start = timestampOf(day * DAY_MS)
-  const end = timestampOf((day + 1) * DAY_MS - 1)
   return {
-    key: `payments ${start.slice(0, 10)}`,
+    key: `payments ${name}`,
     judge: async () => {
       const found: Difference[] = []
-      for await (const page of ownedItems(deps, clientId, 'payment', { parts, between: [start, end] })) {
+      let hasMoved = false
+      for await (const page of ownedItems(deps, clientId, 'payment', { parts, between })) {
         const judged = await judgePayments(deps, { clientId }, page)
         const ids = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
         const again = ids.length > 0 ? await judgeById(deps, { clientId }, ids) : []
-        found.push(...again.flatMap(({ differences }) => differences))
+        const standing = await thatStand(deps, again)
+        hasMoved ||= standing.length < again.length
+        found.push(...standing.flatMap(({ differences }) => differences))
         if (found.length >= MAX_DIFFERENCES) break
       }
-      return found
+      return found.length === 0 && hasMoved ? 'moving' : found
     },
   }
+}
+
+const dayPart = (deps: AuditDeps, books: ClientBooks, day: number): Part => {
+  const start = timestampOf(day * DAY_MS)
+  return paymentsPart(deps, books, {
+    name: start.slice(0, 10),
+    between: [start, timestampOf((day + 1) * DAY_MS - 1)],
+  })
 }
 
 /** Which slices of history are due: one for each day since the last audit, all of them once thirty days have passed. */
@@ -91,17 +136,29 @@ export const partsOf = async (
   // A clock may be behind the one that made the newest payment.
   const last = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
-  const trails = () => auditTrails(deps, client.clientId, { full: isWhole, known: new Set() })
+  const trails = () => auditTrails(deps, client.clientId, { full: isWhole, known: new Set([client.clientId]) })
   const parts = [
-    { part: bookPart(deps, books, 'figures', (read) => auditFigures(deps, read)), due: true },
+    {
+      part: bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read), stand: byLedger }),
+      due: true,
+    },
     { part: { key: 'trails', judge: trails }, due: true },
-    { part: bookPart(deps, books, 'counts', (read) => auditCounts(deps, read)), due: isWhole },
+    // A payment that is listed on no day of its client's life was tampered with.
+    { part: paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] }), due: true },
+    {
+      part: paymentsPart(deps, books, { name: 'later', between: [timestampOf((last + 1) * DAY_MS), '9~'] }),
+      due: true,
+    },
+    {
+      part: bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), stand: byLedger }),
+      due: isWhole,
+    },
     ...books.settlements.map(({ settlement: { settlementId } }) => ({
       part: settlementPart(deps, books, settlementId),
       due: isDue(slotOf(settlementId, SLICES)),
     })),
     ...Array.from({ length: last - first + 1 }, (_, at) => first + at).map((day) => ({
-      part: paymentsPart(deps, books, day),
+      part: dayPart(deps, books, day),
       due: isDue(day % SLICES),
     })),
   ].flatMap(({ part, due }) => (due || wanted.has(part.key) ? [part] : []))

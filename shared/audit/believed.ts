@@ -7,6 +7,9 @@ const LOOK_AGAIN_MS = 10 * SECOND_MS
 /** A difference that is never seen twice alike is traffic: then the answer is inconclusive. */
 const LOOKS = 3
 
+/** What one look found; `moving`: something was found, and what it is about has changed while it was read. */
+export type Look = readonly Difference[] | 'moving'
+
 export type Believed = {
   /** Seen twice alike. */
   readonly differences: readonly Difference[]
@@ -17,17 +20,19 @@ export type Believed = {
 export const NOTHING_FOUND: Believed = { differences: [], isInconclusive: false }
 
 /**
- * What is wrong in a part of the books that may move while it is read: a difference counts only if it is there again ten
- * seconds later, the same or with the same gap between its figures (design section 4, "Audit").
+ * What is wrong in a part of the books that may move while it is read: a difference counts only if the part stood still
+ * meanwhile, and if it is there again ten seconds later, the same or with the same gap between its figures (design
+ * section 4, "Audit").
  */
 export const believed = async (
   deps: Pick<Deps, 'sleep'>,
-  judge: (isAgain: boolean) => Promise<readonly Difference[]>,
+  judge: (isAgain: boolean) => Promise<Look>,
 ): Promise<Believed> => {
   const seen: Difference[] = []
   for (let look = 1; look <= LOOKS; look++) {
     if (look > 1) await deps.sleep(LOOK_AGAIN_MS)
     const found = await judge(look > 1)
+    if (found === 'moving') continue
     if (found.length === 0) return NOTHING_FOUND
     const lasting = found.filter((difference) => seen.some((before) => isSame(before, difference)))
     if (lasting.length > 0) return { differences: lasting.slice(0, MAX_DIFFERENCES), isInconclusive: false }

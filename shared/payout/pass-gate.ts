@@ -57,6 +57,7 @@ const auditNow = async (
     if (stored.settlement.entryCount > MOST_ENTRIES) return own
     return [...own, ...(await auditSettlement(deps, books, stored))]
   })
+  // The transaction decides on what moves meanwhile: settlement, verdicts and client are as read, or it is refused.
   return differences
 }
 

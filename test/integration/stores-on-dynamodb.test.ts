@@ -12,6 +12,8 @@ import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { loadHandlers } from '../../infra/local/functions/load-handlers.ts'
 import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { minor } from '../../shared/money.ts'
+import { bookUnmatched } from '../../shared/posting/house-journal.ts'
 import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import { callbackSecretName } from '../../shared/secrets.ts'
@@ -22,10 +24,10 @@ import { describeOnDynamoDb, dynamoDb } from '../support/dynamodb.ts'
 import { lambdaContext } from '../support/operator-actions.ts'
 import { operatorWorld } from '../support/operator-world.ts'
 import { aPendingPayment } from '../support/payment-builders.ts'
+import { aSucceededPayment, inSteps, settle, withFloor } from '../support/settlement-builders.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { FAILED, messageFor, storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
-import { aClientWithBooks, compareToday } from './books/books-world.ts'
 
 const describe = await describeOnDynamoDb()
 
@@ -66,14 +68,18 @@ const Answer = v.object({
   batchItemFailures: v.optional(v.array(v.unknown())),
 })
 
-/** What no single call reaches: a merchant's limit, a delivery's last failure, books held against the provider's. */
+/** What no single call reaches: a merchant's limit, a delivery's last failure, a window that one run cannot sum. */
 const whatTakesMore = async (deps: TestDeps) => {
   const caller = await anApiClient(deps, { rateLimitPerSecond: 4 })
   for (let calls = 0; calls < 4; calls++) await call(deps, API.getBalance, { caller })
   deps.answerWebhooks(async () => FAILED)
   await deliverWebhook(deps, messageFor(await storedDelivery(deps, await storedEndpoint(deps), { attempts: 7 })))
-  const { client } = await aClientWithBooks(deps)
-  await compareToday(deps, client)
+  const client = await withFloor(deps)
+  for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
+  deps.clock.advance(86_400 + 600)
+  await settle(inSteps(deps), client)
+  const row = { transactionId: 'txn_1', rowAt: deps.now(), providerMinor: minor(-100) }
+  await bookUnmatched(deps, row)
 }
 
 describe('the stores on DynamoDB Local', () => {

@@ -1,17 +1,14 @@
 import * as v from 'valibot'
-import { readSealedBooks, readWindowSeals } from '../../shared/audit/seal-store.ts'
-import { readComparedBooks } from '../../shared/books/compared-books-store.ts'
-import { readPaidCount } from '../../shared/books/paid-count-store.ts'
 import { ApiKeySchema } from '../../shared/client/api-key.ts'
 import { ClientSchema } from '../../shared/client/client.ts'
 import { toApiKeyDto, toClientDto } from '../../shared/client/client-dto.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { EventSchema } from '../../shared/event/event.ts'
-import { ClientIdSchema } from '../../shared/ids.ts'
-import { getBalance } from '../../shared/ledger/balance.ts'
-import { toBalanceDto } from '../../shared/ledger/balance-dto.ts'
-import { WindowSchema } from '../../shared/ledger/ledger-store.ts'
-import { LedgerReversalSchema } from '../../shared/ledger/reversal-store.ts'
+import { parseEntry } from '../../shared/journal/entry-store.ts'
+import { HouseEntrySchema } from '../../shared/journal/house-entry.ts'
+import { HouseTotalSchema } from '../../shared/journal/house-store.ts'
+import { ShardSchema } from '../../shared/ledger/shard-store.ts'
+import { WindowSchema } from '../../shared/ledger/window-store.ts'
 import { AuditHeadSchema } from '../../shared/operator/audit-chain.ts'
 import { toAuditRecordDto } from '../../shared/operator/audit-record-dto.ts'
 import { AuditRecordSchema } from '../../shared/operator/audit-record-store.ts'
@@ -19,12 +16,10 @@ import { CreatingPaymentSchema, PaymentSchema } from '../../shared/payment/payme
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
-import { readProgress } from '../../shared/settlement/window-progress-store.ts'
 import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
 import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
 import { HeadSchema, SyncJobSchema } from '../../shared/sync/sync-job.ts'
 import type { Item } from '../../shared/table/attributes.ts'
-import { TimestampSchema } from '../../shared/time.ts'
 import { AbandonmentSchema, AlertGroupSchema } from '../../shared/webhook/delivery/abandonment.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
@@ -48,13 +43,6 @@ const shown =
 /** A finished job has no due time: no worker claims it. */
 const job: Reader = (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))
 
-const clientOf = ({ pk }: Item) => v.parse(ClientIdSchema, String(pk).split('#')[1])
-
-const ofClient =
-  (read: (deps: Pick<Deps, 'table'>, clientId: ReturnType<typeof clientOf>) => unknown): Reader =>
-  (item, deps) =>
-    read(deps, clientOf(item))
-
 export const READERS: Readonly<Record<string, Reader>> = {
   'ALERT GROUP': parsed(AlertGroupSchema),
   'ALERT UNTOLD': parsed(AbandonmentSchema),
@@ -65,14 +53,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'DELIVERY ATTEMPT': parsed(DeliveryAttemptSchema),
   DELIVERY: shown(DeliverySchema, (delivery) => toDeliveryDto({ delivery, attempts: [] })),
   'ENDPOINTS ENDPOINT': shown(EndpointSchema, toEndpointDto),
-  'LEDGER AUDIT BOOKS': ofClient(readSealedBooks),
-  'LEDGER AUDIT COMPARED': ofClient((deps, clientId) => readComparedBooks(deps, [clientId])),
-  'LEDGER AUDIT PAID': ofClient(readPaidCount),
-  'LEDGER AUDIT WINDOW': ofClient(readWindowSeals),
-  'LEDGER REVERSALS': parsed(LedgerReversalSchema),
-  'LEDGER SHARD': ofClient(async (deps, clientId) => toBalanceDto(clientId, await getBalance(deps, clientId))),
+  HOUSE: parsed(HouseTotalSchema),
+  JOURNAL: parseEntry,
+  'JOURNAL house': parsed(HouseEntrySchema),
+  'LEDGER SHARD': (item) => v.parse(ShardSchema, { ...item, number: 0 }),
   'LEDGER WINDOW': parsed(WindowSchema),
-  'LEDGER WINDOWS': (item, deps) => readProgress(deps, clientOf(item), v.parse(TimestampSchema, item['sk'])),
   PAYMENT: shown(PaymentSchema, toPaymentDto),
   'PAYMENT EVENT': parsed(EventSchema),
   'PAYMENT creating': parsed(CreatingPaymentSchema),

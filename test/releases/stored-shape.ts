@@ -13,9 +13,10 @@ const KINDS_APART: readonly (readonly [RegExp, string])[] = [
   [/^RATE#.+#w\d+$/, 'RATE of a window'],
   [/^QUOTA#pauses$/, 'QUOTA pauses'],
   [/^SYNC#head$/, 'SYNC position'],
+  [/^JOURNAL#house#.*$/, 'JOURNAL house'],
 ]
 
-/** What an item is, by the words in its key: `PAYMENT EVENT`, `LEDGER AUDIT BOOKS`. */
+/** What an item is, by the words in its key: `PAYMENT EVENT`, `LEDGER SHARD`. */
 export const kindOf = (item: RawItem): string => {
   const pk = textOf(item, 'pk')
   const apart = KINDS_APART.find(([pattern]) => pattern.test(pk))

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { auditLedger } from '../../shared/audit/audit-ledger.ts'
+import type { Deps } from '../../shared/deps.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { readWindow } from '../../shared/ledger/window-store.ts'
 import { toItem } from '../../shared/table/attributes.ts'
@@ -7,18 +8,17 @@ import { journalPks, ledgerPk, ownersOf } from '../../shared/table/keys.ts'
 import { queryPages } from '../../shared/table/query-pages.ts'
 import type { RawItem } from './books.ts'
 import { moneyProblemsOf } from './invariants.ts'
-import type { TestDeps } from './test-deps.ts'
 
 const PAGE = 100
 
-const itemsOf = async (deps: TestDeps, pk: string): Promise<readonly RawItem[]> => {
+const itemsOf = async (deps: Deps, pk: string): Promise<readonly RawItem[]> => {
   const found: RawItem[] = []
   for await (const items of queryPages(deps, { partition: [pk], limit: PAGE })) found.push(...items.map(toItem))
   return found
 }
 
 /** All partitions with items that an index lists, each of them whole. */
-const listedItems = async (deps: TestDeps, owner: string, entity: string): Promise<readonly RawItem[]> => {
+const listedItems = async (deps: Deps, owner: string, entity: string): Promise<readonly RawItem[]> => {
   const pks = new Set<string>()
   for await (const rows of queryPages(deps, { index: 'by-owner', partition: [owner, entity], limit: PAGE })) {
     for (const { pk } of rows) pks.add(String(pk))
@@ -27,7 +27,7 @@ const listedItems = async (deps: TestDeps, owner: string, entity: string): Promi
 }
 
 /** Everything that says something of a client's money, as it is stored. */
-export const moneyItemsOf = async (deps: TestDeps, clientId: ClientId): Promise<readonly RawItem[]> => {
+export const moneyItemsOf = async (deps: Deps, clientId: ClientId): Promise<readonly RawItem[]> => {
   const { parts } = await readWindow(deps, clientId)
   const owners = ownersOf(clientId, parts)
   const found = await Promise.all([
@@ -43,7 +43,7 @@ export const moneyItemsOf = async (deps: TestDeps, clientId: ClientId): Promise<
  * A recount of a client's money that shares nothing with the gateway finds no problem, and neither does the audit. The
  * last line of every test that moves money.
  */
-export const expectBalanced = async (deps: TestDeps, clientId: ClientId): Promise<void> => {
+export const expectBalanced = async (deps: Deps, clientId: ClientId): Promise<void> => {
   expect(moneyProblemsOf(await moneyItemsOf(deps, clientId), deps.stage.historySteps?.block)).toStrictEqual([])
   expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
 }

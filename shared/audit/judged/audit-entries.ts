@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
-import { type PaymentId, SettlementIdSchema } from '../../ids.ts'
+import type { PaymentId } from '../../ids.ts'
 import { type Entry, isBalanced } from '../../journal/entry.ts'
 import { entryText } from '../../journal/entry-digest.ts'
 import { type Payment, PaymentSchema } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import { recreditEntry } from '../../settlement/recredit-settlement.ts'
-import { findSettlements } from '../../settlement/settlement-store.ts'
+import type { Settlement } from '../../settlement/settlement.ts'
 import { paymentKey } from '../../table/keys.ts'
+import type { Timestamp } from '../../time.ts'
 import { breaks, type Difference, differs } from '../../verdict/difference.ts'
 import { auditAdjustedEntries } from './audit-adjustments.ts'
 import type { ClientBooks } from './client-books.ts'
@@ -69,21 +70,29 @@ const auditOfPayment = (
   ]
 }
 
-const auditRecredits = async (deps: StoreDeps, { clientId }: ClientBooks, entries: readonly Entry[]) => {
-  const recredits = entries.filter(({ type }) => type === 'recredit')
-  const ids = recredits.flatMap(({ recreditedSettlementId: id }) =>
-    id === undefined ? [] : [v.parse(SettlementIdSchema, id)],
-  )
-  const settlements = new Map((await findSettlements(deps, ids)).map((one) => [one.settlementId, one]))
-  return recredits.flatMap((entry) => {
-    const id = entry.recreditedSettlementId
-    const settlement = id === undefined ? undefined : settlements.get(id)
-    if (settlement === undefined || settlement.clientId !== clientId || settlement.recreditedAt === undefined) {
-      return differs('entry.recredited_settlement_id', entry.entryId, 'a settlement that was re-credited', id)
-    }
-    return compareEntries(recreditEntry(settlement, settlement.recreditedAt), entry)
-  })
+/** Figures of a tampered settlement may add up to no entry. */
+const expectedRecredit = (settlement: Settlement, at: Timestamp): Entry | undefined => {
+  try {
+    return recreditEntry(settlement, at)
+  } catch {
+    return undefined
+  }
 }
+
+const auditRecredits = ({ settlements }: ClientBooks, entries: readonly Entry[]): readonly Difference[] =>
+  entries
+    .filter(({ type }) => type === 'recredit')
+    .flatMap((entry) => {
+      const id = entry.recreditedSettlementId
+      const settlement = settlements.find((one) => one.settlement.settlementId === id)?.settlement
+      if (settlement?.recreditedAt === undefined) {
+        return differs('entry.recredited_settlement_id', entry.entryId, 'a settlement that was re-credited', id)
+      }
+      const expected = expectedRecredit(settlement, settlement.recreditedAt)
+      if (expected === undefined)
+        return differs('settlement', settlement.settlementId, 'figures that add up', 'otherwise')
+      return compareEntries(expected, entry)
+    })
 
 /** Entries of a client, each held against what it is about, and against itself. */
 export const auditEntries = async (
@@ -102,5 +111,5 @@ export const auditEntries = async (
       ...(entry.paymentId === undefined ? [] : auditOfPayment(books, entry, payments)),
     ]
   })
-  return [...own, ...auditAdjustedEntries(books, entries), ...(await auditRecredits(deps, books, entries))]
+  return [...own, ...auditAdjustedEntries(books, entries), ...auditRecredits(books, entries)]
 }

@@ -11,6 +11,7 @@ import { auditAdjustments } from './audit-adjustments.ts'
 import { auditChain } from './audit-chain.ts'
 import { auditEntries } from './audit-entries.ts'
 import { auditOpenPayments } from './audit-open-payments.ts'
+import { auditWindow } from './audit-window.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** Plain numbers: a tampered figure can be past what money may be, and must be named all the same. */
@@ -84,6 +85,7 @@ export const auditFigures = async (
     ...breaks('ledger_shard', clientId, shards.length > parts * SHARDS, `${parts * SHARDS} shards`, shards.length),
     ...tail.differences,
     ...(await auditAdjustments(deps, books)),
+    ...auditWindow(books, deps.now()),
     ...open.differences,
   ]
 }

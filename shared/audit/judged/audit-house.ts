@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
@@ -138,9 +139,9 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
 
 /**
  * The house journal (design sections 4 and 12): entries with equal sides, the totals of days, and each item in suspense
- * against its entries and against the records of its resolution, both ways.
+ * against its entries and against the records of its resolution, both ways. `moving`: it changed while it was read.
  */
-export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[]> => {
+export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'moving'> => {
   const { entries, totals } = await readHouse(deps)
   const own = [
     ...entries.flatMap((entry) =>
@@ -153,5 +154,10 @@ export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDiffere
     ),
     ...compareTotals(entries, totals),
   ]
-  return [...own.map((difference) => ({ clientId: undefined, difference })), ...(await auditItems(deps, entries))]
+  const found = [
+    ...own.map((difference) => ({ clientId: undefined, difference })),
+    ...(await auditItems(deps, entries)),
+  ]
+  if (found.length === 0) return found
+  return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'moving'
 }

@@ -2,14 +2,14 @@ import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
 import { parseEntry } from '../../journal/entry-store.ts'
-import { moveMoney, untouched } from '../../journal/payment-money.ts'
 import { type Payment, PaymentSchema } from '../../payment/payment.ts'
-import { entriesOf, moneyOf } from '../../posting/payment-entries.ts'
+import { entriesOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, eventKey, type Key, paymentKey } from '../../table/keys.ts'
-import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import { type Difference, differs } from '../../verdict/difference.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventTypeOf } from './audit-event.ts'
+import { auditMoney } from './audit-money.ts'
 import { auditPayment } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 import type { OwnedItem } from './owned-items.ts'
@@ -73,56 +73,10 @@ const expectedEntries = (payment: Payment) => {
   }
 }
 
-/** What moved the payment's money, applied anew: what it took, what is left of it, and what stands. */
-const auditMoney = (payment: Payment): readonly Difference[] => {
-  const { paymentId: id, status, openAt, postedAt, paidAt, takenBackMinor, movements } = payment
-  if (status !== 'succeeded') {
-    return breaks(
-      'payment.posted_at',
-      id,
-      postedAt !== undefined || openAt !== undefined,
-      'never paid',
-      postedAt ?? openAt,
-    )
-  }
-  const differences = [
-    ...differs('payment.open_at', id, postedAt === undefined ? paidAt : undefined, openAt),
-    ...differs(
-      'payment.money_version',
-      id,
-      'a number of its own',
-      payment.moneyVersion === undefined && (postedAt !== undefined || movements.length > 0)
-        ? 'none'
-        : 'a number of its own',
-    ),
-  ]
-  try {
-    let money = untouched(moneyOf(payment).price)
-    for (const movement of movements)
-      money = moveMoney(money, { ...movement, isOwnRow: movement.isOwnRow === true })?.money ?? money
-    return [
-      ...differences,
-      ...differs('payment.taken_back_minor', id, money.takenBackMinor, takenBackMinor),
-      ...differs('payment.is_void', id, String(money.isVoid), String(payment.isVoid === true)),
-      ...breaks(
-        'payment.movements',
-        id,
-        money.movements.length !== movements.length,
-        'each row and type once',
-        movements.length,
-      ),
-      ...money.movements.flatMap((expected, at) => [
-        ...differs('payment.movements.took_minor', id, expected.tookMinor, movements[at]?.tookMinor),
-        ...differs('payment.movements.left_minor', id, expected.leftMinor, movements[at]?.leftMinor),
-      ]),
-    ]
-  } catch {
-    return [...differences, ...differs('payment.movements', id, 'figures that add up', 'otherwise')]
-  }
-}
-
 export type JudgedPayment = {
   readonly id: PaymentId
+  /** As it was read. */
+  readonly item: Item | undefined
   /** Undefined where it cannot be read as one. */
   readonly payment: Payment | undefined
   /** Everything wrong with it, with its event and with its entries. */
@@ -141,6 +95,7 @@ export const judgePayments = async (
   const now = deps.now()
   return read.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key)),
+    item,
     payment,
     differences:
       payment && item

@@ -1,4 +1,5 @@
 import type { StoreDeps } from '../../deps.ts'
+import { timeOfUuid } from '../../ids.ts'
 import type { Entry } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/entry-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
@@ -6,6 +7,7 @@ import { addBlock, type EntrySums, noSums } from '../../settlement/entry-sums.ts
 import { periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { HISTORY_STEPS, type StageSettings } from '../../stage-settings.ts'
+import { timestampOf } from '../../time.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
 import { auditEntries } from './audit-entries.ts'
@@ -74,12 +76,16 @@ const DONE_BY = [
   ['trigger-settlement', ({ triggeredBy }: Settlement) => triggeredBy === 'manual'],
 ] as const
 
+const CLOSING = new Set(['mark-settlement-paid', 'mark-settlement-failed'])
+
 /** What operators did to it, both ways: no state without its record, no record without its state. */
 const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): readonly Difference[] => {
-  const { settlementId: id, status, bankReference, settledAt } = settlement
+  const { settlementId: id, status, bankReference, settledAt, notes } = settlement
   const actions = new Set(records.map(({ action }) => action))
+  const closed = records.findLast(({ action }) => CLOSING.has(action))?.after
   const paid = records.find(({ action }) => action === 'mark-settlement-paid')?.after
   return [
+    ...differs('settlement.notes', id, shown(closed?.['notes'] ?? undefined), notes),
     ...DONE_BY.flatMap(([action, isDone]) =>
       differs(
         `settlement.${action}`,
@@ -103,6 +109,9 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
   return [
     ...differs('settlement.owner', id, clientId, shown(item['owner'])),
     ...differs('settlement.entity', id, 'settlement', shown(item['entity'])),
+    ...differs('settlement.id', id, id, shown(item['id'])),
+    ...differs('settlement.created_at', id, timestampOf(timeOfUuid(id)), settlement.createdAt),
+    ...differs('settlement.due_at', id, status === 'recorded' ? settlement.createdAt : undefined, shown(item['dueAt'])),
     ...differs('settlement.listed_at', id, periodOf(settlement).end, shown(item['listedAt'])),
     ...differs('settlement.work', id, status === 'recorded' ? 'payout' : undefined, shown(item['work'])),
   ]

@@ -15,14 +15,31 @@ import { breaks, type Difference } from '../../verdict/difference.ts'
 
 export type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
 
+/** A record may be added between two reads. */
+const LOOKS = 3
+
 /** The audit records of one thing, and whether they are all there as they were written. */
 export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Promise<Trail> => {
+  let trail = await readOnce(deps, subject)
+  for (let look = 1; look < LOOKS && trail.differences.length > 0; look++) {
+    const head = await findAuditHead(deps, subject)
+    if (head?.number === trail.head?.number) break
+    trail = await readOnce(deps, subject)
+  }
+  return trail
+}
+
+const readOnce = async (deps: Pick<Deps, 'table'>, subject: string) => {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
     findAuditHead(deps, subject),
   ])
   const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
-  return { records, differences: breaks('audit_record', subject, broken !== undefined, 'a whole chain', broken) }
+  return {
+    head,
+    records,
+    differences: breaks('audit_record', subject, broken !== undefined, 'a whole chain', broken),
+  }
 }
 
 /** How far back an audit looks for things that were changed, unless it is asked to read everything. */

@@ -60,7 +60,7 @@ export const succeedPayment = async (
     },
     now,
   )
-  return outcome.applied ? afterSuccess(deps, succeeded, source) : undefined
+  return outcome.applied === true ? afterSuccess(deps, succeeded, source) : undefined
 }
 
 /**
@@ -89,5 +89,5 @@ export const succeedCreatingPayment = async (
     },
     now,
   )
-  return outcome.applied ? afterSuccess(deps, succeeded, source) : undefined
+  return outcome.applied === true ? afterSuccess(deps, succeeded, source) : undefined
 }

@@ -9,7 +9,7 @@ import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/ap
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
-import { aSucceededPayment, storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
+import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
@@ -139,7 +139,7 @@ describe('a reference of very many payments', () => {
     const payments = Array.from({ length: count }, (_, at) =>
       succeededPayment(caller, { paidAt: addMs(deps.now(), at), externalReference: REFERENCE }),
     )
-    await storeSucceeded(deps, payments)
+    await storeOpen(deps, payments)
     return { ...merchant, newestFirst: payments.toReversed().map(({ paymentId }) => paymentId) }
   }
   const idsIn = (body: Readonly<Record<string, unknown>>) =>

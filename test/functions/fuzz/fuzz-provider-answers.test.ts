@@ -21,7 +21,7 @@ import { problemsOf } from '../../support/invariants.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { aSucceededPayment } from '../../support/settlement-builders.ts'
+import { anOpenPayment } from '../../support/settlement-builders.ts'
 import { type Answered, anyOutcome, CALLBACK_TOKEN, hostileNetwork, type Outcomes } from './hostile-provider.ts'
 import { isFinalEnd, isFullCapture, isSettledFee, isWrongCapture, SEEN_NOTHING } from './said-by-provider.ts'
 
@@ -131,7 +131,7 @@ describe('a succeeded payment and transactions of anything', () => {
       fc.asyncProperty(anyOutcomes, async (outcomes) => {
         const deps = memoryDeps()
         const client = await aStoredClient(deps)
-        const payment = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
+        const payment = await anOpenPayment(deps, client)
         const { creditedProviderPaymentId = '', paymentId } = payment
         const names = {
           $request: payment.paymentRequestId,

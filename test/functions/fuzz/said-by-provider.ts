@@ -13,6 +13,7 @@ export const SEEN_NOTHING: Seen = {
   destinationsOfKey: new Map(),
   paymentsOfKey: new Map(),
   logLines: [],
+  digestBlock: 1_000,
   confidential: [],
 }
 

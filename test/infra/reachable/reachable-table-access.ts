@@ -12,8 +12,9 @@ const isIndex = (text: unknown): text is IndexName => typeof text === 'string' &
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
     if (name === 'foundKey' || name === 'pkPrefix' || name.startsWith('is')) return []
-    const built: unknown = typeof member === 'function' ? Reflect.apply(member, undefined, ['a', 'b', 'c']) : member
-    const pk: unknown = Object(built)['pk'] ?? built
+    const built: unknown = typeof member === 'function' ? Reflect.apply(member, undefined, ['a', '1', 'c']) : member
+    const [first]: readonly unknown[] = Array.isArray(built) ? built : [built]
+    const pk: unknown = Object(first)['pk'] ?? first
     const kind = keys.PARTITIONS.find((one) => typeof pk === 'string' && pk.startsWith(keys.pkPrefix(one)))
     return kind === undefined ? [] : [[name, kind] as const]
   }),
@@ -26,6 +27,13 @@ const builtBy = ({ moduleOf }: Bundle, node: Node): keys.Partition | undefined =
   const [kind] = node.type === 'CallExpression' && nameOf(named) === 'foundKey' ? node.arguments : []
   const literal = kind && nameOf(kind)
   return kind?.type === 'Literal' && isPartition(literal) ? literal : KEY_BUILDERS.get(String(nameOf(named)))
+}
+
+/** `(pk) => [pk]`: what it is given, each in a list of its own. */
+const isWrapping = (node: Expression): boolean => {
+  if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
+  const [param, element] = [node.params[0], node.body.elements[0]]
+  return param !== undefined && element !== null && element !== undefined && nameOf(param) === nameOf(element)
 }
 
 /** Where an expression has its keys from that builds none itself. */
@@ -41,6 +49,7 @@ const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | und
   if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
   if (type !== 'CallExpression') return undefined
   if (node.callee.type === 'Identifier') return [node.callee]
+  if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
   return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap') ? [node.arguments[0]] : undefined
 }
 
@@ -98,7 +107,9 @@ const byRange =
     allAccess(
       ...shapesOf(bundle, args[argument]).map((shape): TableAccess => {
         const index = shape.get('index')
-        return index ? { indexes: [literal(index, isIndex)] } : { Query: kindsOf(bundle, shape.get('partition')) }
+        return index
+          ? { indexes: [literal(index, isIndex)] }
+          : { Query: kindsOf(bundle, shape.get('partition') ?? shape.get('partitions')) }
       }),
     )
 /** `{index, kind}`: keys from the index, items from the table. */

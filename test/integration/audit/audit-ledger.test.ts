@@ -6,7 +6,7 @@ import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { msBetween } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
+import { storeOpen, succeededPayment } from '../../support/settlement-builders.ts'
 import { aSettled, aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { auditedHistory } from './audited-history.ts'
@@ -35,8 +35,8 @@ describe('audit-ledger: what it answers', () => {
 
     const result = await auditLedger(deps, client.clientId)
 
-    const id = String(slotOf(payment.paymentId, LEDGER_SHARDS))
-    const difference = { what: 'shard.credited_minor', id, expected: 95_900, found: 95_901 }
+    const id = client.clientId
+    const difference = { what: 'ledger.credited_minor', id, expected: 95_900, found: 95_901 }
     expect(result).toStrictEqual({ balanced: false, differences: [difference] })
     expect(msBetween(began, deps.now())).toBeGreaterThanOrEqual(10_000)
   })
@@ -75,7 +75,7 @@ describe('audit-ledger: what it answers', () => {
   it('names a ledger whose figures are no figures, instead of failing', async () => {
     const { deps, client } = await aSyncWorld()
     const item = await rawItem(deps, windowKey(client.clientId))
-    await putRaw(deps, { ...item, settled_minor: 'much' })
+    await putRaw(deps, { ...item, paid_out_minor: 'much' })
 
     const result = await auditLedger(deps, client.clientId)
 
@@ -91,7 +91,7 @@ describe('audit-ledger: what it answers', () => {
     if (attempt === undefined) throw new Error('nobody asked the provider')
     const early = { providerAttempts: [{ ...attempt, startedAt }], providerSettledAt: startedAt }
 
-    await storeSucceeded(deps, [{ ...payment, ...early }])
+    await storeOpen(deps, [{ ...payment, ...early }])
 
     expect(await auditLedger(deps, client.clientId)).toStrictEqual({ balanced: true, differences: [] })
   })
@@ -102,7 +102,7 @@ describe('audit-ledger: what it answers', () => {
     // Five things are wrong with each.
     const falsified = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2 } as const
     const wrong = { ...falsified, creditedProviderPaymentId: undefined }
-    await storeSucceeded(
+    await storeOpen(
       deps,
       payments.map((payment) => ({ ...payment, ...wrong })),
     )

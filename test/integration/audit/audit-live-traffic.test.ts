@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AuditResult, auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import { minor } from '../../../shared/money.ts'
-import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
@@ -9,7 +8,7 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
+import { fail, payOut, post, recredit } from '../../support/settlement-builders.ts'
 import { aSettled, aSyncWorld, creditedPayment, type SyncWorld } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -27,9 +26,9 @@ const HAPPENINGS: Readonly<Record<string, (world: SyncWorld) => Promise<unknown>
     const { paymentId } = await aPendingPayment(deps, client)
     await cancelPayment(deps, { clientId: client.clientId, id: paymentId })
   },
-  'gets its actual fee': async ({ deps, client }) => {
+  'is posted': async ({ deps, client }) => {
     const { payment } = await creditedPayment(deps, client)
-    await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(4_440) })
+    await post(deps, payment, { feeMinor: minor(4_440) })
   },
   'is settled': (world) => aSettled(world),
   'is in a settlement that is paid': async (world) => payOut(world.deps, await aSettled(world)),
@@ -83,7 +82,7 @@ describe('audit-ledger under live traffic', () => {
   it.each([
     ['PAYMENT#', 'is made'],
     ['PAYMENT#', 'succeeds'],
-    ['PAYMENT#', 'gets its actual fee'],
+    ['PAYMENT#', 'is posted'],
     ['SETTLEMENT#', 'is settled'],
   ])(
     'never says false while the indexes have not heard of the last %s: a payment %s just before each look',

@@ -37,8 +37,8 @@ const aTrail = async () => {
     const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
     return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
   }
-  const audited = async (full = false) => {
-    const { balanced, differences } = await auditLedger(deps, clientId, { full })
+  const audited = async () => {
+    const { balanced, differences } = await auditLedger(deps, clientId)
     return { balanced, found: differences.map(({ what, id, found }) => [what, id, found]) }
   }
   return { deps, clientId, endpointId, rename, keysOf, audited }
@@ -50,7 +50,7 @@ describe('the audit trail', () => {
   it('is whole where nobody touched it, and names the whole change', async () => {
     const { deps, clientId, audited } = await aTrail()
 
-    expect(await audited(true)).toStrictEqual(WHOLE)
+    expect(await audited()).toStrictEqual(WHOLE)
     const records = await listAuditRecords(deps, clientId)
     expect(records.map(({ action, number }) => [action, number])).toStrictEqual([
       ['create-client', 1],
@@ -80,7 +80,7 @@ describe('the audit trail', () => {
 
       expect(await audited()).toMatchObject({
         balanced: false,
-        found: [['audit_record', clientId, expect.any(String)]],
+        found: expect.arrayContaining([['audit_record', clientId, expect.any(String)]]),
       })
       await putRaw(deps, was)
     }
@@ -96,13 +96,13 @@ describe('the audit trail', () => {
 
       expect(await audited()).toMatchObject({
         balanced: false,
-        found: [['audit_record', clientId, expect.any(String)]],
+        found: expect.arrayContaining([['audit_record', clientId, expect.any(String)]]),
       })
       await putRaw(deps, was)
     }
   })
 
-  it('is looked at for what else is the client’s, of late by every audit and however old by a full one', async () => {
+  it('is looked at for what else is the client’s, however old', async () => {
     const { deps, endpointId, keysOf, audited } = await aTrail()
     const [key] = await keysOf(endpointId)
     await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'somebody' })
@@ -110,8 +110,7 @@ describe('the audit trail', () => {
 
     expect(await audited()).toStrictEqual(broken)
     deps.clock.set(addMs(deps.now(), 4 * DAY_MS))
-    expect(await audited()).toStrictEqual(WHOLE)
-    expect(await audited(true)).toStrictEqual(broken)
+    expect(await audited()).toStrictEqual(broken)
   })
 
   it('has both of two changes that meet, one behind the other', async () => {

@@ -7,7 +7,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { addMs } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { storeSucceeded, succeededPayment, withFloor } from '../../support/settlement-builders.ts'
+import { storePosted, succeededPayment, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 /** The client as whoever makes payments reads it now. */
@@ -36,8 +36,7 @@ export const manyPaid = async (count: number) => {
   const deps = memoryDeps()
   const client = await grown(deps, await withFloor(deps), 4)
   deps.clock.advance(3_600)
-  const payments = paidPayments(client, deps, count)
-  await storeSucceeded(deps, payments)
+  const payments = await storePosted(deps, paidPayments(client, deps, count))
   expect(new Set(payments.map(({ part }) => part))).toStrictEqual(new Set([undefined, 1, 2, 3]))
   return { deps, client, payments }
 }

@@ -9,11 +9,11 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { update } from '../../../shared/table/step.ts'
-import { addMs, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
+import { addMs, SECOND_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { aStoredClient, create, eventOf } from '../../support/payment-builders.ts'
-import { aSucceededPayment, sweep } from '../../support/settlement-builders.ts'
+import { aSucceededPayment, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** The same world as a machine sees it whose clock is off. */
@@ -28,21 +28,35 @@ const machines = () => {
 }
 
 describe("a client's window", () => {
-  it('has no payment before it, however far the clocks of two machines are apart', async () => {
+  it('has no entry before it, however far the clocks of two machines are apart', async () => {
     const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(ahead)
+    const client = await withFloor(ahead)
     const { payment: created } = await create(behind, client)
     const providerPaymentId = behind.provider.pay(created.paymentRequestId)
     await applyProviderNews(behind, { providerPaymentId }, 'callback')
     const payment = await findStoredPayment(behind, created.paymentId)
-    // The provider's fee is final by now.
-    await aSucceededPayment(deps, client, { paidAt: behind.now() })
+    await aSucceededPayment(behind, client)
     deps.clock.advance(8 * 86_400)
 
-    const settlements = await sweep(behind, client)
+    const settlement = await sweep(behind, client)
 
     expect(payment).toMatchObject({ status: 'succeeded', paidAt: addMs(client.createdAt, -20 * SECOND_MS) })
-    expect(settlements).toMatchObject([{ periodStart: addMs(client.createdAt, -HOUR_MS), paymentCount: 2 }])
+    expect(settlement).toMatchObject({ sweptFrom: client.createdAt, paymentCount: 2 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('takes an entry of a machine that is behind after the fence of one that is ahead', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await withFloor(deps)
+    await aSucceededPayment(deps, client)
+    deps.clock.advance(86_400)
+    const { sweptUntil = '' } = (await sweep(ahead, client)) ?? {}
+
+    const { postedAt } = await aSucceededPayment(behind, client)
+
+    expect(postedAt).toBe(sweptUntil)
+    deps.clock.advance(2 * 86_400)
+    expect(await sweep(behind, client)).toMatchObject({ sweptFrom: sweptUntil, paymentCount: 1 })
     await expectBalanced(deps, client.clientId)
   })
 })

@@ -38,6 +38,7 @@ describe('what the rows of a payment leave out', () => {
       ...paid,
       status: 'succeeded',
       paidAt: at,
+      openAt: at,
       creditedProviderPaymentId: providerPaymentId,
       transitions: [began, { status: 'succeeded', at, source: 'callback' }],
       dueAt: undefined,

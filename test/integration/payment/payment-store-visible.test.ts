@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
-import { makeFeeFinal, noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
@@ -13,9 +11,10 @@ import {
   noteExpiryStarted,
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
+import { postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { aCreating, aPaid, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { aSucceededPayment } from '../../support/settlement-builders.ts'
+import { settledRowFor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 
@@ -76,10 +75,6 @@ describe('what may be written to a payment that is terminal', () => {
   it.each<[string, (deps: TestDeps, payment: Payment) => Promise<{ readonly applied: boolean }>]>([
     ['beginning of its expiry', (deps, payment) => noteExpiryStarted(deps, payment, deps.now())],
     ['due time', (deps, { paymentId }) => markDueNow(deps, paymentId, deps.now())],
-    [
-      'payout of the provider: no money was credited',
-      (deps, payment) => noteProviderSettled(deps, payment, deps.now()),
-    ],
   ])('is no %s', async (_, write) => {
     const { deps, payment, before } = await anExpired()
 
@@ -88,10 +83,12 @@ describe('what may be written to a payment that is terminal', () => {
     expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
   })
 
-  it('is no final fee, either', async () => {
+  it('is no entry, either: it was never open', async () => {
     const { deps, payment, before } = await anExpired()
 
-    expect(await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(1) })).toBeUndefined()
+    const posting = { payment, by: { row: settledRowFor(payment) } }
+
+    expect(await postPayments(deps, [posting])).toStrictEqual([undefined])
     expect(await stored(deps, payment)).toEqual(before)
   })
 })
@@ -111,16 +108,6 @@ describe('the first time counts, and not the last', () => {
 
     const dueAt = field === 'cancelRequestedAt' ? addMs(later(deps), 30_000) : payment.dueAt
     expect(await stored(deps, payment)).toMatchObject({ [field]: deps.now(), dueAt })
-  })
-
-  it('of the provider’s money', async () => {
-    const deps = testDeps()
-    const payment = await aSucceededPayment(deps, await aStoredClient(deps))
-
-    await noteProviderSettled(deps, payment, deps.now())
-    await noteProviderSettled(deps, payment, later(deps))
-
-    expect(await stored(deps, payment)).toMatchObject({ providerSettledAt: deps.now() })
   })
 })
 

@@ -1,20 +1,10 @@
 import { describe, expect } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, eventOf } from '../../support/payment-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
 import { paymentTest as it } from './payment-test.ts'
-
-/** The provider has a settled row of the payment's money, of which it kept so much. */
-const rowThatKept = (deps: TestDeps, providerPaymentId: string, kept: number) =>
-  deps.provider.transactions.push(
-    settledRow({ providerPaymentId, reference: 'any' }, deps.now(), { keptMinor: minor(kept) }),
-  )
 
 describe('a capture on a pending payment (spec 3.1)', () => {
   it('marks it succeeded, credits its net and writes its event, in one go', async () => {
@@ -41,33 +31,17 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     })
   })
 
-  it.each([
-    ['the actual fee when the provider knows it already', 4_440],
-    ['an actual fee of 0', 0],
-  ])('replaces the estimate by %s', async (_, fee) => {
+  it('leaves the payment open with its estimate, and asks no one for the fee', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid({ channelCode: 'BNI' })
-    rowThatKept(deps, providerPaymentId, fee)
 
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
-    const amounts = { providerFeeMinor: fee, netMinor: 99_900 - fee }
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ ...amounts, feeStatus: 'actual' })
+    const amounts = { providerFeeMinor: 4_000, netMinor: 95_900, feeStatus: 'estimated' }
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ ...amounts, openAt: deps.now() })
     const event = await eventOf(deps, payment, 'payment.succeeded')
-    expect(JSON.parse(String(event?.['body']))).toMatchObject({ data: { fee_status: 'actual', xendit_fee_minor: fee } })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: amounts.netMinor, succeeded: 1 })
-    expect(deps.published).toStrictEqual([])
-  })
-
-  it('keeps the estimate and notes a finding when the provider claims to have kept less than nothing', async () => {
-    const { deps, payment, providerPaymentId } = await aPaid({ channelCode: 'BNI' })
-    rowThatKept(deps, providerPaymentId, -1)
-
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ feeStatus: 'estimated', netMinor: 95_900 })
-    const finding = await findSuspense(deps, `${payment.paymentId}#fee_changed`)
-    expect(finding).toMatchObject({ kind: 'finding', amountMinor: -1 })
-    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
+    expect(JSON.parse(String(event?.['body']))).toMatchObject({ data: { fee_status: 'estimated' } })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    expect(deps.provider.countOf('listTransactions')).toBe(0)
   })
 
   it('closes nothing while the provider cannot be asked about the money', async () => {

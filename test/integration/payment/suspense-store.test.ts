@@ -1,11 +1,15 @@
 import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import type { HouseEntryType } from '../../../shared/journal/house-entry.ts'
+import { findHouseEntry } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { type OperatorResolution, resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import type { Timestamp } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -20,8 +24,20 @@ const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`)
     now: deps.now(),
   })
 
+/** Money whose row at the provider has settled, told to the operators. */
+const bookedIn = async (deps: TestDeps): Promise<Suspense> => {
+  const item = heldIn(deps)
+  await recordSuspense(deps, item)
+  const row = { transactionId: `txn_${item.suspenseId}`, rowAt: deps.now(), providerMinor: minor(4_900) }
+  await bookSuspense(deps, item, row)
+  return { ...item, postedMinor: minor(5_000) }
+}
+
+const houseEntryOf = (deps: TestDeps, transactionId: string, type: HouseEntryType, rowAt: Timestamp) =>
+  findHouseEntry(deps, { transactionId, type, rowAt })
+
 const resolve = (deps: TestDeps, { suspenseId }: Suspense) =>
-  resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded', notes: undefined })
+  resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded_by_bank', notes: undefined })
 
 it('putSuspense writes an item once, due to be told to the operators a minute later', async ({ deps }) => {
   const item = heldIn(deps)
@@ -36,8 +52,7 @@ it('putSuspense writes an item once, due to be told to the operators a minute la
 
 describe('ensureSuspense', () => {
   it('rides in a transaction that it never refuses, and leaves what is known as it is', async ({ deps }) => {
-    const item = heldIn(deps)
-    await recordSuspense(deps, item)
+    const item = await bookedIn(deps)
     const resolved = await resolve(deps, item)
 
     const again = { ...item, cause: 'wrong_amount', amountMinor: minor(1), createdAt: deps.now() }
@@ -87,13 +102,16 @@ it('listSuspense lists all items, or those that are open or resolved, newest fir
   const deps = memoryDeps()
   const made = []
   for (let count = 0; count < 3; count++) {
-    const item = heldIn(deps)
-    await recordSuspense(deps, item)
-    made.push(item)
+    made.push(await bookedIn(deps))
     deps.clock.advance(60)
   }
   const [first, second, third] = made.map(({ suspenseId }) => suspenseId)
-  await resolveSuspense(deps, { suspenseId: second ?? '', operator: 'ayu', resolution: 'refunded', notes: undefined })
+  await resolveSuspense(deps, {
+    suspenseId: second ?? '',
+    operator: 'ayu',
+    resolution: 'refunded_by_bank',
+    notes: undefined,
+  })
   const listed = async (payload: object) => {
     const { body } = await invokeAdmin(listSuspense, deps, payload)
     return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map((one) => one.suspense_id)
@@ -108,17 +126,50 @@ it('listSuspense lists all items, or those that are open or resolved, newest fir
 
 describe('resolveSuspense (design section 7)', () => {
   it('closes an item once, with its audit record, although three operators do it at once', async ({ deps }) => {
-    const item = heldIn(deps)
-    await recordSuspense(deps, item)
+    const item = await bookedIn(deps)
 
     const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
-    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
+      status: 'resolved',
+      resolution: 'refunded_by_bank',
+    })
     expect((await listAuditRecords(deps, item.suspenseId)).map(({ action }) => action)).toStrictEqual([
       'resolve-suspense',
     ])
+  })
+
+  it.for([
+    ['refunded_by_bank', 'suspense_refunded', { suspenseMinor: -5_000, bankMinor: -5_000, houseMinor: 0 }],
+    ['written_off', 'suspense_resolved', { suspenseMinor: -5_000, bankMinor: 0, houseMinor: 5_000 }],
+  ] as const)('books money that is %s as %s', async ([resolution, type, legs], { deps }) => {
+    const item = await bookedIn(deps)
+    const { suspenseId, createdAt } = item
+
+    await resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: undefined })
+
+    expect(await houseEntryOf(deps, `txn_${suspenseId}`, 'suspense', createdAt)).toMatchObject({
+      providerMinor: 4_900,
+      suspenseMinor: 5_000,
+      houseMinor: -100,
+    })
+    expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({ suspenseId, ...legs })
+  })
+
+  it('waits for the row of money, and takes money and findings each by its own words', async ({ deps }) => {
+    const item = heldIn(deps)
+    await recordSuspense(deps, item)
+    const found = finding({ subject: crypto.randomUUID(), cause: 'fee_assumed', payment: undefined, now: deps.now() })
+    await recordSuspense(deps, found)
+    const by = (suspenseId: string, resolution: OperatorResolution) =>
+      resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: undefined })
+
+    await expect(by(item.suspenseId, 'refunded_by_bank')).rejects.toThrow('has not settled this money yet')
+    await expect(by(item.suspenseId, 'explained')).rejects.toMatchObject({ code: 'validation' })
+    await expect(by(found.suspenseId, 'written_off')).rejects.toMatchObject({ code: 'validation' })
+    expect(await by(found.suspenseId, 'explained')).toMatchObject({ status: 'resolved', resolution: 'explained' })
   })
 
   it('answers 404 for an item that does not exist', async ({ deps }) => {

@@ -1,18 +1,13 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
+import { postPayments } from '../../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
+import { entriesIn } from '../../support/entries-in.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import {
-  creditedPayment,
-  findingAbout,
-  paidUpstream,
-  paymentOf,
-  pendingOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { post, postAssumed, settledRowFor } from '../../support/settlement-builders.ts'
+import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
@@ -22,30 +17,34 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
 
     await syncProviderTransactions(deps)
 
+    const { openAt: _, ...payment } = credited.payment
     expect(await paymentOf(deps, credited)).toStrictEqual({
-      ...credited.payment,
+      ...payment,
       feeStatus: 'actual',
       providerFeeMinor: 4_440,
       netMinor: 95_460,
       finalFee: { status: 'actual', feeMinor: 4_440, at: deps.now() },
       providerSettledAt: deps.now(),
+      postedAt: deps.now(),
+      ownRow: { transactionId: rows[0]?.transactionId, providerMinor: 95_560 },
+      moneyVersion: 1,
     })
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
   })
 
-  it('keeps when the provider first paid us, though the fee was known before', async ({ deps, client, rows }) => {
+  it('credits a payment and posts it by one row that has settled', async ({ deps, client, rows, paid }) => {
     const settledAt = deps.now()
-    const paid = await paidUpstream(deps, client, { channelCode: 'BNI' })
     rows.push(rowNow(deps, paid, { settledAt }))
     await syncProviderTransactions(deps)
-    const credited = await paymentOf(deps, paid)
+    const posted = await paymentOf(deps, paid)
 
     deps.clock.advance(3_600)
     rows.push(rowNow(deps, paid, { settledAt: deps.now() }))
     await syncProviderTransactions(deps)
 
-    expect(credited).toMatchObject({ status: 'succeeded', feeStatus: 'actual', providerSettledAt: settledAt })
-    expect(await paymentOf(deps, paid)).toStrictEqual(credited)
+    expect(posted).toMatchObject({ status: 'succeeded', feeStatus: 'actual', providerSettledAt: settledAt })
+    expect(await paymentOf(deps, paid)).toStrictEqual(posted)
+    expect(await entriesIn(deps, client)).toHaveLength(1)
   })
 
   it.for([
@@ -104,41 +103,53 @@ describe('sync: what it cannot explain about a credited payment', () => {
     },
   )
 
-  it.for(['actual', 'assumed'] as const)(
-    'a fee that is not the %s one any more: a finding, no correction',
-    async (status, { deps, client, rows, credited }) => {
-      await makeFeeFinal(deps, credited.payment, { status, feeMinor: minor(4_000) })
-      rows.push(rowNow(deps, credited, { keptMinor: minor(4_444) }))
-
-      await syncProviderTransactions(deps)
-
-      expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
-      expect(await paymentOf(deps, credited)).toMatchObject({
-        feeStatus: status,
-        providerFeeMinor: 4_000,
-        netMinor: 95_900,
-      })
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    },
-  )
-
-  it('an assumed fee that turns out right: nothing to say', async ({ deps, rows, credited }) => {
-    await makeFeeFinal(deps, credited.payment, { status: 'assumed', feeMinor: minor(4_000) })
-    rows.push(rowNow(deps, credited, { keptMinor: minor(4_000) }))
+  it('a fee that is not the actual one any more: a finding, no correction', async ({
+    deps,
+    client,
+    rows,
+    credited,
+  }) => {
+    await post(deps, credited.payment)
+    rows.push(rowNow(deps, credited, { keptMinor: minor(4_444) }))
 
     await syncProviderTransactions(deps)
 
-    expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'assumed' })
+    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_000 })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 
-  it('another run that made the fee final first is the one that counts', async ({ deps, client, rows, credited }) => {
+  it.for([
+    ['right: it is booked, and nothing is said', 4_000, 0],
+    ['wrong: it is booked, with a finding', 4_444, 1],
+  ] as const)('an assumed fee that turns out %s', async ([, kept, alerts], { deps, client, rows, credited }) => {
+    await postAssumed(deps, credited.payment)
+    rows.push(rowNow(deps, credited, { keptMinor: minor(kept) }))
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(3_600)
+    await syncProviderTransactions(deps)
+
+    expect(deps.published).toHaveLength(alerts)
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'assumed', providerFeeMinor: 4_000 })
+    expect((await entriesIn(deps, client)).map(({ type, providerMinor }) => [type, providerMinor])).toEqual(
+      expect.arrayContaining([
+        ['payment', 0],
+        ['late_row', 100_000 - kept],
+      ]),
+    )
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
+
+  it('another run that posted it first is the one that counts', async ({ deps, client, rows, credited }) => {
     rows.push(rowNow(deps, credited))
     const { pk } = paymentKey(credited.payment.paymentId)
     const overtaken = interceptTable(deps, {
       before: async (call) => {
         if (call.name !== 'transact' || !call.steps.some(({ key }) => key.pk === pk)) return
-        await makeFeeFinal(deps, credited.payment, { status: 'actual', feeMinor: minor(4_321) })
+        await postPayments(deps, [
+          { payment: credited.payment, by: { row: settledRowFor(credited.payment, { feeMinor: 4_321 }) } },
+        ])
       },
     })
 

@@ -144,12 +144,14 @@ describe('sync: reversals', () => {
 
     deps.clock.advance(23 * 3_600)
     await syncProviderTransactions(deps)
-    const sooner = await findingAbout(deps, gone.transactionId, 'reversal_deducted')
+    const sooner = await findingAbout(deps, `${gone.transactionId}#reversal`, 'money_went_back')
     deps.clock.advance(3_600)
     await syncProviderTransactions(deps)
 
     expect(sooner).toBeUndefined()
-    expect(await findingAbout(deps, gone.transactionId, 'reversal_deducted')).toMatchObject({ amountMinor: 100_000 })
+    expect(await findingAbout(deps, `${gone.transactionId}#reversal`, 'money_went_back')).toMatchObject({
+      amountMinor: 95_460,
+    })
   })
 })
 

@@ -79,9 +79,12 @@ describe('sync: a transaction without a payment', () => {
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
   })
 
-  it.for<Partial<ProviderTransaction>>([{ status: 'reversed' }, { type: 'return' }])(
-    'asks what was paid before it says what became of it: %o',
-    async (fields, { deps, client, rows, paid }) => {
+  it.for<[string, Partial<ProviderTransaction>]>([
+    ['reversal', { status: 'reversed' }],
+    ['refund', { type: 'return' }],
+  ])(
+    'asks what was paid before it says what became of it: a %s',
+    async ([type, fields], { deps, client, rows, paid }) => {
       const row = rowNow(deps, paid, fields)
       rows.push(row, settledRow(foreign, deps.now(), { status: 'reversed' }))
 
@@ -89,7 +92,9 @@ describe('sync: a transaction without a payment', () => {
 
       expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
       expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
-      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${row.transactionId}#reversal_deducted`])
+      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
+        `${row.transactionId}#${type}#money_went_back`,
+      ])
     },
   )
 
@@ -124,7 +129,6 @@ describe('sync: a transaction without a payment', () => {
 
 describe('sync: rows that are no payments, or of which we know nothing', () => {
   it.for<[string, Partial<ProviderTransaction>, FindingCause]>([
-    ['a refund that came back', { type: 'return', status: 'reversed' }, 'transaction_unexplained'],
     ['an adjustment', { type: 'correction' }, 'transaction_unexplained'],
     ['a withdrawal', { type: 'account' }, 'transaction_unexplained'],
     ['a type of tomorrow', { type: 'unknown', status: 'pending' }, 'transaction_unexplained'],
@@ -149,6 +153,24 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
       expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
     },
   )
+
+  it('notes a refund that was void before it was heard of, and moves nothing', async ({
+    deps,
+    client,
+    rows,
+    credited,
+  }) => {
+    const row = rowNow(deps, credited, { type: 'return', status: 'reversed', amountMinor: minor(25_000) })
+    rows.push(row)
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(3_600)
+    await syncProviderTransactions(deps)
+
+    expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#reversal#money_went_back` }])
+    expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 0, movements: [{ tookMinor: 0 }] })
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 95_900 })
+  })
 
   it.for(['return', 'correction', 'unknown'] as const)(
     'of kind %s that name nobody are findings too',

@@ -34,7 +34,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   entity: fc.constantFrom('e1', 'e1', 'e1', 'e2'),
   status: fc.constantFrom(...Array.from({ length: 20 }, () => 's1'), 's2', 's2', 's2', '', 5),
   listedAt: fc.constantFrom(...TIMES),
-  paidAt: fc.constantFrom(...TIMES),
+  openAt: fc.constantFrom(...TIMES),
   netMinor: integer,
   work: fc.constantFrom(...OWNERS),
   slot: fc.constantFrom(10, 10, 10, 9),
@@ -121,7 +121,7 @@ const INDEXED: readonly Source[] = ['@o1', '@o2'].flatMap((owner): readonly Sour
     ['by-owner', owner, entity],
     ...['s1', 's2'].map((status): Source => ['by-status', owner, entity, status]),
   ]),
-  ['by-owner-paid', owner],
+  ['by-open', owner],
   ...[0, 9, 10].map((slot): Source => ['by-due', owner, slot]),
 ])
 const queryOf = ([index, ...partition]: Source, more: Omit<QueryInput, 'partition'>): QueryInput => ({

@@ -1,72 +1,102 @@
-import { booksOf, clientOf, kept, type RawItem, sum } from '../../support/books.ts'
+import { type Books, clientOf, type RawItem, sum, text } from '../../support/books.ts'
 
 type Figures = ReadonlyMap<string, number>
 
-/** What every figure of a client's books must be, by its payments and settlements alone. */
-const figuresOf = (items: readonly RawItem[], clientId: string): Figures => {
-  const { payments, settlements, reversals } = booksOf(items)
-  const own = settlements.filter((item) => item['client_id'] === clientId)
-  const paid = payments.filter((item) => item['client_id'] === clientId && item['status'] === 'succeeded')
-  const credited = sum(
-    kept(
-      paid,
-      reversals.filter((item) => clientOf(item) === clientId),
-    ),
-    'net_minor',
+const TAKEN_BACK = ['refund', 'chargeback', 'reversal']
+
+const byType = (entries: readonly RawItem[]) => Map.groupBy(entries, (entry) => text(entry, 'type'))
+
+const lossOf = (entries: readonly RawItem[]): number => sum(entries, 'markup_minor') - sum(entries, 'house_minor')
+
+/** What stands of each client: its entries less its payouts. */
+const standing = (entries: readonly RawItem[], paid: readonly RawItem[]): readonly number[] => {
+  const clients = new Set(entries.map(clientOf))
+  return [...clients].map(
+    (client) =>
+      sum(
+        entries.filter((entry) => clientOf(entry) === client),
+        'net_minor',
+      ) -
+      sum(
+        paid.filter((settlement) => settlement['client_id'] === client),
+        'net_minor',
+      ),
   )
-  const recredited = own.filter(({ recredited_at: at }) => at !== undefined)
-  const redrawn = new Set(own.map(({ replaces }) => replaces))
-  const waiting = recredited.filter(({ settlement_id: id }) => !redrawn.has(id))
-  const settled = sum(
-    own.filter(({ replaces }) => replaces === undefined),
-    'net_minor',
+}
+
+/** What every figure of the books must be, by the raw items alone: of one client, or of all with the house. */
+const figuresOf = (books: Books, clientId: string | undefined): Figures => {
+  const isOwn = (client: unknown) => clientId === undefined || client === clientId
+  const own = books.entries.filter((entry) => isOwn(clientOf(entry)) && entry['type'] !== 'recredit')
+  const house = clientId === undefined ? books.houseEntries : []
+  const paid = books.settlements.filter(
+    ({ client_id: client, status }) => isOwn(client) && status === 'manual_paid',
   )
+  const payments = own.filter(({ type }) => type === 'payment')
+  const all = [...own, ...house]
+  const stands = standing(own, paid)
+  const paidOut = sum(paid, 'net_minor')
   return new Map([
-    ['received', sum(paid, 'notional_minor')],
-    ['provider_fees', sum(paid, 'provider_fee_minor')],
-    ['markup', sum(paid, 'markup_minor')],
-    ['credited', credited],
-    ['pending', credited - settled],
-    ['available', sum(waiting, 'net_minor') - sum(waiting, 'reversed_net_minor')],
+    ...[...Map.groupBy(payments, (entry) => text(entry, 'method'))].map(
+      ([method, some]) => [`taken_in.${method}`, sum(some, 'gross_minor')] as const,
+    ),
+    ...[...byType(all)].map(([type, some]) => [`loss.${type}`, lossOf(some)] as const),
+    ['fees', sum(own, 'fee_minor')],
+    ['markup', sum(own, 'markup_minor')],
     [
-      'in_settlement',
-      sum(
-        own.filter(({ status, recredited_at: at }) => status !== 'manual_paid' && at === undefined),
-        'net_minor',
+      'taken_back',
+      -sum(
+        own.filter((entry) => TAKEN_BACK.includes(text(entry, 'type'))),
+        'gross_minor',
       ),
     ],
     [
-      'paid_out',
+      'given_back',
       sum(
-        own.filter(({ status }) => status === 'manual_paid'),
-        'net_minor',
+        own.filter(({ type }) => type === 'dispute_won'),
+        'gross_minor',
       ),
     ],
-    ['reversed_swept', sum(recredited, 'reversed_net_minor')],
+    ['paid_out', paidOut],
+    ['owed_to_clients', stands.filter((minor) => minor > 0).reduce((total, minor) => total + minor, 0)],
+    ['owed_by_clients', -stands.filter((minor) => minor < 0).reduce((total, minor) => total + minor, 0)],
+    ['in_suspense', sum(house, 'suspense_minor')],
+    ['at_provider', sum(all, 'provider_minor')],
+    ['at_bank', sum(all, 'bank_minor') - paidOut],
+    ['clients', sum(own, 'net_minor') - paidOut],
+    ['house', sum(all, 'house_minor')],
   ])
 }
 
-/** The two equations that the figures shown must keep: what was received is credited, and what is credited is somewhere. */
-const equationProblems = (who: string, shown: Figures): readonly string[] => {
+const trialProblems = (who: string, shown: Figures): readonly string[] => {
   const of = (...names: readonly string[]) => names.reduce((total, name) => total + (shown.get(name) ?? Number.NaN), 0)
-  const credited = of('received', 'reinstated', 'in_motion') - of('provider_fees', 'markup', 'reversed_before_sweep')
-  const somewhere = of('pending', 'available', 'in_settlement', 'paid_out', 'reversed_swept')
-  return [
-    ...(credited === of('credited')
-      ? []
-      : [`${who}: what was received leaves ${credited}, credited are ${of('credited')}`]),
-    ...(somewhere === of('credited') ? [] : [`${who}: ${somewhere} are somewhere, credited are ${of('credited')}`]),
-  ]
+  const [left, right] = [of('at_provider', 'at_bank'), of('clients', 'in_suspense', 'house')]
+  return left === right ? [] : [`the trial balance of ${who} says ${left} and ${right}`]
 }
 
 /** What is wrong with the figures that get-books shows of one client, or of all, once everything rests. */
-export const figureProblems = (
-  items: readonly RawItem[],
-  clientId: string | undefined,
-  shown: Figures,
-): readonly string[] => [
-  ...equationProblems(clientId ?? 'all', shown),
-  ...(clientId === undefined ? [] : [...figuresOf(items, clientId)])
-    .filter(([name, expected]) => shown.get(name) !== expected)
-    .map(([name, expected]) => `${clientId}: ${name} is shown as ${shown.get(name)}, is ${expected}`),
-]
+export const figureProblems = (books: Books, clientId: string | undefined, shown: Figures): readonly string[] => {
+  const expected = figuresOf(books, clientId)
+  const who = clientId ?? 'all'
+  return [
+    ...trialProblems(who, shown),
+    ...[...shown]
+      .filter(([name, minor]) => minor !== (expected.get(name) ?? 0))
+      .map(([name, minor]) => `${who}: ${name} is shown as ${minor}, is ${expected.get(name) ?? 0}`),
+    ...[...expected.keys()].filter((name) => !shown.has(name)).map((name) => `${who}: ${name} is not shown`),
+  ]
+}
+
+/** What suspense holds is what its items say, and every house entry is in the total of its day. */
+export const houseProblems = (items: readonly RawItem[], { houseEntries, suspense }: Books): readonly string[] => {
+  const held = suspense.filter(({ kind, status }) => kind === 'money' && status === 'open')
+  const [shown, booked] = [sum(held, 'posted_minor'), sum(houseEntries, 'suspense_minor')]
+  const totals = items.filter(({ pk }) => pk === 'HOUSE#totals')
+  const wrong = ['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor'].filter(
+    (name) => sum(totals, name) !== sum(houseEntries, name),
+  )
+  return [
+    ...(shown === booked ? [] : [`suspense holds ${booked}, its open items say ${shown}`]),
+    ...wrong.map((name) => `the day totals of the house have another ${name} than its entries`),
+  ]
+}

@@ -5,6 +5,7 @@ import { watchPromises } from '../promises/watch-promises.ts'
 import { watchEndpoints } from '../scenes/change-endpoints.ts'
 import { growClient } from '../scenes/grow-client.ts'
 import { arrangeMoves, moveTogether } from '../scenes/money/move-together.ts'
+import { payOut } from '../scenes/money/pay-out.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { sellMany } from '../scenes/sell-many.ts'
 import { arrangeRounds } from '../scenes/send-again.ts'
@@ -38,7 +39,7 @@ import { doTwice } from './do-twice.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
 import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import { meddle } from './meddle.ts'
-import { drawOperation, type Play, payOut, settle } from './operations.ts'
+import { drawOperation, type Play, settle } from './operations.ts'
 import { agedProblems, isAged } from './retention.ts'
 import { seenBy } from './seen-by.ts'
 import { booksProblems } from './watch-books.ts'
@@ -111,7 +112,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   // The daily audit met every moment of the history, and no fault of the world is a difference.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   for (const { clientId } of tenants) {
-    const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId, full: true }))
+    const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
   problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))

@@ -4,13 +4,14 @@ import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'
 import { http } from '../scenes/http.ts'
 import { actsOn } from '../scenes/money/move-together.ts'
+import { payOut } from '../scenes/money/pay-out.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { meet } from '../sometimes/meet.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
-import { type Play, payOut } from './operations.ts'
+import { type Play } from './operations.ts'
 
 /** Whoever else may do something to an item, by what is said of it. */
 type Meddlers = (play: Play, id: string) => readonly (() => unknown)[]
@@ -62,22 +63,19 @@ const ofDelivery: Meddlers = (play, id) => {
 /** What moves the money of a client beside its payments. */
 const ofLedger: Meddlers = (play, owner) => {
   const { world } = play
-  const [clientId, beside] = owner.split('#')
-  const trigger = () => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId })
-  // Whoever numbers what went back has read how far has been settled.
-  if (beside === 'REVERSALS') return [trigger, trigger]
+  const [clientId] = owner.split('#')
   return [
-    trigger,
+    () => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId }),
     () => takeBack(world, 1, (payment) => payment['client_id'] === clientId),
     () => payOut(play),
-    () => operate(world, 'audit-ledger', { client_id: clientId, full: true }),
+    () => operate(world, 'audit-ledger', { client_id: clientId }),
   ]
 }
 
 const ofSettlement: Meddlers = (play, id) => {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
-  const acts = row === undefined ? [] : actsOn(world, text(row, 'client_id'), row)
+  const acts = row === undefined ? [] : actsOn(play, text(row, 'client_id'), row)
   return [...acts, ...acts, () => payOut(play), () => takeBack(world, 1)]
 }
 
@@ -86,6 +84,7 @@ const MEDDLERS: Readonly<Record<string, Meddlers>> = {
   DELIVERY: ofDelivery,
   LEDGER: ofLedger,
   SETTLEMENT: ofSettlement,
+  JOURNAL: ofLedger,
   SUSPENSE: (play) => [() => takeBack(play.world, 1)],
   ENDPOINTS: (play) => [() => changeEndpoints(play)],
   CLIENT: (play) => [() => changeKeys(play)],

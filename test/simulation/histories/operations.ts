@@ -4,12 +4,13 @@ import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'
 import { growClient } from '../scenes/grow-client.ts'
 import { http } from '../scenes/http.ts'
+import { adjust, holdPayouts } from '../scenes/money/adjust.ts'
 import { goOnLate } from '../scenes/money/go-on-late.ts'
 import { moveTogether } from '../scenes/money/move-together.ts'
+import { payOut, payOutTwice } from '../scenes/money/pay-out.ts'
 import { payUnasked } from '../scenes/money/pay-unasked.ts'
 import { tangle } from '../scenes/money/tangle.ts'
 import { redeliverOwn } from '../scenes/own-deliveries.ts'
-import { payUnconfirmed } from '../scenes/pay-unconfirmed.ts'
 import { quarrel } from '../scenes/quarrel.ts'
 import { resolveSuspense } from '../scenes/resolve-suspense.ts'
 import { sellMany } from '../scenes/sell-many.ts'
@@ -21,7 +22,6 @@ import { takeBackTogether } from '../scenes/take-back-together.ts'
 import { changeTogether } from '../scenes/two-operators.ts'
 import { giveUp } from '../scenes/webhooks/give-up.ts'
 import { switchEndpointOff } from '../scenes/webhooks/switch-off.ts'
-import { meet } from '../sometimes/meet.ts'
 import type { Observations } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
 import { operate } from '../world/lambda.ts'
@@ -143,33 +143,6 @@ export const settle: Operation = async ({ world, tenants }) => {
   await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: world.prng.pick(tenants).clientId })
 }
 
-export const payOut: Operation = async ({ world }) => {
-  const listed = await operate(world, 'list-settlements', { status: 'recorded' })
-  const recorded = (listed?.body['data'] ?? []) as { readonly id: string }[]
-  if (recorded.length === 0) return
-  const settlement = { ...OPERATOR, settlement_id: world.prng.pick(recorded).id }
-  if (world.prng.chance(0.6)) {
-    const fieldError = (reply: Awaited<ReturnType<typeof operate>>, name: string): unknown =>
-      Object(reply?.body['field_errors'])[name]
-    const markPaid = (confirmed: object) =>
-      operate(world, 'mark-settlement-paid', { ...settlement, confirm_unfunded: true, ...confirmed })
-    let confirmed = {}
-    let paid = await markPaid(confirmed)
-    if (fieldError(paid, 'confirm_new_bank') !== undefined) {
-      meet(world, 'a payout is stopped by new bank details')
-      confirmed = { confirm_new_bank: true }
-      paid = await markPaid(confirmed)
-    }
-    const [needed] = /\d+/.exec(String(fieldError(paid, 'confirm_reversed'))) ?? []
-    if (needed === undefined) return
-    meet(world, 'a payout is stopped by money that went back')
-    await markPaid({ ...confirmed, confirm_reversed: Number(needed) })
-  } else {
-    await operate(world, 'mark-settlement-failed', { ...settlement, notes: 'the bank refused it' })
-    if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...settlement, notes: 'again' })
-  }
-}
-
 const refresh: Operation = async (play) => {
   const target = knownPayment(play)
   if (target) await operate(play.world, 'refresh-payment', { ...OPERATOR, payment_id: target.id })
@@ -204,7 +177,9 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [6, changeEndpoints],
   [5, changeKeys],
   [3, resolveSuspense],
-  [3, payUnconfirmed],
+  [2, payOutTwice],
+  [3, adjust],
+  [1, holdPayouts],
   [5, bookStrangely],
   [4, takeBackTogether],
   [2, trespassElsewhere],

@@ -12,7 +12,8 @@ const SWEEP_MS = 25 * HOUR_MS
 const CLOCK_MS = 10_000
 
 const isFinal = ({ fee_status: status }: RawItem) => status === 'actual' || status === 'assumed'
-const wentBack = ({ reversal }: RawItem) => reversal !== undefined
+/** It left open void: no fee of it is known, or needed. */
+const isVoidedOpen = ({ voided_open: isVoid }: RawItem) => isVoid === true
 
 /** What the provider kept of each captured payment, by its own settled rows. */
 const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
@@ -56,7 +57,7 @@ export const watchFees = (world: World, seen: Observations): (() => readonly str
       seen.problems.push(`${key.pk}: a final fee has moved`)
     const isAssumed = before['fee_status'] !== 'assumed' && after['fee_status'] === 'assumed'
     const dueMs = Date.parse(text(after, 'paid_at')) + HELD_MS - CLOCK_MS
-    if (isAssumed && !wentBack(after) && world.scheduler.nowMs() < dueMs)
+    if (isAssumed && !isVoidedOpen(after) && world.scheduler.nowMs() < dueMs)
       seen.problems.push(`${key.pk}: its fee was assumed before its seven days`)
   })
 
@@ -71,10 +72,12 @@ export const watchFees = (world: World, seen: Observations): (() => readonly str
       if (!isFinal(payment)) return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
       if (payment['fee_status'] === 'assumed') {
         const isTold = (cause: string) => told.has(`SUSPENSE#${id}#${cause}`)
-        if (wentBack(payment)) return []
+        if (isVoidedOpen(payment)) return []
         if (!isTold('fee_assumed') && !isTold('transaction_missing'))
           return [`${pk}: nobody was told of a fee that was assumed`]
         const shownMinor = isShown(world, payment) ? kept.get(text(payment, 'credited_provider_payment_id')) : undefined
+        if (shownMinor !== undefined && payment['late_row_at'] === undefined)
+          return [`${pk}: the row that came late is not booked`]
         const isOtherwise = shownMinor !== undefined && shownMinor !== amount(payment, 'provider_fee_minor')
         return isOtherwise && !isTold('fee_changed') ? [`${pk}: nobody was told of a fee that was another one`] : []
       }

@@ -1,4 +1,5 @@
-import { amount, booksOf, clientOf, kept, type RawItem, sum, text } from '../../support/books.ts'
+import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/books.ts'
+import { sweptBy } from '../../support/journal-books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { World } from '../world/world.ts'
 
@@ -18,28 +19,30 @@ const clockErrorOf = (world: World): (() => number) => {
   }
 }
 
-/** Of what stands behind a client's last window, and waits to be settled again, how much exceeds its floor. */
+/** All that is due of a client and that no settlement took is compared with its floor. */
 const unsettledProblems = (world: World): readonly string[] => {
-  const { payments, reversals, windows, settlements } = booksOf(world.table.items())
+  const { entries, windows } = booksOf(world.table.items())
+  const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
   return windows.flatMap((window) => {
     const clientId = clientOf(window)
     const floor = amount(world.table.item({ pk: `CLIENT#${clientId}`, sk: 'CLIENT' }) ?? {}, 'settlement_floor_minor')
-    const own = kept(payments, reversals).filter((payment) => payment['client_id'] === clientId)
-    const behind = own.filter((payment) => text(payment, 'paid_at') >= text(window, 'settled_until'))
-    const again = [...((window['recredited_ids'] ?? new Set()) as ReadonlySet<unknown>)].map((id) => {
-      const settlement = settlements.find((one) => one['settlement_id'] === id) ?? {}
-      return amount(settlement, 'net_minor') - amount(settlement, 'reversed_net_minor')
-    })
-    return [sum(behind, 'net_minor'), ...again]
-      .filter((minor) => minor > floor)
-      .map((minor) => `${minor} of ${clientId} are never settled, and its floor is ${floor}`)
+    const due = sum(
+      entries.filter(
+        (entry) =>
+          clientOf(entry) === clientId &&
+          text(entry, 'eligible_at') >= text(window, 'settled_until') &&
+          text(entry, 'eligible_at') < now,
+      ),
+      'net_minor',
+    )
+    return due > floor ? [`${due} of ${clientId} are never settled, and its floor is ${floor}`] : []
   })
 }
 
 /**
  * Checked at the moment a settlement is written: every payment in it has been in `succeeded` for 24 hours (by the world's
- * clock, as we saw it happen), its window ends 24 hours ago, and its net is above the client's floor.
- * Answers, once everything rests, what is above it and was never settled.
+ * clock, as we saw it happen), its window does not end in the future, and its net is above the client's floor.
+ * Answers, once everything rests, what is above the floor and was never settled.
  */
 export const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
@@ -55,21 +58,20 @@ export const watchSettling = (world: World, seen: Observations): (() => readonly
 
   const ageProblems = (settlement: RawItem): string[] => {
     const id = text(settlement, 'settlement_id')
-    const [start, end] = [text(settlement, 'period_start'), text(settlement, 'period_end')]
     const nowMs = world.scheduler.nowMs()
-    const own = world.table.items('PAYMENT#').filter((payment) => {
-      const paidAt = text(payment, 'paid_at')
-      return payment['client_id'] === settlement['client_id'] && paidAt >= start && paidAt < end
+    const { entries } = booksOf(world.table.items('JOURNAL#'))
+    const own = sweptBy(
+      settlement,
+      entries.filter((entry) => clientOf(entry) === settlement['client_id']),
+    )
+    const young = own.filter(({ type, payment_id: paymentId }) => {
+      const sinceMs = succeededMs.get(`PAYMENT#${String(paymentId)}`) ?? nowMs
+      return type === 'payment' && nowMs - sinceMs < DAY_MS - TRIED_MS - 2 * clockError()
     })
-    const young = own.filter((payment) => {
-      const sinceMs = succeededMs.get(text(payment, 'pk')) ?? nowMs
-      return nowMs - sinceMs < DAY_MS - TRIED_MS - 2 * clockError()
-    })
+    const isFuture = Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + 2 * clockError() + MINUTE_MS
     return [
-      ...young.map((payment) => `settlement ${id} has a payment that was paid today: ${text(payment, 'pk')}`),
-      ...(Date.parse(end) - 1 > nowMs - DAY_MS + clockError()
-        ? [`settlement ${id} ends within the last 24 hours`]
-        : []),
+      ...young.map((entry) => `settlement ${id} has a payment that was paid today: ${text(entry, 'payment_id')}`),
+      ...(isFuture ? [`settlement ${id} ends in the future`] : []),
     ]
   }
 

@@ -105,20 +105,14 @@ const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem 
   return payments.length === 0 ? undefined : world.oddities.pick(world.oddities.pick([...byStage.values()]))
 }
 
-/** All of it went back, and not every dispute of it is won already. */
+/** Not every dispute of it is won already. */
 const isDisputed =
   ({ provider }: World) =>
-  ({ credited_provider_payment_id: id, reversal }: StoredItem): boolean => {
+  ({ credited_provider_payment_id: id }: StoredItem): boolean => {
     const rows = provider.rowsAsTheyStand().filter(({ row }) => row.product_id === id)
     const times = (type: string) => rows.filter(({ row }) => row.type === type).length
-    return Object(reversal).wholeAt !== undefined && times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
+    return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   }
-
-/** It is won back whole, and nothing else has taken it. */
-const isUndoable = ({ reversal }: StoredItem): boolean => {
-  const { kind, beyond } = Object(Object(reversal).whole)
-  return kind === 'chargeback' && beyond !== true
-}
 
 /**
  * Some time after a payment its money goes back, whole or in part, once or more often; and a dispute is won, all of it,
@@ -135,10 +129,8 @@ export const takeBack = (
     .items('PAYMENT#')
     .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && isMeant(item))
   const disputed = credited.filter(isDisputed(world))
-  const undoable = disputed.filter(isUndoable)
   const isWon = oddities.chance(disputed.length > 0 ? 0.5 : 0.02)
-  const won = undoable.length > 0 && oddities.chance(0.8) ? undoable : disputed
-  const payment = drawAtStage(world, isWon && won.length > 0 ? won : credited)
+  const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
   const paid = provider
     .findPaymentRequests('')
     .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_provider_payment_id'])
@@ -149,7 +141,8 @@ export const takeBack = (
   const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)
   try {
     const amount = isPart ? oddities.int(1, most) : most
-    const row = provider.reversePayment(id, { kind, ...((isPart || isWon) && { amount }) })
+    const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(1, 20_000) } : {}
+    const row = provider.reversePayment(id, { kind, ...fee, ...((isPart || isWon) && { amount }) })
     if (row.type !== 'PAYMENT') world.bookedBack.push(row.id)
     world.unreadBack = String(payment?.['client_id'])
     tell(world, () => `${row.amount} of ${id} go back: ${kind}`)

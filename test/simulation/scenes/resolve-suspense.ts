@@ -2,18 +2,18 @@ import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Scene } from './scene.ts'
 
-const RESOLUTIONS = { receivable: ['recovered', 'written_off'], others: ['refunded', 'written_off'] } as const
+const RESOLUTIONS = { money: ['refunded_by_bank', 'written_off'], finding: ['explained', 'explained'] } as const
 
-type Listed = { readonly suspense_id: string; readonly kind: string }
+type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLUTIONS }
 
-/** An operator closes what is held, found or owed; sometimes two at once, each in another way. */
+/** An operator closes what is held or found; sometimes two at once, each in another way. */
 export const resolveSuspense = async ({ world, seen }: Scene): Promise<void> => {
   const { prng } = world
   const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly Listed[]
   if (items.length === 0) return
   const { suspense_id: id, kind } = prng.pick(items)
-  const resolutions = RESOLUTIONS[kind === 'receivable' ? 'receivable' : 'others']
+  const resolutions = RESOLUTIONS[kind]
   const resolve = (resolution: string) =>
     operate(world, 'resolve-suspense', {
       operator: 'sim',

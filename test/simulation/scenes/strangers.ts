@@ -52,13 +52,7 @@ const askForUnborn = async (play: Scene): Promise<void> => {
 
 /** Where the next page of a settlement begins is nothing to another settlement. */
 const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
-  const again = play.world.table
-    .items('SETTLEMENT#')
-    .filter((item) => item['client_id'] === tenant.clientId && item['replaces'] !== undefined)
-  const one = again.length > 0 ? text(play.world.prng.pick(again), 'settlement_id') : ownId(play, tenant, 'SETTLEMENT')
-  // The nearest is the one in whose place it was recorded: of the same days.
-  const replaced = play.world.table.item({ pk: `SETTLEMENT#${one}`, sk: 'SETTLEMENT' })?.['replaces']
-  const other = typeof replaced === 'string' ? replaced : ownId(play, tenant, 'SETTLEMENT')
+  const [one, other] = [ownId(play, tenant, 'SETTLEMENT'), ownId(play, tenant, 'SETTLEMENT')]
   if (one === undefined || other === undefined || one === other) return
   const list = (id: string, query: HttpRequest['query'] = {}) =>
     http(play, tenant, 'api-list-settlement-payments', { id, query: { limit: '1', ...query } })

@@ -15,10 +15,10 @@ describe('situations that histories must meet', () => {
   it('are named alone where all others happened', () => {
     const tally: Tally = new Map([...SITUATIONS.keys()].map((name) => [name, 1]))
     tally.delete('fault crash')
-    tally.delete('reversal: undone, unclear')
+    tally.delete('reversal: voided whole, open')
 
     expect(missingSituations(tally, 25)).toStrictEqual(['fault crash'])
-    expect(missingSituations(tally, 1_000)).toStrictEqual(['fault crash', 'reversal: undone, unclear'])
+    expect(missingSituations(tally, 1_000)).toStrictEqual(['fault crash', 'reversal: voided whole, open'])
   })
 
   it('are every fault there is, and nothing is asked of fewer than twenty-five histories', () => {

@@ -1,38 +1,42 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { amount, clientOf, type RawItem, text } from '../../support/books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 
-/** Fees, windows and payouts. */
+/** Posting, windows and payouts. */
 export const watchSettlements = (world: World): void => {
   const dead = new WeakSet<Process>()
   /** Who kept the sums of a client's window last. */
   const keptBy = new Map<string, Process>()
   const paid = new Set<string>()
 
-  const sumsKey = (item: RawItem) => `LEDGER#${text(item, 'client_id')}#WINDOWS ${text(item, 'period_start')}`
-
-  const goesOn = (name: string) => {
-    const [keeper, own] = [keptBy.get(name), world.acting]
+  const goesOn = (clientId: string) => {
+    const [keeper, own] = [keptBy.get(clientId), world.acting]
     if (keeper === undefined || own === undefined || keeper === own) return false
     if (dead.has(keeper)) meet(world, 'a run that died in the midst of a sum is gone on with')
     return true
   }
 
+  const sweptEntries = (settlement: RawItem) =>
+    world.table
+      .items('JOURNAL#')
+      .filter(
+        ({ pk, sk }) =>
+          clientOf({ pk }) === settlement['client_id'] &&
+          String(sk) >= text(settlement, 'swept_from') &&
+          String(sk) < text(settlement, 'swept_until'),
+      )
+
   const onSettlement = (before: RawItem | undefined, after: RawItem) => {
     if (before === undefined) {
-      if (after['replaces'] !== undefined) return meet(world, 'a re-credited settlement is recorded again')
       meet(world, after['triggered_by'] === 'manual' ? 'a settlement by an operator' : 'a settlement by the sweep')
-      if (goesOn(sumsKey(after))) meet(world, 'a window is summed over several runs')
-      const endsAtFee = world.table
-        .items('PAYMENT#')
-        .some(
-          (item) =>
-            item['client_id'] === after['client_id'] &&
-            item['fee_status'] === 'estimated' &&
-            item['paid_at'] === after['period_end'],
-        )
-      if (endsAtFee) meet(world, 'a window ends before an estimated fee')
+      const clientId = text(after, 'client_id')
+      if (goesOn(clientId)) meet(world, 'a window is summed over several runs')
+      keptBy.delete(clientId)
+      const types = new Set(sweptEntries(after).map(({ type }) => type))
+      if (types.has('recredit')) meet(world, 'a re-credit is settled again')
+      if (['refund', 'chargeback', 'reversal'].some((type) => types.has(type)))
+        meet(world, 'a deduction is settled beside payments')
       return
     }
     if (before['status'] === 'recorded' && after['status'] === 'manual_paid') meet(world, 'a settlement is paid out')
@@ -43,11 +47,18 @@ export const watchSettlements = (world: World): void => {
 
   const onPayment = (before: RawItem | undefined, after: RawItem) => {
     if (after['status'] !== 'succeeded') return
-    const [was, is] = [before?.['status'] === 'succeeded' ? before['fee_status'] : undefined, after['fee_status']]
-    if (was === undefined && is === 'actual') meet(world, 'a fee is known at success')
-    if (was === 'estimated' && is === 'actual') meet(world, 'a fee becomes actual later')
-    if (was === 'estimated' && is === 'assumed' && after['reversal'] === undefined)
-      meet(world, 'a fee is assumed by its day')
+    const isPosted = before?.['open_at'] !== undefined && after['open_at'] === undefined
+    if (isPosted && after['voided_open'] === true) meet(world, 'a payment is void before it is posted')
+    else if (isPosted && after['fee_status'] === 'assumed') meet(world, 'a fee is assumed by its day')
+    else if (isPosted) meet(world, 'a payment is posted by its settled row')
+    if (isPosted && amount(after, 'provider_fee_minor') !== amount(before ?? {}, 'provider_fee_minor'))
+      meet(world, 'a fee differs from its estimate')
+    if (isPosted && (after['movements'] as readonly unknown[] | undefined)?.length)
+      meet(world, 'a payment is posted after money of it went back')
+    if (before?.['late_row_at'] === undefined && after['late_row_at'] !== undefined)
+      meet(world, 'the row of an assumed payment comes late')
+    const isLate = text(after, 'posted_at') > new Date(Date.parse(text(after, 'paid_at')) + 86_400_000).toISOString()
+    if (isPosted && isLate) meet(world, 'a payment is posted more than a day after it was paid')
   }
 
   world.onEnded.push((process, how) => {
@@ -62,30 +73,22 @@ export const watchSettlements = (world: World): void => {
       paid.add(text(after, 'client_id'))
       if (before === undefined && after['part'] !== undefined) meet(world, 'a payment in a part of its own')
     }
-    if (pk.endsWith('#WINDOWS') && world.acting) {
-      goesOn(`${pk} ${sk}`)
-      keptBy.set(`${pk} ${sk}`, world.acting)
+    if (sk === 'WINDOW' && world.acting && before?.['progress_number'] !== after['progress_number']) {
+      goesOn(clientOf({ pk }))
+      keptBy.set(clientOf({ pk }), world.acting)
     }
-    if (pk.endsWith('#REVERSALS') && before === undefined) {
-      const ledger = pk.slice(0, -'#REVERSALS'.length)
-      const sweptUntil = text(world.table.item({ pk: ledger, sk: 'WINDOW' }) ?? {}, 'settled_until')
-      const summed = text(world.table.item({ pk: `${ledger}#WINDOWS`, sk: sweptUntil }) ?? {}, 'until')
-      if ((sk.split('#')[0] ?? '') < summed) meet(world, 'money goes back inside what was summed')
-    }
-    if (
-      sk === 'CLIENT' &&
-      before &&
-      after['ledger_parts'] !== before['ledger_parts'] &&
-      paid.has(text(after, 'client_id'))
-    )
-      meet(world, 'a client grows while it has payments')
+    const isGrown = sk === 'CLIENT' && before && after['ledger_parts'] !== before['ledger_parts']
+    if (isGrown && paid.has(text(after, 'client_id'))) meet(world, 'a client grows while it has payments')
+    if (pk.startsWith('JOURNAL#') && before === undefined && after['type'] === 'written_off' && after['payment_id'])
+      meet(world, 'a won dispute pays back what was written off')
   })
 
   world.onRefused.push((step, was) => {
-    if (step.key.sk !== 'WINDOW' || step.kind !== 'update' || was === undefined) return
-    if (step.changes.set?.['settledUntil'] === undefined) return
-    const condition = JSON.stringify(step.condition)
-    const hasMoved = !condition.includes(`"value":"${text(was, 'settled_until')}"`)
-    meet(world, hasMoved ? 'a record is refused by another one' : 'a record is refused by money that went back')
+    if (was === undefined) return
+    const condition = JSON.stringify(step.condition ?? {})
+    const isFence = condition.includes('"field":"closedUntil"') && condition.includes('"test":"atMost"')
+    if (isFence && step.key.sk.startsWith('SHARD#')) meet(world, 'the fence refuses an entry')
+    if (step.key.sk !== 'WINDOW' || step.kind !== 'update') return
+    if (step.changes.set?.['settledUntil'] !== undefined) meet(world, 'a record is refused by another one')
   })
 }

@@ -1,5 +1,6 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
-import { booksOf, clientOf, kept, type RawItem, sum, text } from '../../support/books.ts'
+import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/books.ts'
+import { sweptBy } from '../../support/journal-books.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 
@@ -29,8 +30,6 @@ const FIELDS = {
   settlement: {
     id: 'settlement_id',
     client_id: 'client_id',
-    period_start: 'period_start',
-    period_end: 'period_end',
     gross_minor: 'gross_minor',
     xendit_fees_minor: 'provider_fees_minor',
     hexolus_markup_minor: 'markup_minor',
@@ -52,7 +51,7 @@ const FIELDS = {
 
 const ENDPOINTS = {
   payment: { list: 'api-list-payments', get: 'api-get-payment' },
-  settlement: { list: 'api-list-settlements', get: 'api-get-settlement', payments: 'api-list-settlement-payments' },
+  settlement: { list: 'api-list-settlements', get: 'api-get-settlement', entries: 'api-list-settlement-payments' },
   delivery: { list: 'api-list-webhook-deliveries', get: 'api-get-webhook-delivery' },
 } as const satisfies Record<keyof typeof FIELDS, object>
 
@@ -123,30 +122,93 @@ const eachProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[]): P
   return problems
 }
 
-const SETTLED_SUMS = {
+const DAY_MS = 86_400_000
+const dayBefore = (at: unknown): string => new Date(Date.parse(String(at)) - DAY_MS).toISOString()
+
+/** The public period of each settlement is the swept window less 24 hours. */
+const periodProblems = async (ask: Ask, settlements: readonly RawItem[]): Promise<readonly string[]> => {
+  const problems: string[] = []
+  for (const item of settlements) {
+    const { body = {} } = (await ask(ENDPOINTS.settlement.get, { id: idOf('settlement', item) })) ?? {}
+    const isRight =
+      body['period_start'] === dayBefore(item['swept_from']) && body['period_end'] === dayBefore(item['swept_until'])
+    if (!isRight) problems.push(`settlement ${idOf('settlement', item)} shows another period than it swept`)
+  }
+  return problems
+}
+
+const ENTRY_FIELDS = {
+  type: 'type',
+  payment_id: 'payment_id',
+  recredited_settlement_id: 'recredited_settlement_id',
+  external_reference: 'external_reference',
+  method: 'method',
+  channel_code: 'channel_code',
+  paid_at: 'paid_at',
+  posted_at: 'posted_at',
+} as const
+
+const AMOUNTS = {
   notional_minor: 'gross_minor',
-  xendit_fee_minor: 'provider_fees_minor',
+  xendit_fee_minor: 'fee_minor',
   hexolus_markup_minor: 'markup_minor',
   client_net_minor: 'net_minor',
 } as const
 
-/** The payments of each settlement, page by page: as many as it says, and their sums are its own. */
-const settledProblems = async (ask: Ask, settlements: readonly RawItem[]): Promise<readonly string[]> => {
-  const problems: string[] = []
-  for (const item of settlements) {
-    const rows: Shown[] = []
-    let query: Readonly<Record<string, string>> | undefined = { limit: String(PER_PAGE) }
-    while (query !== undefined) {
-      const { data = [], next }: Shown =
-        (await ask(ENDPOINTS.settlement.payments, { id: idOf('settlement', item), query }))?.body ?? {}
-      rows.push(...(data as readonly Shown[]))
-      query = typeof next === 'string' ? { limit: String(PER_PAGE), after: next } : undefined
-    }
-    const wrong = Object.entries(SETTLED_SUMS).filter(([field, attribute]) => sum(rows, field) !== item[attribute])
-    if (wrong.length === 0 && rows.length === item['payment_count']) continue
-    problems.push(`settlement ${idOf('settlement', item)} lists ${rows.length} payments, wrong: ${wrong.join(' ')}`)
+const SETTLED_SUMS = { ...AMOUNTS, xendit_fee_minor: 'provider_fees_minor' } as const
+
+const isForClient = (entry: RawItem): boolean => Object.values(AMOUNTS).some((name) => Number(entry[name] ?? 0) !== 0)
+
+const lineOf = (entry: RawItem, settlementId: unknown): Shown => ({
+  id: entry['entry_id'],
+  settlement_id: settlementId ?? null,
+  ...Object.fromEntries(Object.entries(ENTRY_FIELDS).map(([name, of]) => [name, entry[of]])),
+  ...Object.fromEntries(Object.entries(AMOUNTS).map(([name, of]) => [name, entry[of] ?? 0])),
+})
+
+/** All lines of a cursor's list, page by page. */
+const linesOf = async (ask: Ask, functionName: string, asked: HttpRequest): Promise<readonly Shown[]> => {
+  const lines: Shown[] = []
+  let query: HttpRequest['query'] | undefined = { ...asked.query, limit: String(PER_PAGE) }
+  while (query !== undefined) {
+    const { data = [], next, has_more: hasMore }: Shown =
+      (await ask(functionName, { ...asked, query }))?.body ?? {}
+    lines.push(...(data as readonly Shown[]))
+    query = hasMore === true ? { limit: String(PER_PAGE), after: String(next) } : undefined
   }
-  return problems
+  return lines
+}
+
+const sameLines = (who: string, shown: readonly Shown[], stored: readonly Shown[]): readonly string[] => {
+  if (shown.length !== stored.length) return [`${who} lists ${shown.length} entries, stored are ${stored.length}`]
+  return stored.flatMap((line, at) =>
+    Object.entries(line)
+      .filter(([name, value]) => shown[at]?.[name] !== value)
+      .map(([name, value]) => `${who}: ${name} of ${String(line['id'])} is ${String(shown[at]?.[name])}, is stored as ${String(value)}`),
+  )
+}
+
+/**
+ * The entries of each settlement, page by page, are those of its window, and their sums are its own; the journal shows
+ * every entry once, each with the settlement that took it.
+ */
+const entryProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Promise<readonly string[]> => {
+  const problems: string[] = []
+  const settled = new Map<unknown, unknown>()
+  for (const item of own.settlements) {
+    const id = idOf('settlement', item)
+    const entries = sweptBy(item, own.entries)
+    for (const entry of entries) settled.set(entry['entry_id'], id)
+    const lines = await linesOf(ask, ENDPOINTS.settlement.entries, { id })
+    const stored = entries.filter(isForClient).map((entry) => lineOf(entry, id))
+    problems.push(...sameLines(`settlement ${id}`, lines, stored))
+    const wrong = Object.entries(SETTLED_SUMS).filter(([field, attribute]) => sum(lines, field) !== item[attribute])
+    if (wrong.length > 0) problems.push(`the entries of settlement ${id} have other sums: ${wrong.join(' ')}`)
+  }
+  const since = { query: { since: '2026-01-01T00:00:00.000Z' } }
+  const journal = await linesOf(ask, 'api-list-balance-entries', since)
+  const stored = own.entries.filter(isForClient).map((entry) => lineOf(entry, settled.get(entry['entry_id'])))
+  return [...problems, ...sameLines('the journal', journal, stored)]
 }
 
 const countProblems = async (
@@ -161,15 +223,16 @@ const countProblems = async (
 
 const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Promise<readonly string[]> => {
   const shown = (await ask('api-get-balance', { query: { include: 'settlements' } }))?.body ?? {}
-  const { credited, settlements, waiting } = own
+  const { settlements, entries, payments } = own
   const net = (items: readonly RawItem[]) => sum(items, 'net_minor')
   const changes = own.ledger.flatMap((item) => item['credited_at'] ?? item['changed_at'] ?? [])
   const isPaid = ({ status }: RawItem) => status === 'manual_paid'
-  const swept = settlements.filter((item) => item['replaces'] === undefined)
+  const isRecredit = ({ type }: RawItem) => type === 'recredit'
   const open = settlements.filter((item) => !isPaid(item) && item['recredited_at'] === undefined)
+  const waiting = entries.filter((entry) => settlements.every((item) => sweptBy(item, [entry]).length === 0))
   const expected = {
-    pending_minor: net(credited) - net(swept),
-    available_minor: net(waiting) - sum(waiting, 'reversed_net_minor'),
+    pending_minor: net(waiting.filter((entry) => !isRecredit(entry))) + openNet(payments),
+    available_minor: net(waiting.filter(isRecredit)),
     in_settlement_minor: net(open),
     paid_out_minor: net(settlements.filter(isPaid)),
     updated_at: changes.map(String).toSorted().at(-1) ?? null,
@@ -185,17 +248,16 @@ const newestFirst = (kind: Kind, by: string, items: readonly RawItem[]) =>
 const ownBooks = (items: readonly RawItem[], clientId: string) => {
   const books = booksOf(items)
   const own = ({ client_id: owner }: RawItem) => owner === clientId
-  const window = books.windows.find(({ pk }) => pk === `LEDGER#${clientId}`)
-  const recredited = (window?.['recredited_ids'] as ReadonlySet<unknown> | undefined) ?? new Set()
-  const settlements = newestFirst('settlement', 'period_end', books.settlements.filter(own))
+  const settlements = newestFirst('settlement', 'swept_until', books.settlements.filter(own))
   const references = books.payments.flatMap(({ external_reference: reference }) => reference ?? []).map(String)
   return {
     references: new Set(references),
     ledger: [...books.shards, ...books.windows].filter((item) => clientOf(item) === clientId),
-    credited: kept(books.payments.filter(own), books.reversals),
+    entries: books.entries
+      .filter((entry) => clientOf(entry) === clientId)
+      .toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1)),
     payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
     settlements,
-    waiting: settlements.filter((item) => recredited.has(item['settlement_id'])),
     deliveries: newestFirst('delivery', 'created_at', books.deliveries.filter(own)),
   }
 }
@@ -214,7 +276,8 @@ export const readBackProblems = async (
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await eachProblems(ask, 'payment', own.payments)),
     ...(await eachProblems(ask, 'settlement', own.settlements)),
-    ...(await settledProblems(ask, own.settlements)),
+    ...(await periodProblems(ask, own.settlements)),
+    ...(await entryProblems(ask, own)),
     ...(await listProblems(ask, 'delivery', own.deliveries)),
     ...(await eachProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),

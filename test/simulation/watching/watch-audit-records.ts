@@ -10,7 +10,7 @@ type Said = Readonly<Record<string, unknown>>
 /** What an operator's record is about, among what its write has changed. */
 const isAbout = ({ subject, after }: RawItem, { key, after: row = {} }: TableChange): boolean =>
   key.pk.endsWith(`#${String(subject)}`) || key.sk.endsWith(`#${String(subject)}`)
-    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|DELIVERY)$/.test(key.sk.split('#')[0] ?? '')
+    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|DELIVERY)$/.test(key.sk.split('#')[0] ?? '') || key.pk.startsWith('ADJUSTMENT#')
     : row['key_id'] !== undefined && row['key_id'] === Object(after).key_id
 
 /** Names that mean something else in a row than in a record. */
@@ -36,9 +36,10 @@ const ACTIONS = new Set(MANIFEST.flatMap(({ name, trigger }) => (trigger.kind ==
 const isUnderWay = (delivery: RawItem | undefined): boolean =>
   (delivery?.['status'] ?? delivery?.['state']) === 'scheduled'
 
-/** What an operator's action changes on the operator's word. A re-credit's record covers the suspense items it resolves. */
+/** What an operator's action changes on the operator's word. */
 const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
   if (/^(CLIENT|APIKEY|ENDPOINT#.*|SETTLEMENT)$/.test(key.sk)) return true
+  if (key.pk.startsWith('ADJUSTMENT#')) return true
   if (action === 'resolve-suspense') return key.sk === 'SUSPENSE'
   return key.sk === 'DELIVERY' && !isUnderWay(before) && isUnderWay(after)
 }

@@ -3,7 +3,7 @@ import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { isChanged, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
+import { isRewritten, type Rule, type Write, watchRules } from './rules.ts'
 
 /** Spec 2.1.1: percent of the amount in basis points, and what is flat. */
 const TARIFFS: Readonly<Record<string, readonly [bps: number, flat: number]>> = {
@@ -67,11 +67,7 @@ const ofFees: readonly Rule<Write>[] = [
   ],
   [
     'was settled by the provider and its fee can still change',
-    ({ world, key, after }) =>
-      after['provider_settled_at'] !== undefined &&
-      after['fee_status'] === 'estimated' &&
-      // A row that nobody can believe says when all the same.
-      world.table.item({ pk: `SUSPENSE#${key.pk.slice('PAYMENT#'.length)}#fee_changed`, sk: 'SUSPENSE' }) === undefined,
+    ({ after }) => after['provider_settled_at'] !== undefined && after['fee_status'] === 'estimated',
   ],
   ['was settled by the provider at two times', (write) => isRewritten(write, 'provider_settled_at')],
   [
@@ -91,80 +87,94 @@ const ofFees: readonly Rule<Write>[] = [
   ],
 ]
 
-type Reversal = {
-  readonly amountMinor?: number
-  readonly wholeAt?: string
-  readonly undoneAt?: string
-  readonly deductedAt?: string
-  readonly whole?: {
-    readonly transactionId: string
-    readonly kind: string
-    readonly amountMinor: number
-    readonly beyond?: true
-  }
+type Movement = {
+  readonly type: string
+  readonly transactionId: string
+  readonly amountMinor: number
+  readonly providerMinor: number
+  readonly tookMinor: number
+  readonly isOwnRow?: boolean
 }
-const reversalOf = (item: RawItem): Reversal => item['reversal'] ?? {}
-const idsOf = (item: RawItem): ReadonlySet<string> => (item['reversal_ids'] ?? new Set()) as ReadonlySet<string>
-const newIds = ({ before, after }: Write) => [...idsOf(after)].filter((id) => !idsOf(before).has(id))
+
+const movementsOf = (item: RawItem): readonly Movement[] => (item['movements'] ?? []) as readonly Movement[]
+const newMovements = ({ before, after }: Write) => movementsOf(after).slice(movementsOf(before).length)
+const nameOf = ({ type, transactionId }: Movement): string => `${transactionId} ${type}`
 
 /** The provider's row, under its own id or the one that it was shown by a second time. */
-const rowOf = ({ provider }: World, id: string | undefined) =>
-  provider.rowsAsTheyStand().find((record) => id !== undefined && (record.id === id || record.duplicateId === id))?.row
+const rowOf = ({ provider }: World, id: string) =>
+  provider.rowsAsTheyStand().find((record) => record.id === id || record.duplicateId === id)?.row
 
-const TURNED = ['VOIDED', 'REVERSED']
-const isAll = (row: NonNullable<ReturnType<typeof rowOf>>, payment: RawItem): boolean =>
-  TURNED.includes(row.status) || Math.abs(row.amount) >= amount(payment, 'notional_minor')
+type Row = NonNullable<ReturnType<typeof rowOf>>
 
-/** What of it had gone back and had not come again. */
-const stood = ({ amountMinor = 0, undoneAt, whole }: Reversal): number =>
-  undoneAt !== undefined && whole ? amountMinor - whole.amountMinor : amountMinor
+const TYPES: Readonly<Record<string, (row: Row) => boolean>> = {
+  refund: ({ type }) => type === 'REFUND',
+  chargeback: ({ type }) => type === 'CHARGEBACK',
+  dispute_won: ({ type }) => type === 'CHARGEBACK_REVERSAL',
+  reversal: ({ status }) => status === 'VOIDED' || status === 'REVERSED',
+}
 
-const ofReversals: readonly Rule<Write>[] = [
-  ['forgets by what money went back', ({ before, after }) => [...idsOf(before)].some((id) => !idsOf(after).has(id))],
+const feeOf = ({ fee }: Row): number => fee.xendit_fee + fee.value_added_tax
+
+/** What it is about: of a chargeback the disputed amount, without the fee that its row includes. */
+const isAmountOf = (row: Row, { type, amountMinor }: Movement): boolean =>
+  amountMinor === Math.abs(row.amount) - (type === 'chargeback' ? feeOf(row) : 0)
+
+const ofMovements: readonly Rule<Write>[] = [
   [
-    'has money go back or come again by nothing, or by two things at once',
-    (write) => {
-      const moved = JSON.stringify(write.before['reversal']) !== JSON.stringify(write.after['reversal'])
-      return newIds(write).length !== (moved ? 1 : 0)
+    'forgets by what its money moved',
+    ({ before, after }) => movementsOf(before).some((one, at) => nameOf(movementsOf(after)[at] ?? one) !== nameOf(one)),
+  ],
+  [
+    'has money move by two rows at once, or by one row twice',
+    (write) =>
+      newMovements(write).length > 1 ||
+      new Set(movementsOf(write.after).map(nameOf)).size !== movementsOf(write.after).length,
+  ],
+  [
+    'has money move and keeps its version',
+    ({ before, after }) =>
+      ['movements', 'taken_back_minor', 'open_at', 'posted_at', 'late_row_at', 'own_row'].some(
+        (name) => before['status'] === 'succeeded' && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+      ) && amount(after, 'money_version') !== amount(before, 'money_version') + 1,
+  ],
+  [
+    'has money move by a row that says something else',
+    (write) =>
+      newMovements(write).some((movement) => {
+        const row = rowOf(write.world, movement.transactionId)
+        return row !== undefined && !(TYPES[movement.type]?.(row) === true && isAmountOf(row, movement))
+      }),
+  ],
+  [
+    'has more taken back than it is worth, or less than nothing',
+    ({ after }) => {
+      const [taken, net] = [amount(after, 'taken_back_minor'), amount(after, 'net_minor')]
+      return after['is_void'] === true ? taken !== net : taken < 0 || taken > Math.max(0, net)
     },
   ],
   [
-    'goes back whole by a part of it',
-    (write) => {
-      const row = rowOf(write.world, newIds(write)[0])
-      const isWhole = reversalOf(write.after).wholeAt !== undefined && reversalOf(write.before).wholeAt === undefined
-      return isWhole && row !== undefined && !isAll(row, write.after)
-    },
+    'has money move and nobody is told',
+    (write) =>
+      newMovements(write).some(
+        ({ transactionId, type }) => write.world.table.items(`SUSPENSE#${transactionId}#${type}#`).length === 0,
+      ),
   ],
   [
-    'comes again by what is not all that one dispute took',
-    (write) => {
-      const [was, is] = [reversalOf(write.before), reversalOf(write.after)]
-      const row = rowOf(write.world, newIds(write)[0])
-      if (is.undoneAt === undefined || is.undoneAt === was.undoneAt) return false
-      const isMeant =
-        row?.type === 'CHARGEBACK_REVERSAL' && Math.abs(row.amount) >= amount(write.after, 'notional_minor')
-      return !isMeant || was.wholeAt === undefined || was.whole?.kind !== 'chargeback' || was.whole.beyond === true
-    },
+    'is open and posted, or neither',
+    ({ after }) =>
+      after['status'] === 'succeeded' && (after['open_at'] === undefined) !== (after['posted_at'] !== undefined),
   ],
+  ['is posted a second time', (write) => isRewritten(write, 'posted_at')],
+  ['is opened again', ({ before, after }) => before['posted_at'] !== undefined && after['open_at'] !== undefined],
   [
-    'has another amount gone back than the provider says',
-    (write) => {
-      const [id] = newIds(write)
-      const row = rowOf(write.world, id)
-      if (row === undefined) return false
-      const [was, is] = [reversalOf(write.before), reversalOf(write.after)]
-      const isUndone = row.type === 'CHARGEBACK_REVERSAL'
-      return is.amountMinor !== (isUndone ? was.amountMinor : stood(was) + Math.abs(row.amount))
-    },
-  ],
-  [
-    'is deducted and its fee can still change',
-    ({ after }) => reversalOf(after).deductedAt !== undefined && after['fee_status'] === 'estimated',
-  ],
-  [
-    'has money go back and nobody is told',
-    (write) => newIds(write).some((id) => write.world.table.items(`SUSPENSE#${id}#`).length === 0),
+    'is posted without its entry',
+    ({ written, before, after }) =>
+      before['posted_at'] === undefined &&
+      after['posted_at'] !== undefined &&
+      after['voided_open'] !== true &&
+      !written.some(
+        ({ after: entry }) => entry?.['type'] === 'payment' && entry['payment_id'] === after['id'],
+      ),
   ],
 ]
 
@@ -181,7 +191,7 @@ const watchAssumed = (world: World): Rule<Write> => {
     (write) =>
       becomesFinal(write) &&
       write.after['fee_status'] === 'assumed' &&
-      !isChanged(write, 'reversal') &&
+      write.after['voided_open'] !== true &&
       !namesOf(world, write.acting).some((process) =>
         asked.get(process)?.has(text(write.after, 'credited_provider_payment_id')),
       ),
@@ -190,6 +200,6 @@ const watchAssumed = (world: World): Rule<Write> => {
 
 /** Checked at every write to a payment: its fee, and what went back of it, are what the provider's own rows say. */
 export const watchFeeFields = (world: World, seen: Observations): void => {
-  const rules = [...ofFees, ...ofReversals, watchAssumed(world)]
+  const rules = [...ofFees, ...ofMovements, watchAssumed(world)]
   watchRules(world, seen, ({ sk }, { after }) => (sk === 'PAYMENT' && isVisible(after) ? rules : []))
 }

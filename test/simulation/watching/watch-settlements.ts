@@ -1,49 +1,39 @@
-import { amount, type RawItem, text } from '../../support/books.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/books.ts'
+import { sweptBy } from '../../support/journal-books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { isChanged, isRewritten, type Rule, setMoved, type Write, watchRules } from './rules.ts'
+import { APART_MS, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
 
 const FIXED = [
   'client_id',
-  'period_start',
-  'period_end',
+  'swept_from',
+  'swept_until',
   'gross_minor',
   'provider_fees_minor',
   'markup_minor',
   'net_minor',
   'payment_count',
+  'recredited_minor',
+  'unproven_minor',
+  'entry_count',
+  'digest',
   'triggered_by',
+  'previous_id',
   'bank',
-  'replaces',
   'created_at',
   'settled_at',
+  'bank_reference',
   'recredited_at',
 ]
-
-const REVERSED = ['reversed_gross_minor', 'reversed_provider_fees_minor', 'reversed_markup_minor', 'reversed_net_minor']
-const SUMS = ['gross_minor', 'provider_fees_minor', 'markup_minor', 'net_minor'] as const
 
 /** So long a function may take from its read of a client to what it writes. */
 const RUN_MS = 5 * 60_000
 const NEW_BANK_MS = 3 * 86_400_000
 
-const byId = ({ table }: World, id: unknown): RawItem | undefined =>
-  table.item({ pk: `SETTLEMENT#${String(id)}`, sk: 'SETTLEMENT' })
-
-/** Of the client, beside this one. */
-const others = ({ world, after }: Write): readonly RawItem[] =>
-  world.table
-    .items('SETTLEMENT#')
-    .filter((one) => one['client_id'] === after['client_id'] && one['settlement_id'] !== after['settlement_id'])
-
-/** Money of its payments that went back and has not come again: what whoever pays it out must say it knows. */
-const toConfirm = (settlement: RawItem): number => {
-  const [gone, undone] = [amount(settlement, 'reversed_count'), amount(settlement, 'undone_count')]
-  return gone > undone ? gone : 0
-}
-
-const grows = ({ before, after }: Write, attribute: string) => amount(after, attribute) - amount(before, attribute)
+const verdictOf = ({ table }: World, subject: string): RawItem =>
+  table.item({ pk: `VERDICT#${subject}`, sk: 'VERDICT' }) ?? {}
 
 const whenRecorded: readonly Rule<Write>[] = [
   [
@@ -52,7 +42,7 @@ const whenRecorded: readonly Rule<Write>[] = [
   ],
   [
     'begins with an end',
-    ({ after }) => ['settled_at', 'recredited_at', 'notes', ...REVERSED].some((name) => after[name] !== undefined),
+    ({ after }) => ['settled_at', 'recredited_at', 'bank_reference', 'notes'].some((name) => after[name] !== undefined),
   ],
   [
     'does not add up',
@@ -60,36 +50,22 @@ const whenRecorded: readonly Rule<Write>[] = [
       amount(after, 'gross_minor') - amount(after, 'provider_fees_minor') - amount(after, 'markup_minor') !==
       after['net_minor'],
   ],
-  ['is of no time', ({ after }) => text(after, 'period_start') >= text(after, 'period_end')],
+  ['is of no time', ({ after }) => text(after, 'swept_from') >= text(after, 'swept_until')],
   [
-    'is of a span that another one has',
-    (write) =>
-      write.after['replaces'] === undefined &&
-      others(write).some(
-        (one) =>
-          text(one, 'period_start') < text(write.after, 'period_end') &&
-          text(write.after, 'period_start') < text(one, 'period_end'),
-      ),
-  ],
-  [
-    'takes the place of one that does not wait for it',
-    (write) => {
-      const { replaces } = write.after
-      if (replaces === undefined) return false
-      const replaced = byId(write.world, replaces)
-      const isWaiting = replaced?.['status'] === 'failed' && replaced['recredited_at'] !== undefined
-      return !isWaiting || others(write).some((one) => one['replaces'] === replaces)
+    'is not to be audited',
+    ({ written, after }) => {
+      const verdict = written.find(({ key }) => key.pk === `VERDICT#${text(after, 'settlement_id')}`)?.after
+      return verdict?.['state'] !== 'waiting' || verdict['work'] !== 'audit'
     },
   ],
   [
-    'is not what remains of the one in whose place it is',
+    'is not what its entries are',
     ({ world, after }) => {
-      const replaced = after['replaces'] === undefined ? undefined : byId(world, after['replaces'])
-      if (replaced === undefined) return false
-      const spans = ['period_start', 'period_end', 'client_id'].every((name) => replaced[name] === after[name])
-      return (
-        !spans || SUMS.some((name) => amount(replaced, name) - amount(replaced, `reversed_${name}`) !== after[name])
+      const entries = sweptBy(
+        after,
+        booksOf(world.table.items('JOURNAL#')).entries.filter((entry) => clientOf(entry) === after['client_id']),
       )
+      return entries.length !== after['entry_count'] || sum(entries, 'net_minor') !== after['net_minor']
     },
   ],
 ]
@@ -102,67 +78,102 @@ const always: readonly Rule<Write>[] = [
   ],
   [
     'was paid out at no time, or at one without being paid out',
-    ({ after }) => (after['status'] === 'manual_paid') !== (after['settled_at'] !== undefined),
+    ({ after }) =>
+      ['settled_at', 'bank_reference'].some(
+        (name) => (after['status'] === 'manual_paid') !== (after[name] !== undefined),
+      ),
   ],
   [
     'is re-credited and has not failed',
     ({ after }) => after['recredited_at'] !== undefined && after['status'] !== 'failed',
   ],
   [
-    'is paid out, and yet more of its money goes back here',
-    (write) =>
-      write.before['status'] === 'manual_paid' &&
-      (isChanged(write, 'reversed_count') || setMoved(write, 'reversed_payment_ids').added.length > 0),
-  ],
-  ['counts what went back otherwise than one by one', (write) => ![0, 1].includes(grows(write, 'reversed_count'))],
-  ['counts what came again otherwise than one by one', (write) => ![0, 1].includes(grows(write, 'undone_count'))],
-  [
-    'has more come again than went back',
-    ({ after }) => amount(after, 'undone_count') > amount(after, 'reversed_count'),
-  ],
-  [
-    'has money come again although a re-credit has left it out',
-    (write) => write.before['recredited_at'] !== undefined && isChanged(write, 'undone_count'),
-  ],
-  [
-    'loses or gains sums without a payment that went back or came again',
-    (write) => {
-      const { added, removed } = setMoved(write, 'reversed_payment_ids')
-      const sums = (ids: readonly unknown[], name: string) =>
-        ids.reduce<number>((total, id) => {
-          const payment = write.world.table.item({ pk: `PAYMENT#${String(id)}`, sk: 'PAYMENT' }) ?? {}
-          return total + amount(payment, name)
-        }, 0)
-      return grows(write, 'reversed_net_minor') !== sums(added, 'net_minor') - sums(removed, 'net_minor')
-    },
+    'goes from one end to another',
+    ({ before, after }) => before['status'] !== 'recorded' && before['status'] !== after['status'],
   ],
 ]
 
-/** Who pays out what, and what they say they know. */
+/** Figures that an operator may be asked to confirm. */
 type Asked = Readonly<Record<string, unknown>>
+
+/** Differences that stand on a client and that nobody has accepted. */
+const standing = (verdict: RawItem): readonly object[] => {
+  const named = (one: object) => JSON.stringify(['what', 'id', 'expected', 'found'].map((name) => Reflect.get(one, name)))
+  const accepted = new Set(((verdict['accepted'] ?? []) as readonly object[]).map(named))
+  return ((verdict['standing'] ?? []) as readonly object[]).filter((one) => !accepted.has(named(one)))
+}
 
 const payoutRules = (asked: Asked): readonly Rule<Write>[] => [
   [
-    'is paid out though nobody has said how much of it went back',
-    ({ before }) => toConfirm(before) !== Number(asked['confirm_reversed'] ?? 0),
+    'is paid out and was not audited',
+    ({ world, after }) => verdictOf(world, text(after, 'settlement_id'))['state'] !== 'audited',
   ],
   [
-    'is paid out to a new account that nobody has confirmed',
+    'is paid out although something stands on its client',
+    ({ world, after }) => standing(verdictOf(world, text(after, 'client_id'))).length > 0,
+  ],
+  [
+    'is paid out although its payouts are on hold',
+    ({ world, after }) =>
+      world.table.item({ pk: `CLIENT#${text(after, 'client_id')}`, sk: 'CLIENT' })?.['payout_hold'] !== undefined,
+  ],
+  [
+    'is paid out by a reference that is not kept',
+    ({ written, after }) =>
+      !written.some(({ key, before, after: kept }) => {
+        return key.sk === 'PAYOUT' && before === undefined && kept?.['settlement_id'] === after['settlement_id']
+      }),
+  ],
+  [
+    'is paid out with another unproven amount than the one that was told',
+    ({ before }) => amount(before, 'unproven_minor') !== Number(asked['unproven'] ?? 0),
+  ],
+  [
+    'is paid out to a new account that nobody has confirmed, or one was told that is not new',
     ({ before, nowMs }) => {
-      const { since, replaces } = Object(before['bank'])
-      return replaces === true && nowMs < Date.parse(since) + NEW_BANK_MS - 20_000 && asked['confirm_new_bank'] !== true
+      const { since, isChange } = Object(before['bank'])
+      const untilMs = isChange === true ? Date.parse(since) + NEW_BANK_MS : 0
+      return Math.abs(untilMs - nowMs) > APART_MS && untilMs > nowMs !== (asked['new_bank'] === true)
+    },
+  ],
+  [
+    'is paid out, and its record has other figures than the operator confirmed',
+    ({ written, after }) => {
+      const record = written.find(({ key }) => key.pk === `AUDIT#${text(after, 'settlement_id')}`)?.after
+      return !isDeepStrictEqual(Object(Object(record)['after'])['confirm'], asked)
     },
   ],
 ]
+
+const owesAsTold = (asked: Asked): Rule<Write> => [
+  'is paid out with another debt of its client than the one that was told',
+  ({ world, after }) => owedBy(world, text(after, 'client_id')) !== Number(asked['owed'] ?? 0),
+]
+
+/** What the client has less than nothing of: pending and available together. */
+const owedBy = (world: World, clientId: string): number => {
+  const { shards, windows } = booksOf(world.table.items(`LEDGER#${clientId}`))
+  const [window = {}] = windows
+  const out = amount(window, 'in_settlement_minor') + amount(window, 'paid_out_minor')
+  return Math.max(0, out - sum(shards, 'credited_minor'))
+}
 
 /** Checked at every write to a settlement: what spec 3.2 and design sections 4, 10 and 11 let it do. */
 export const watchSettlementRows = (world: World, seen: Observations): void => {
   const asked = new WeakMap<Process, Asked>()
+  /** How often any ledger had moved when a payout began: what has not moved since is what was told. */
+  const startedAt = new WeakMap<Process, number>()
+  let moves = 0
   /** Bank details a client had, and until when. */
   const banks = new Map<string, { readonly bank: string; untilMs: number }[]>()
 
   world.onStarted.push((process, event) => {
-    if (process.name === 'mark-settlement-paid') asked.set(process, Object(event))
+    if (process.name !== 'mark-settlement-paid') return
+    asked.set(process, Object(Object(event).confirm))
+    startedAt.set(process, moves)
+  })
+  world.onChange.push(({ key }) => {
+    if (key.pk.startsWith('LEDGER#')) moves++
   })
   world.onChange.push(({ key, after }) => {
     if (key.sk !== 'CLIENT' || after === undefined) return
@@ -186,17 +197,21 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
     'is to go to an account that its client had before its payments were read',
     ({ after, acting }) => {
       const listedMs = acting && world.listedMs.get(acting)
-      if (after['replaces'] !== undefined || listedMs === undefined) return false
+      if (listedMs === undefined) return false
       return !(banks.get(text(after, 'client_id')) ?? []).some(
         ({ bank, untilMs }) => bank === JSON.stringify(after['bank']) && untilMs >= listedMs,
       )
     },
   ]
 
-  watchRules(world, seen, ({ sk }, { isNew, before, after, acting }) => {
+  watchRules(world, seen, ({ sk }, { isNew, before, after, acting, written }) => {
     if (sk !== 'SETTLEMENT') return []
     if (isNew) return [...whenRecorded, toOldAccount, toAccountOfBefore, ...always.slice(1, 3)]
     const isPaid = before['status'] !== 'manual_paid' && after['status'] === 'manual_paid'
-    return isPaid ? [...always, ...payoutRules((acting && asked.get(acting)) ?? {})] : always
+    if (!isPaid) return always
+    const told = (acting && asked.get(acting)) ?? {}
+    // The payout's own write is the first move after its beginning.
+    const hasMoved = acting === undefined || moves - (startedAt.get(acting) ?? 0) > written.length
+    return [...always, ...payoutRules(told), ...(hasMoved ? [] : [owesAsTold(told)])]
   })
 }

@@ -3,7 +3,7 @@ import { handler as auditClient } from '../../../../functions/queue/audit-client
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
 import { handler as sweepSettlements } from '../../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../../functions/schedule/sync-provider-transactions.ts'
-import { correctCredit } from '../../../../shared/ledger/ledger-store.ts'
+import { moveOpenCredit } from '../../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../../shared/money.ts'
 import { applyProviderNews } from '../../../../shared/payment/news/apply-provider-news.ts'
 import { settledRow } from '../../../support/fake-provider.ts'
@@ -87,7 +87,7 @@ const refusedList: Scene = async ({ deps }) => {
 const falsifiedBooks: Scene = async ({ deps }) => {
   const client = await withFloor(deps)
   const payment = await aSucceededPayment(deps, client)
-  await deps.table.write(correctCredit(payment, minor(1), deps.now()))
+  await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
   await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
 }
 

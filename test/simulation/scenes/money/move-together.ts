@@ -1,4 +1,4 @@
-import { amount, type RawItem, text } from '../../../support/books.ts'
+import { booksOf, clientOf, type RawItem, sum, text } from '../../../support/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import { settlementOf, stageOf } from '../../sometimes/reversal-stages.ts'
 import type { Faults } from '../../world/faults.ts'
@@ -6,33 +6,23 @@ import { invoke, operate } from '../../world/lambda.ts'
 import type { World } from '../../world/world.ts'
 import { takeBack } from '../odd-rows.ts'
 import type { Scene } from '../scene.ts'
+import { payOutNow } from './pay-out.ts'
 
 type Act = () => Promise<unknown>
 
 const DAY_MS = 86_400_000
 const OPERATOR = { operator: 'sim' }
 
-/** An operator who confirms all that the settlement says at this moment. */
-const markPaid = (world: World, settlement: RawItem): Promise<unknown> => {
-  const gone = amount(settlement, 'reversed_count') - amount(settlement, 'undone_count')
-  return operate(world, 'mark-settlement-paid', {
-    ...OPERATOR,
-    settlement_id: text(settlement, 'settlement_id'),
-    confirm_unfunded: true,
-    confirm_new_bank: true,
-    ...(gone > 0 && { confirm_reversed: gone }),
-  })
-}
-
 /** What operators may do about a settlement as it stands; of its client's, what is not settled yet is settled. */
-export const actsOn = (world: World, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
+export const actsOn = (scene: Scene, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
+  const { world } = scene
   const trigger = () => operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
   if (settlement === undefined || settlement['recredited_at'] !== undefined) return [trigger, trigger]
   const named = { ...OPERATOR, settlement_id: text(settlement, 'settlement_id'), notes: 'the bank refused it' }
   const recredit = () => operate(world, 'recredit-settlement', named)
   if (settlement['status'] === 'failed') return [recredit, recredit]
   if (settlement['status'] !== 'recorded') return [trigger]
-  return [() => markPaid(world, settlement), () => operate(world, 'mark-settlement-failed', named), trigger]
+  return [() => payOutNow(scene, settlement), () => operate(world, 'mark-settlement-failed', named), trigger]
 }
 
 const settlementsOf = ({ table }: World, clientId: string): readonly RawItem[] =>
@@ -46,15 +36,13 @@ const FLOOR_MS = 6 * 60_000
 
 const passed = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
 
-/** An operator takes the very amount that waits to be settled again for the floor that must be exceeded. */
+/** An operator takes all that is due, to the rupiah, for the floor that must be exceeded. */
 const raiseFloor = async (world: World, clientId: string): Promise<void> => {
-  const own = world.table.items('SETTLEMENT#').filter((item) => item['client_id'] === clientId)
-  const replaced = new Set(own.map(({ replaces }) => replaces))
-  const waiting = own.filter((item) => item['recredited_at'] !== undefined && !replaced.has(item['settlement_id']))
-  if (waiting.length === 0) return
-  const one = world.prng.pick(waiting)
-  const floor = amount(one, 'net_minor') - amount(one, 'reversed_net_minor')
-  if (floor < 0) return
+  const { entries, windows } = booksOf(world.table.items())
+  const settledUntil = text(windows.find((window) => clientOf(window) === clientId) ?? {}, 'settled_until')
+  const due = entries.filter((entry) => clientOf(entry) === clientId && text(entry, 'eligible_at') >= settledUntil)
+  const floor = sum(due, 'net_minor')
+  if (floor <= 0) return
   await operate(world, 'update-client', { ...OPERATOR, client_id: clientId, settlement_floor_minor: floor })
   await passed(world, FLOOR_MS)
   await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
@@ -69,7 +57,8 @@ const isOld = ({ scheduler }: World, payment: RawItem): boolean =>
  * Several operators are at the money of one client at once, each with what it saw: one has paid a settlement out, another
  * knows that the bank refused it, two put it back, two settle; and the sync hears of money that goes back meanwhile.
  */
-export const moveTogether = async ({ world, tenants }: Scene): Promise<void> => {
+export const moveTogether = async (scene: Scene): Promise<void> => {
+  const { world, tenants } = scene
   const { oddities, prng } = world
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
@@ -78,12 +67,12 @@ export const moveTogether = async ({ world, tenants }: Scene): Promise<void> => 
     const settlement = open.length > 0 ? prng.pick(open) : undefined
     // Of what is in no settlement yet there would soon be nothing to settle.
     const isMeant = (payment: RawItem) =>
-      stageOf(world, payment) !== 'unswept' || isOld(world, payment) || oddities.chance(0.1)
+      !['open', 'posted'].includes(String(stageOf(world, payment))) || isOld(world, payment) || oddities.chance(0.1)
     for (let moves = oddities.int(0, 2); moves > 0; moves--)
       takeBack(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})
     const syncs = prng.chance(0.3) ? [sync, sync] : [sync]
-    const acts = [...actsOn(world, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))
+    const acts = [...actsOn(scene, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))
     meet(world, 'operators are at the money of one client together')
     const apartMs = prng.pick([8, 60])
     await Promise.all(acts.map((act) => passed(world, prng.int(0, apartMs)).then(act)))
@@ -104,7 +93,8 @@ const PAGE_MS = 90
  * Brings together what chance alone would not: in the moment in which the sync has read of money that goes back or comes
  * again, operators move the settlement that it is in, or settle what it is not in yet.
  */
-export const arrangeMoves = ({ world }: Scene, faults: Faults): void => {
+export const arrangeMoves = (scene: Scene, faults: Faults): void => {
+  const { world } = scene
   const { oddities, scheduler } = world
   const met = new Set<string>()
 
@@ -120,7 +110,7 @@ export const arrangeMoves = ({ world }: Scene, faults: Faults): void => {
       met.add(`${id} ${status}`)
       const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
       if (payment?.['status'] !== 'succeeded' || !oddities.chance(0.3)) continue
-      for (const act of actsOn(world, text(payment, 'client_id'), settlementOf(world, payment)))
+      for (const act of actsOn(scene, text(payment, 'client_id'), settlementOf(world, payment)))
         if (oddities.chance(0.6)) scheduler.after(oddities.int(0, PAGE_MS), () => void act())
     }
   })

@@ -20,7 +20,8 @@ const move = (world: World, requestId: string, most: number): void => {
   const kind = oddities.pick(KINDS)
   const amount = oddities.chance(0.7) ? most : oddities.int(1, most)
   try {
-    const row = provider.reversePayment(requestId, { kind, ...(kind !== 'voided' && { amount }) })
+    const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(0, 20_000) } : {}
+    const row = provider.reversePayment(requestId, { kind, ...fee, ...(kind !== 'voided' && { amount }) })
     if (row.type !== 'PAYMENT') bookedBack.push(row.id)
     tell(world, () => `${row.amount} of ${requestId} move: ${kind}`)
     count(tally, `tangled: ${kind}`)

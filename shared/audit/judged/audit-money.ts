@@ -1,0 +1,68 @@
+import { type Movement, moveMoney, untouched } from '../../journal/payment-money.ts'
+import { ZERO } from '../../money.ts'
+import type { Payment, Reversal } from '../../payment/payment.ts'
+import { moneyOf } from '../../posting/payment-entries.ts'
+import { reversalAfter } from '../../posting/reversal-after.ts'
+import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+
+/** How often the payment's money was written: posted, moved, and its late row booked. */
+const versionOf = ({ postedAt, voidedOpen, movements, lateRowAt }: Payment): number | undefined => {
+  const isPosted = postedAt !== undefined && voidedOpen !== true
+  return movements.length + (isPosted ? 1 : 0) + (lateRowAt === undefined ? 0 : 1) || undefined
+}
+
+const kindOf = ({ type }: Movement, shown: Reversal | undefined) =>
+  type === 'refund' || type === 'chargeback' ? type : shown?.kind
+
+const auditReversal = (payment: Payment, expected: Reversal | undefined): readonly Difference[] => {
+  const { paymentId: id, reversal } = payment
+  return [
+    ...differs('payment.reversal.amount_minor', id, expected?.amountMinor, reversal?.amountMinor),
+    ...differs('payment.reversal.at', id, expected?.at, reversal?.at),
+    ...differs('payment.reversal.undone_at', id, expected?.undoneAt, reversal?.undoneAt),
+  ]
+}
+
+/** Every noted row applied anew: what it took, what is left of it, what stands, and what merchants are shown. */
+const auditMovements = (payment: Payment): readonly Difference[] => {
+  const { paymentId: id, movements } = payment
+  let money = untouched(moneyOf(payment).price)
+  let shown: Reversal | undefined
+  for (const movement of movements) {
+    const row = { ...movement, isOwnRow: movement.isOwnRow === true, kind: kindOf(movement, payment.reversal) }
+    money = moveMoney(money, row)?.money ?? money
+    shown = reversalAfter({ ...payment, reversal: shown }, row, money)
+  }
+  return [
+    ...differs('payment.taken_back_minor', id, money.takenBackMinor, payment.takenBackMinor),
+    ...differs('payment.is_void', id, String(money.isVoid), String(payment.isVoid === true)),
+    ...differs('payment.movements', id, money.movements.length, movements.length),
+    ...money.movements.flatMap((expected, at) => [
+      ...differs('payment.movements.took_minor', id, expected.tookMinor, movements[at]?.tookMinor),
+      ...differs('payment.movements.left_minor', id, expected.leftMinor, movements[at]?.leftMinor),
+    ]),
+    ...auditReversal(payment, shown),
+  ]
+}
+
+/** A payment's money: open or posted, what moved it, and how often. Of one that is not paid there is none. */
+export const auditMoney = (payment: Payment): readonly Difference[] => {
+  const { paymentId: id, status, openAt, postedAt, paidAt, takenBackMinor, movements } = payment
+  if (status !== 'succeeded') {
+    const found = postedAt ?? openAt
+    return [
+      ...breaks('payment.posted_at', id, found !== undefined, 'never paid', found),
+      ...differs('payment.taken_back_minor', id, ZERO, takenBackMinor),
+      ...differs('payment.movements', id, 0, movements.length),
+    ]
+  }
+  const own = [
+    ...differs('payment.open_at', id, postedAt === undefined ? paidAt : undefined, openAt),
+    ...differs('payment.money_version', id, versionOf(payment), payment.moneyVersion),
+  ]
+  try {
+    return [...own, ...auditMovements(payment)]
+  } catch {
+    return [...own, ...differs('payment.movements', id, 'figures that add up', 'otherwise')]
+  }
+}

@@ -1,0 +1,64 @@
+import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import type { ClientBooks } from './client-books.ts'
+
+/** Machines' clocks differ a little. */
+const SKEW_MS = 5 * MINUTE_MS
+
+const isOutside = (from: Timestamp, to: Timestamp, time: Timestamp): boolean => time < from || time > to
+
+/** No shard lets entries into a swept window, or is closed further than the window; none is closed for a time to come. */
+const auditFence = ({ clientId, ledger }: ClientBooks, now: Timestamp): readonly Difference[] => {
+  if (ledger === undefined) return []
+  const { window, shards } = ledger
+  const { settledUntil, closedUntil } = window
+  return [
+    ...breaks(
+      'window.closed_until',
+      clientId,
+      isOutside(settledUntil, addMs(later(now, settledUntil), SKEW_MS), closedUntil),
+      'from what is settled until now',
+      closedUntil,
+    ),
+    ...shards.flatMap((shard) =>
+      breaks(
+        'ledger_shard.closed_until',
+        String(shard.number),
+        isOutside(settledUntil, closedUntil, shard.closedUntil),
+        'from what is settled until where the window is closed',
+        shard.closedUntil,
+      ),
+    ),
+  ]
+}
+
+/** When figures of the balance moved: the last settlement or re-credit; and of shards a time that makes sense. */
+const auditChanged = (
+  { client, clientId, ledger, settlements }: ClientBooks,
+  now: Timestamp,
+): readonly Difference[] => {
+  if (ledger === undefined) return []
+  const times = settlements.flatMap(({ settlement: { createdAt, recreditedAt } }) => [
+    createdAt,
+    recreditedAt ?? createdAt,
+  ])
+  const expected = times.length > 0 ? times.reduce(later) : undefined
+  return [
+    ...differs('window.changed_at', clientId, expected, ledger.window.changedAt),
+    ...ledger.shards.flatMap(({ number, creditedMinor, creditedAt }) =>
+      breaks(
+        'ledger_shard.credited_at',
+        String(number),
+        creditedAt === undefined ? creditedMinor !== 0 : isOutside(client.createdAt, addMs(now, SKEW_MS), creditedAt),
+        'a time that has come',
+        creditedAt ?? 'none',
+      ),
+    ),
+  ]
+}
+
+/** The times of a client's window and shards. */
+export const auditWindow = (books: ClientBooks, now: Timestamp): readonly Difference[] => [
+  ...auditFence(books, now),
+  ...auditChanged(books, now),
+]
