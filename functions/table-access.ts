@@ -12,7 +12,8 @@ export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'],
 export const NEWS: TableAccess = {
   GetItem: ['PAYMENT'],
   PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE', 'SUSPENSE'],
-  UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
+  UpdateItem: ['PAYMENT', 'SUSPENSE'],
+  UpdateFields: ['LEDGER'],
 }
 
 /** A change with its audit record: behind the head of the subject's chain. Nothing may update or delete a record. */

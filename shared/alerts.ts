@@ -3,9 +3,9 @@ export type AlertKind =
   | 'delivery.abandoned'
   | 'suspense.money'
   | 'suspense.finding'
-  | 'suspense.receivable'
   | 'audit.imbalance'
   | 'client.bank_changed'
+  | 'client.owes'
   | 'settlement.unpaid'
 
 export type Alert = {

@@ -7,6 +7,7 @@ import type { Difference } from '../verdict/difference.ts'
 import { noteFound, tellStanding } from '../verdict/note-found.ts'
 import { dayNumber, partsOf, slicesSince } from './audit-parts.ts'
 import { believed } from './believed.ts'
+import { tellOwing } from './tell-owing.ts'
 
 export type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
 
@@ -44,7 +45,8 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
     // What moves too much to be judged is left as it stood, and judged tomorrow.
     if (!isInconclusive) found.set(key, differences)
   }
-  const stands = await noteFound(deps, clientId, found, { auditedDay: day, progress: undefined })
+  const owing = await tellOwing(deps, clientId, verdict)
+  const stands = await noteFound(deps, clientId, found, { auditedDay: day, progress: undefined, ...owing })
   deps.log.info('audit.completed', { client_id: clientId, balanced: String(stands.length === 0) })
   await tellStanding(deps, clientId, stands)
 }

@@ -5,7 +5,7 @@ import type { PaymentStatus } from '../payment-status.ts'
 import { absent, any, atMost, below, exists, isNew } from '../table/condition.ts'
 import { type Key, shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import { guard, put, type Step, update } from '../table/step.ts'
+import { guard, put, type Step, update, updateFields } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
@@ -71,11 +71,12 @@ const counts = ({ from, to }: Pick<Counted, 'from' | 'to'>) => ({
 })
 
 /** Counts a payment in its new status. Rides in the transaction whose condition lets the transition happen once. */
-export const countTransition = (counted: Counted): Step => update(shardOf(counted), { add: counts(counted) }, exists)
+export const countTransition = (counted: Counted): Step =>
+  updateFields(shardOf(counted), { add: counts(counted) }, exists)
 
 /** Credits a payment's net and counts it as succeeded. Rides in the transaction that marks it succeeded. */
 export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step =>
-  update(
+  updateFields(
     shardOf(counted),
     {
       add: { ...counts({ ...counted, to: 'succeeded' }), creditedMinor: netMinor },

@@ -27,8 +27,20 @@ export type FieldAction = Extract<TableAction, `${string}Fields`>
 export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>> = {
   // Of events: what a webhook carries, and nothing of the payment beside it.
   GetFields: { PAYMENT: ['body', 'ttl'] },
-  // What the delivery worker notes of an endpoint; where it leads and to what is the operators' alone.
-  UpdateFields: { ENDPOINTS: ['slow_since'] },
+  UpdateFields: {
+    // What the delivery worker notes of an endpoint; where it leads and to what is the operators' alone.
+    ENDPOINTS: ['slow_since'],
+    // What a payment's transition moves of a shard. The window beside it and the fence are for those that post and settle.
+    LEDGER: [
+      'credited_at',
+      'credited_minor',
+      'count_cancelled',
+      'count_expired',
+      'count_failed',
+      'count_pending',
+      'count_succeeded',
+    ],
+  },
 }
 
 /**

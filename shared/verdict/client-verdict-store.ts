@@ -29,6 +29,9 @@ const ClientVerdictSchema = v.object({
   /** The last day whose slices were audited, in days since 1970. */
   auditedDay: v.optional(v.number()),
   progress: v.optional(v.object({ day: v.number(), done: v.string() })),
+  /** Since when its balance is below zero, and when the operators were told of that last. */
+  owesSince: v.optional(TimestampSchema),
+  owesToldAt: v.optional(TimestampSchema),
 })
 export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 

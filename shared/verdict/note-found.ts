@@ -48,13 +48,13 @@ export const noteFound = async (
   deps: NoteDeps,
   clientId: ClientId,
   found: Found,
-  progress: Pick<ClientVerdict, 'auditedDay' | 'progress'> | undefined,
+  noted: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
 ): Promise<readonly Standing[]> => {
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
-    const after = { ...withFound(before, found), ...progress }
+    const after = { ...withFound(before, found), ...noted }
     // A verdict without news is not written: a payout may stand on it.
-    if (progress === undefined && isDeepStrictEqual(after, before)) return notAccepted(before)
+    if (noted === undefined && isDeepStrictEqual(after, before)) return notAccepted(before)
     const { applied } = await deps.table.write(changeClientVerdict(clientId, before, after))
     if (applied) return notAccepted(after)
   }
