@@ -33,6 +33,7 @@ export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   BatchGetItem: ['JOURNAL'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
+  ConditionCheckItem: ['LEDGER'],
 })
 
 /** A client's entries: its window says in how many parts they are. */
@@ -161,6 +162,6 @@ export const JUDGING: TableAccess = allAccess(AUDITING, {
 export const BOOKS: TableAccess = allAccess(JOURNAL_READ, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  Query: ['HOUSE', 'LEDGER'],
+  Query: ['HOUSE'],
   indexes: ['by-owner'],
 })

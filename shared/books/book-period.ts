@@ -2,14 +2,13 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { bookDay } from '../journal/day-totals.ts'
+import { parseForeignTime } from '../time.ts'
 
 /** Days of Asia/Jakarta, both included. */
 export type BookPeriod = { readonly from: string; readonly to: string }
 
-const isDay = (text: string): boolean => {
-  const midnight = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
-}
+/** Days that no month has are read as those of the next one. */
+const isDay = (text: string): boolean => parseForeignTime(`${text}T00:00:00Z`)?.startsWith(text) ?? false
 
 /** A date that exists, such as 2026-11-30. */
 export const BookDaySchema = v.pipe(

@@ -71,6 +71,13 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   'mark-settlement-failed': { operator: 'ayu', settlement_id: '$settlement', notes: 'the bank refused it' },
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
   'get-settlement-statement': { settlement_id: '$settlement' },
+  'adjust-ledger': {
+    operator: 'ayu',
+    client_id: '$client',
+    kind: 'recovered',
+    amount_minor: 5_000,
+    reference: 'BANK-1',
+  },
   'audit-ledger': { client_id: '$client' },
   'get-books': { client_id: '$client' },
   'list-audit': { client_id: '$client' },

@@ -12,9 +12,9 @@ import type {
   Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secret.ts'
+import { BalanceSchema } from './balance-schema.ts'
 import { callJson, type HttpCall, type HttpOutcome } from './call-json.ts'
 import { rateLimits } from './rate-limits.ts'
-import { BalanceSchema } from './xendit-balance.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
 

@@ -1,60 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { handler as adjust } from '../../../functions/admin/adjust-ledger.ts'
-import type { ClientId } from '../../../shared/ids.ts'
-import { newHouseEntry } from '../../../shared/journal/house-entry.ts'
-import { houseTotals, putHouseEntry } from '../../../shared/journal/house-store.ts'
-import { readEntries } from '../../../shared/journal/read-entries.ts'
-import { getBalance } from '../../../shared/ledger/balance.ts'
-import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
+import { houseTotals } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import { minor } from '../../../shared/money.ts'
 import { settleClient } from '../../../shared/settlement/settle-client.ts'
-import { present } from '../../../shared/table/condition.ts'
-import { adjustmentKey } from '../../../shared/table/keys.ts'
-import { remove } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** A merchant, and an operator who adjusts its balance. */
-const aWorld = async () => {
-  const deps = memoryDeps()
-  const { clientId } = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
-  deps.clock.advance(60)
-  const adjusted = (fields: Fields = {}, on: TestDeps = deps) =>
-    invokeAdmin(adjust, on, {
-      operator: OPERATOR,
-      client_id: clientId,
-      kind: 'recovered',
-      amount_minor: 25_000,
-      reference: 'BANK-1',
-      ...fields,
-    })
-  return { deps, clientId, adjusted }
-}
-
-const entriesOf = async (deps: TestDeps, clientId: ClientId) => {
-  const span = { start: addMs(deps.now(), -30 * DAY_MS), end: addMs(deps.now(), 30 * DAY_MS) }
-  return (await readEntries(deps, { clientId, parts: 1, span, limit: 100 }, () => true)).entries
-}
-
-const pendingOf = async (deps: TestDeps, clientId: ClientId) => (await getBalance(deps, clientId)).pendingMinor
-
-/** A row of the provider that belongs to no client, as the sync books it. */
-const anUnclaimedRow = async (
-  deps: TestDeps,
-  { rowAt, type = 'unmatched' }: { rowAt: Timestamp; type?: 'unmatched' | 'withdrawal' },
-) => {
-  const row = { transactionId: 'txn-1', rowAt, providerMinor: minor(-30_000) }
-  await deps.table.transact(putHouseEntry(newHouseEntry({ ...row, type, postedAt: deps.now() })))
-}
-
-const correction = { kind: 'correction', amount_minor: -25_000, provider_transaction_id: 'txn-1' }
+import { anUnclaimedRow, aWorld, correction, entriesOf, pendingOf } from './adjusted-client.ts'
 
 describe('adjust-ledger (design section 10)', () => {
   it('books what a merchant paid back by bank, beside its audit record', async () => {
@@ -207,85 +159,5 @@ describe('adjust-ledger (design section 10)', () => {
       status: 404,
       body: { message: 'provider transaction not found' },
     })
-  })
-})
-
-describe('adjust-ledger beside others', () => {
-  it('posts after the fence that a settlement raised meanwhile', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-    const end = addMs(deps.now(), 5 * MINUTE_MS)
-    const racing = beforeFirst(deps, 'transact', () => raiseFence(deps, clientId, end))
-
-    const reply = await adjusted({}, racing)
-
-    expect(reply).toMatchObject({ status: 200, body: { posted_at: end } })
-    expect(await entriesOf(deps, clientId)).toMatchObject([{ postedAt: end, eligibleAt: end }])
-  })
-
-  it('gives up while the fence is raised again and again, and has written nothing', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-    let end = deps.now()
-    const table: TestDeps['table'] = {
-      ...deps.table,
-      transact: async (steps, options) => {
-        end = addMs(end, MINUTE_MS)
-        await raiseFence(deps, clientId, end)
-        return deps.table.transact(steps, options)
-      },
-    }
-
-    const reply = await adjusted({}, { ...deps, table })
-
-    expect(reply).toMatchObject({ status: 409, body: { code: 'conflict' } })
-    expect(await entriesOf(deps, clientId)).toStrictEqual([])
-    expect(await deps.table.get(adjustmentKey(clientId, 'BANK-1'))).toBeUndefined()
-  })
-
-  it('counts two write-offs at the same moment', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-    const racing = beforeFirst(deps, 'transact', () => adjusted({ kind: 'written_off', reference: 'W-1' }))
-
-    const reply = await adjusted({ kind: 'written_off', reference: 'W-2' }, racing)
-
-    expect(reply.status).toBe(200)
-    expect((await readWindow(deps, clientId)).writtenOffMinor).toBe(50_000)
-    expect(await pendingOf(deps, clientId)).toBe(50_000)
-  })
-
-  it('answers the entry of another call with the same reference', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-    const racing = beforeFirst(deps, 'transact', () => adjusted())
-
-    const reply = await adjusted({}, racing)
-
-    expect(reply.status).toBe(200)
-    expect(await entriesOf(deps, clientId)).toHaveLength(1)
-    expect(await pendingOf(deps, clientId)).toBe(25_000)
-  })
-
-  it('takes a row over once, for one of two corrections', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-    await anUnclaimedRow(deps, { rowAt: deps.now() })
-    const racing = beforeFirst(deps, 'transact', () => adjusted({ ...correction, reference: 'C-1' }))
-
-    const reply = await adjusted({ ...correction, reference: 'C-2' }, racing)
-
-    expect(reply).toMatchObject({
-      status: 409,
-      body: { message: 'provider transaction txn-1 was taken over by another correction' },
-    })
-    expect(await entriesOf(deps, clientId)).toHaveLength(1)
-  })
-
-  it('never writes over an entry', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-    await adjusted()
-    await deps.table.write(remove(adjustmentKey(clientId, 'BANK-1'), present('pk')))
-
-    const reply = await adjusted({ amount_minor: 1 })
-
-    expect(reply.status).toBe(409)
-    expect(await entriesOf(deps, clientId)).toMatchObject([{ netMinor: 25_000 }])
-    expect(await pendingOf(deps, clientId)).toBe(25_000)
   })
 })

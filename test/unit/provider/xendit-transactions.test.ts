@@ -58,6 +58,7 @@ describe('xendit listTransactions', () => {
       {
         type: 'payment',
         transactionId: 'txn_1',
+        providerMinor: 145_560,
         providerPaymentId: 'py-1',
         paymentRequestId: 'pr-1',
         reference: 'ref-1',
