@@ -1,4 +1,4 @@
-import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { breaks, type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
@@ -49,7 +49,9 @@ const auditChanged = (
       breaks(
         'ledger_shard.credited_at',
         String(number),
-        creditedAt === undefined ? creditedMinor !== 0 : isOutside(client.createdAt, addMs(now, SKEW_MS), creditedAt),
+        creditedAt === undefined
+          ? creditedMinor !== 0
+          : isOutside(addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS), creditedAt),
         'a time that has come',
         creditedAt ?? 'none',
       ),
