@@ -171,7 +171,7 @@ export const FLOWS: readonly Flow[] = [
   flow('settle', aged, settle),
   flow('settle, in steps', agedInNumbers, settle),
   flow('trigger', aged, trigger),
-  flow('mark paid', settled, onPrepared('mark-settlement-paid', { confirm_unfunded: true })),
+  flow('mark paid', settled, onPrepared('mark-settlement-paid', { bank_reference: 'BCA 17' })),
   flow('mark failed', settled, onPrepared('mark-settlement-failed')),
   flow('recredit', failed, onPrepared('recredit-settlement')),
   flow('record again', recredited, trigger),

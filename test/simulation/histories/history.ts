@@ -41,7 +41,6 @@ import { meddle } from './meddle.ts'
 import { drawOperation, type Play, payOut, settle } from './operations.ts'
 import { agedProblems, isAged } from './retention.ts'
 import { seenBy } from './seen-by.ts'
-import { booksProblems } from './watch-books.ts'
 
 export type HistoryOptions = {
   readonly seed: number
@@ -114,7 +113,6 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
     const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId, full: true }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
-  problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))
   for (const tenant of tenants) {
     const ask = asking(world, tenant)
     problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))

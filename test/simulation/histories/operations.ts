@@ -5,11 +5,11 @@ import { changeKeys } from '../scenes/change-keys.ts'
 import { growClient } from '../scenes/grow-client.ts'
 import { http } from '../scenes/http.ts'
 import { goOnLate } from '../scenes/money/go-on-late.ts'
+import { markPaid } from '../scenes/money/mark-paid.ts'
 import { moveTogether } from '../scenes/money/move-together.ts'
 import { payUnasked } from '../scenes/money/pay-unasked.ts'
 import { tangle } from '../scenes/money/tangle.ts'
 import { redeliverOwn } from '../scenes/own-deliveries.ts'
-import { payUnconfirmed } from '../scenes/pay-unconfirmed.ts'
 import { quarrel } from '../scenes/quarrel.ts'
 import { resolveSuspense } from '../scenes/resolve-suspense.ts'
 import { sellMany } from '../scenes/sell-many.ts'
@@ -21,7 +21,6 @@ import { takeBackTogether } from '../scenes/take-back-together.ts'
 import { changeTogether } from '../scenes/two-operators.ts'
 import { giveUp } from '../scenes/webhooks/give-up.ts'
 import { switchEndpointOff } from '../scenes/webhooks/switch-off.ts'
-import { meet } from '../sometimes/meet.ts'
 import type { Observations } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
 import { operate } from '../world/lambda.ts'
@@ -38,7 +37,6 @@ import type { EventPoller } from './event-poller.ts'
 import { lastSeconds } from './last-seconds.ts'
 import { payLostCreate } from './lost-create.ts'
 import { createStubbornly } from './stubborn-create.ts'
-import { lookAtBooks } from './watch-books.ts'
 
 export type Play = {
   readonly world: World
@@ -149,21 +147,7 @@ export const payOut: Operation = async ({ world }) => {
   if (recorded.length === 0) return
   const settlement = { ...OPERATOR, settlement_id: world.prng.pick(recorded).id }
   if (world.prng.chance(0.6)) {
-    const fieldError = (reply: Awaited<ReturnType<typeof operate>>, name: string): unknown =>
-      Object(reply?.body['field_errors'])[name]
-    const markPaid = (confirmed: object) =>
-      operate(world, 'mark-settlement-paid', { ...settlement, confirm_unfunded: true, ...confirmed })
-    let confirmed = {}
-    let paid = await markPaid(confirmed)
-    if (fieldError(paid, 'confirm_new_bank') !== undefined) {
-      meet(world, 'a payout is stopped by new bank details')
-      confirmed = { confirm_new_bank: true }
-      paid = await markPaid(confirmed)
-    }
-    const [needed] = /\d+/.exec(String(fieldError(paid, 'confirm_reversed'))) ?? []
-    if (needed === undefined) return
-    meet(world, 'a payout is stopped by money that went back')
-    await markPaid({ ...confirmed, confirm_reversed: Number(needed) })
+    await markPaid(world, settlement.settlement_id)
   } else {
     await operate(world, 'mark-settlement-failed', { ...settlement, notes: 'the bank refused it' })
     if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...settlement, notes: 'again' })
@@ -200,11 +184,9 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, redeliverOwn],
   [10, race],
   [2, growClient],
-  [2, lookAtBooks],
   [6, changeEndpoints],
   [5, changeKeys],
   [3, resolveSuspense],
-  [3, payUnconfirmed],
   [5, bookStrangely],
   [4, takeBackTogether],
   [2, trespassElsewhere],

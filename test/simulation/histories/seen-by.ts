@@ -32,6 +32,7 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   destinationsOfKey: seen.destinations,
   paymentsOfKey: seen.paymentsOfKey,
   logLines: world.logLines,
+  digestBlock: world.digestBlock,
   confidential: [
     PROVIDER_KEY,
     CALLBACK_TOKEN,

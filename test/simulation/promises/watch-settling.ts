@@ -1,4 +1,5 @@
-import { amount, booksOf, clientOf, kept, type RawItem, sum, text } from '../../support/books.ts'
+import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/books.ts'
+import { sweptBy } from '../../support/journal-books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { World } from '../world/world.ts'
 
@@ -18,21 +19,17 @@ const clockErrorOf = (world: World): (() => number) => {
   }
 }
 
-/** Of what stands behind a client's last window, and waits to be settled again, how much exceeds its floor. */
+/** Entries that no settlement has, and more of them than the client's floor. */
 const unsettledProblems = (world: World): readonly string[] => {
-  const { payments, reversals, windows, settlements } = booksOf(world.table.items())
+  const { entries, windows } = booksOf(world.table.items())
   return windows.flatMap((window) => {
     const clientId = clientOf(window)
     const floor = amount(world.table.item({ pk: `CLIENT#${clientId}`, sk: 'CLIENT' }) ?? {}, 'settlement_floor_minor')
-    const own = kept(payments, reversals).filter((payment) => payment['client_id'] === clientId)
-    const behind = own.filter((payment) => text(payment, 'paid_at') >= text(window, 'settled_until'))
-    const again = [...((window['recredited_ids'] ?? new Set()) as ReadonlySet<unknown>)].map((id) => {
-      const settlement = settlements.find((one) => one['settlement_id'] === id) ?? {}
-      return amount(settlement, 'net_minor') - amount(settlement, 'reversed_net_minor')
-    })
-    return [sum(behind, 'net_minor'), ...again]
-      .filter((minor) => minor > floor)
-      .map((minor) => `${minor} of ${clientId} are never settled, and its floor is ${floor}`)
+    const waiting = entries.filter(
+      (entry) => clientOf(entry) === clientId && text(entry, 'sk') >= text(window, 'settled_until'),
+    )
+    const minor = sum(waiting, 'net_minor')
+    return minor > floor ? [`${minor} of ${clientId} are never settled, and its floor is ${floor}`] : []
   })
 }
 
@@ -55,21 +52,17 @@ export const watchSettling = (world: World, seen: Observations): (() => readonly
 
   const ageProblems = (settlement: RawItem): string[] => {
     const id = text(settlement, 'settlement_id')
-    const [start, end] = [text(settlement, 'period_start'), text(settlement, 'period_end')]
     const nowMs = world.scheduler.nowMs()
-    const own = world.table.items('PAYMENT#').filter((payment) => {
-      const paidAt = text(payment, 'paid_at')
-      return payment['client_id'] === settlement['client_id'] && paidAt >= start && paidAt < end
-    })
-    const young = own.filter((payment) => {
-      const sinceMs = succeededMs.get(text(payment, 'pk')) ?? nowMs
+    const end = text(settlement, 'swept_until')
+    const own = booksOf(world.table.items()).entries.filter((entry) => clientOf(entry) === settlement['client_id'])
+    const paid = sweptBy(settlement, own).filter(({ type }) => type === 'payment')
+    const young = paid.filter((entry) => {
+      const sinceMs = succeededMs.get(`PAYMENT#${text(entry, 'payment_id')}`) ?? nowMs
       return nowMs - sinceMs < DAY_MS - TRIED_MS - 2 * clockError()
     })
     return [
-      ...young.map((payment) => `settlement ${id} has a payment that was paid today: ${text(payment, 'pk')}`),
-      ...(Date.parse(end) - 1 > nowMs - DAY_MS + clockError()
-        ? [`settlement ${id} ends within the last 24 hours`]
-        : []),
+      ...young.map((payment) => `settlement ${id} has a payment that was paid today: ${text(payment, 'payment_id')}`),
+      ...(Date.parse(end) - 1 > nowMs + clockError() ? [`settlement ${id} ends in the future`] : []),
     ]
   }
 

@@ -65,14 +65,6 @@ const ofFees: readonly Rule<Write>[] = [
       return isFinal(after) && (status !== after['fee_status'] || feeMinor !== after['provider_fee_minor'])
     },
   ],
-  [
-    'was settled by the provider and its fee can still change',
-    ({ world, key, after }) =>
-      after['provider_settled_at'] !== undefined &&
-      after['fee_status'] === 'estimated' &&
-      // A row that nobody can believe says when all the same.
-      world.table.item({ pk: `SUSPENSE#${key.pk.slice('PAYMENT#'.length)}#fee_changed`, sk: 'SUSPENSE' }) === undefined,
-  ],
   ['was settled by the provider at two times', (write) => isRewritten(write, 'provider_settled_at')],
   [
     'has for actual what the provider has not kept',
@@ -91,80 +83,58 @@ const ofFees: readonly Rule<Write>[] = [
   ],
 ]
 
-type Reversal = {
-  readonly amountMinor?: number
-  readonly wholeAt?: string
-  readonly undoneAt?: string
-  readonly deductedAt?: string
-  readonly whole?: {
-    readonly transactionId: string
-    readonly kind: string
-    readonly amountMinor: number
-    readonly beyond?: true
-  }
-}
-const reversalOf = (item: RawItem): Reversal => item['reversal'] ?? {}
-const idsOf = (item: RawItem): ReadonlySet<string> => (item['reversal_ids'] ?? new Set()) as ReadonlySet<string>
-const newIds = ({ before, after }: Write) => [...idsOf(after)].filter((id) => !idsOf(before).has(id))
+type Movement = { readonly type: string; readonly transactionId: string; readonly providerMinor: number }
+const movementsOf = (item: RawItem): readonly Movement[] => (item['movements'] ?? []) as readonly Movement[]
+const newMovements = ({ before, after }: Write) => movementsOf(after).slice(movementsOf(before).length)
 
 /** The provider's row, under its own id or the one that it was shown by a second time. */
-const rowOf = ({ provider }: World, id: string | undefined) =>
-  provider.rowsAsTheyStand().find((record) => id !== undefined && (record.id === id || record.duplicateId === id))?.row
+const rowOf = ({ provider }: World, id: string) =>
+  provider.rowsAsTheyStand().find((record) => record.id === id || record.duplicateId === id)?.row
 
-const TURNED = ['VOIDED', 'REVERSED']
-const isAll = (row: NonNullable<ReturnType<typeof rowOf>>, payment: RawItem): boolean =>
-  TURNED.includes(row.status) || Math.abs(row.amount) >= amount(payment, 'notional_minor')
+const nameOf = ({ type, transactionId }: Movement) => `${type} ${transactionId}`
 
-/** What of it had gone back and had not come again. */
-const stood = ({ amountMinor = 0, undoneAt, whole }: Reversal): number =>
-  undoneAt !== undefined && whole ? amountMinor - whole.amountMinor : amountMinor
+const ofMovements: readonly Rule<Write>[] = [
+  [
+    'forgets by what its money moved',
+    ({ before, after }) => movementsOf(before).some((one, at) => nameOf(one) !== nameOf(movementsOf(after)[at] ?? one)),
+  ],
+  ['has its money moved by two rows at once', (write) => newMovements(write).length > 1],
+  [
+    'has its money moved twice by one row',
+    ({ after }) => new Set(movementsOf(after).map(nameOf)).size < movementsOf(after).length,
+  ],
+  [
+    'has its money moved by no row of the provider',
+    (write) => newMovements(write).some(({ transactionId }) => rowOf(write.world, transactionId) === undefined),
+  ],
+  [
+    'has money moved and nobody is told',
+    (write) =>
+      newMovements(write).some((one) => write.world.table.items(`SUSPENSE#${one.transactionId}#`).length === 0),
+  ],
+]
 
-const ofReversals: readonly Rule<Write>[] = [
-  ['forgets by what money went back', ({ before, after }) => [...idsOf(before)].some((id) => !idsOf(after).has(id))],
+/** A payment's place among the open ones, and its entries, by what it says. */
+const ofPosting: readonly Rule<Write>[] = [
   [
-    'has money go back or come again by nothing, or by two things at once',
+    'has succeeded and is neither open nor posted, or both',
+    ({ after }) =>
+      (after['status'] === 'succeeded') !== (after['open_at'] !== undefined || after['posted_at'] !== undefined) ||
+      (after['open_at'] !== undefined && after['posted_at'] !== undefined),
+  ],
+  ['is posted at another time than before', (write) => isRewritten(write, 'posted_at')],
+  [
+    'changes its net after it was posted',
+    (write) => write.before['posted_at'] !== undefined && isRewritten(write, 'net_minor'),
+  ],
+  [
+    'moves money and keeps its money_version',
     (write) => {
-      const moved = JSON.stringify(write.before['reversal']) !== JSON.stringify(write.after['reversal'])
-      return newIds(write).length !== (moved ? 1 : 0)
+      const moves = ['posted_at', 'movements', 'late_row_at', 'net_minor']
+      const isMoved = write.before['status'] === 'succeeded' && moves.some((name) => isChanged(write, name))
+      const isSame = moves.every((name) => JSON.stringify(write.before[name]) === JSON.stringify(write.after[name]))
+      return isMoved && !isSame && !isChanged(write, 'money_version')
     },
-  ],
-  [
-    'goes back whole by a part of it',
-    (write) => {
-      const row = rowOf(write.world, newIds(write)[0])
-      const isWhole = reversalOf(write.after).wholeAt !== undefined && reversalOf(write.before).wholeAt === undefined
-      return isWhole && row !== undefined && !isAll(row, write.after)
-    },
-  ],
-  [
-    'comes again by what is not all that one dispute took',
-    (write) => {
-      const [was, is] = [reversalOf(write.before), reversalOf(write.after)]
-      const row = rowOf(write.world, newIds(write)[0])
-      if (is.undoneAt === undefined || is.undoneAt === was.undoneAt) return false
-      const isMeant =
-        row?.type === 'CHARGEBACK_REVERSAL' && Math.abs(row.amount) >= amount(write.after, 'notional_minor')
-      return !isMeant || was.wholeAt === undefined || was.whole?.kind !== 'chargeback' || was.whole.beyond === true
-    },
-  ],
-  [
-    'has another amount gone back than the provider says',
-    (write) => {
-      const [id] = newIds(write)
-      const row = rowOf(write.world, id)
-      if (row === undefined) return false
-      const [was, is] = [reversalOf(write.before), reversalOf(write.after)]
-      const isUndone = row.type === 'CHARGEBACK_REVERSAL'
-      return is.amountMinor !== (isUndone ? was.amountMinor : stood(was) + Math.abs(row.amount))
-    },
-  ],
-  [
-    'is deducted and its fee can still change',
-    ({ after }) => reversalOf(after).deductedAt !== undefined && after['fee_status'] === 'estimated',
-  ],
-  [
-    'has money go back and nobody is told',
-    (write) => newIds(write).some((id) => write.world.table.items(`SUSPENSE#${id}#`).length === 0),
   ],
 ]
 
@@ -190,6 +160,6 @@ const watchAssumed = (world: World): Rule<Write> => {
 
 /** Checked at every write to a payment: its fee, and what went back of it, are what the provider's own rows say. */
 export const watchFeeFields = (world: World, seen: Observations): void => {
-  const rules = [...ofFees, ...ofReversals, watchAssumed(world)]
+  const rules = [...ofFees, ...ofMovements, ...ofPosting, watchAssumed(world)]
   watchRules(world, seen, ({ sk }, { after }) => (sk === 'PAYMENT' && isVisible(after) ? rules : []))
 }

@@ -1,5 +1,5 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { amount, type RawItem, text } from '../../support/books.ts'
+import { amount, isOpen, partIn, type RawItem, text } from '../../support/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { APART_MS } from './rules.ts'
@@ -9,7 +9,7 @@ type Entries = ReadonlyMap<string, number>
 
 const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
 const COUNTS = STATUSES.map((status) => `count_${status}`)
-const FIGURES = ['settled_minor', 'available_minor', 'in_settlement_minor', 'paid_out_minor', 'reversed_swept_minor']
+const FIGURES = ['available_minor', 'in_settlement_minor', 'paid_out_minor', 'written_off_minor']
 
 const ledgerOf = (payment: RawItem): string => {
   const part = amount(payment, 'part')
@@ -17,46 +17,44 @@ const ledgerOf = (payment: RawItem): string => {
 }
 
 /** What one item, as it stands, puts into each account. */
-type Posting = (item: RawItem, world: World) => readonly (readonly [account: string, minor: number])[]
+type Posting = (item: RawItem) => readonly (readonly [account: string, minor: number])[]
 
+/** An open payment is credited by itself, a posted one by its entries. */
 const ofPayment: Posting = (item) => {
   const status = text(item, 'status')
   if (!STATUSES.includes(status)) return []
   const ledger = ledgerOf(item)
+  const openNet = isOpen(item) ? amount(item, 'net_minor') - amount(item, 'taken_back_minor') : 0
   return [
     [`${ledger} count_${status}`, 1],
-    [`${ledger} credited_minor`, status === 'succeeded' ? amount(item, 'net_minor') : 0],
+    [`${ledger} credited_minor`, openNet],
   ]
 }
 
-const isDeduction = ({ part, undone_by: undoneBy, undoes, reinstated }: RawItem): boolean =>
-  [part, undoneBy, undoes, reinstated].every((mark) => mark === undefined)
-
-const ofReversal: Posting = (item, { table }) => {
-  const payment = table.item({ pk: `PAYMENT#${text(item, 'payment_id')}`, sk: 'PAYMENT' }) ?? {}
-  const sign = item['reinstated'] === true ? 1 : isDeduction(item) ? -1 : 0
-  return [[`${ledgerOf(payment)} credited_minor`, sign * amount(item, 'net_minor')]]
+const ofEntry: Posting = (item) => {
+  const net = amount(item, 'net_minor')
+  const [client = ''] = partIn(item).split('#')
+  if (item['type'] === 'recredit') return [[`LEDGER#${client} available_minor`, net]]
+  const credited = [`LEDGER#${partIn(item)} credited_minor`, net] as const
+  return item['type'] === 'written_off' ? [credited, [`LEDGER#${client} written_off_minor`, net]] : [credited]
 }
 
-/** A settlement's net is in one place at a time; what went back of it is left out by its re-credit. */
+/** A settlement's net is in one place at a time; its re-credits were available before. */
 const ofSettlement: Posting = (item) => {
-  const [net, reversed] = [amount(item, 'net_minor'), amount(item, 'reversed_net_minor')]
+  const net = amount(item, 'net_minor')
   const isPaid = item['status'] === 'manual_paid'
   const isRecredited = item['recredited_at'] !== undefined
-  const isAgain = item['replaces'] !== undefined
   const of = (figure: string, minor: number) => [`LEDGER#${text(item, 'client_id')} ${figure}`, minor] as const
   return [
-    of('settled_minor', isAgain ? 0 : net),
     of('in_settlement_minor', isPaid || isRecredited ? 0 : net),
     of('paid_out_minor', isPaid ? net : 0),
-    of('available_minor', (isRecredited ? net - reversed : 0) - (isAgain ? net : 0)),
-    of('reversed_swept_minor', isRecredited ? reversed : 0),
+    of('available_minor', -amount(item, 'recredited_minor')),
   ]
 }
 
 const POSTINGS: readonly (readonly [RegExp, Posting])[] = [
   [/^PAYMENT#\S+ PAYMENT$/, ofPayment],
-  [/^LEDGER#\S+#REVERSALS /, ofReversal],
+  [/^JOURNAL#(?!house#)/, ofEntry],
   [/^SETTLEMENT#/, ofSettlement],
 ]
 
@@ -66,13 +64,13 @@ const postingOf = ({ pk, sk }: TableChange['key']): Posting | undefined =>
 const add = (entries: Map<string, number>, account: string, minor: number) =>
   entries.set(account, (entries.get(account) ?? 0) + minor)
 
-/** What payments, reversals and settlements say that the ledger must move by. */
-const due = (world: World, written: readonly TableChange[]): Entries => {
+/** What payments, entries and settlements say that the ledger must move by. */
+const due = (written: readonly TableChange[]): Entries => {
   const entries = new Map<string, number>()
   for (const { key, before, after } of written) {
     const posting = postingOf(key)
-    for (const [account, minor] of (before && posting?.(before, world)) ?? []) add(entries, account, -minor)
-    for (const [account, minor] of (after && posting?.(after, world)) ?? []) add(entries, account, minor)
+    for (const [account, minor] of (before && posting?.(before)) ?? []) add(entries, account, -minor)
+    for (const [account, minor] of (after && posting?.(after)) ?? []) add(entries, account, minor)
   }
   return entries
 }
@@ -90,7 +88,7 @@ const found = (written: readonly TableChange[]): Entries => {
 /** Figures that the balance shows, and the time of their last change: `updated_at` is the latest of these times. */
 const TIMED = [
   { kind: 'SHARD#', figures: ['credited_minor'], time: 'credited_at' },
-  { kind: 'WINDOW', figures: ['settled_minor', 'available_minor'], time: 'changed_at' },
+  { kind: 'WINDOW', figures: ['available_minor'], time: 'changed_at' },
 ]
 
 /** One job writes several changes with one time, and repeats each of them for a minute. */
@@ -107,13 +105,13 @@ const withoutTime = (written: readonly TableChange[], nowMs: number): readonly s
   })
 
 /**
- * Checked at every single write: what it moves in a client's ledger is what its payments, reversals and settlements say, to
+ * Checked at every single write: what it moves in a client's ledger is what its payments, entries and settlements say, to
  * the rupiah and in the part that is theirs. Both are one transaction, or neither happens.
  */
 export const watchLedger = (world: World, seen: Observations): void => {
   world.onWritten.push((written) => {
     seen.problems.push(...withoutTime(written, world.scheduler.nowMs()))
-    const [expected, moved] = [due(world, written), found(written)]
+    const [expected, moved] = [due(written), found(written)]
     for (const account of new Set([...expected.keys(), ...moved.keys()])) {
       const [must, does] = [expected.get(account) ?? 0, moved.get(account) ?? 0]
       if (must !== does) seen.problems.push(`${account} moves by ${does} in one write, its documents by ${must}`)

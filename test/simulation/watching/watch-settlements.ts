@@ -2,48 +2,40 @@ import { amount, type RawItem, text } from '../../support/books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { isChanged, isRewritten, type Rule, setMoved, type Write, watchRules } from './rules.ts'
+import { isRewritten, type Rule, type Write, watchRules } from './rules.ts'
 
 const FIXED = [
   'client_id',
-  'period_start',
-  'period_end',
+  'swept_from',
+  'swept_until',
   'gross_minor',
   'provider_fees_minor',
   'markup_minor',
   'net_minor',
   'payment_count',
+  'recredited_minor',
+  'unproven_minor',
+  'entry_count',
+  'digest',
+  'totals',
+  'previous_id',
   'triggered_by',
   'bank',
-  'replaces',
+  'bank_reference',
   'created_at',
   'settled_at',
   'recredited_at',
 ]
 
-const REVERSED = ['reversed_gross_minor', 'reversed_provider_fees_minor', 'reversed_markup_minor', 'reversed_net_minor']
-const SUMS = ['gross_minor', 'provider_fees_minor', 'markup_minor', 'net_minor'] as const
-
 /** So long a function may take from its read of a client to what it writes. */
 const RUN_MS = 5 * 60_000
 const NEW_BANK_MS = 3 * 86_400_000
-
-const byId = ({ table }: World, id: unknown): RawItem | undefined =>
-  table.item({ pk: `SETTLEMENT#${String(id)}`, sk: 'SETTLEMENT' })
 
 /** Of the client, beside this one. */
 const others = ({ world, after }: Write): readonly RawItem[] =>
   world.table
     .items('SETTLEMENT#')
     .filter((one) => one['client_id'] === after['client_id'] && one['settlement_id'] !== after['settlement_id'])
-
-/** Money of its payments that went back and has not come again: what whoever pays it out must say it knows. */
-const toConfirm = (settlement: RawItem): number => {
-  const [gone, undone] = [amount(settlement, 'reversed_count'), amount(settlement, 'undone_count')]
-  return gone > undone ? gone : 0
-}
-
-const grows = ({ before, after }: Write, attribute: string) => amount(after, attribute) - amount(before, attribute)
 
 const whenRecorded: readonly Rule<Write>[] = [
   [
@@ -52,7 +44,7 @@ const whenRecorded: readonly Rule<Write>[] = [
   ],
   [
     'begins with an end',
-    ({ after }) => ['settled_at', 'recredited_at', 'notes', ...REVERSED].some((name) => after[name] !== undefined),
+    ({ after }) => ['settled_at', 'recredited_at', 'notes', 'bank_reference'].some((name) => after[name] !== undefined),
   ],
   [
     'does not add up',
@@ -60,37 +52,15 @@ const whenRecorded: readonly Rule<Write>[] = [
       amount(after, 'gross_minor') - amount(after, 'provider_fees_minor') - amount(after, 'markup_minor') !==
       after['net_minor'],
   ],
-  ['is of no time', ({ after }) => text(after, 'period_start') >= text(after, 'period_end')],
+  ['is of no time', ({ after }) => text(after, 'swept_from') >= text(after, 'swept_until')],
   [
     'is of a span that another one has',
     (write) =>
-      write.after['replaces'] === undefined &&
       others(write).some(
         (one) =>
-          text(one, 'period_start') < text(write.after, 'period_end') &&
-          text(write.after, 'period_start') < text(one, 'period_end'),
+          text(one, 'swept_from') < text(write.after, 'swept_until') &&
+          text(write.after, 'swept_from') < text(one, 'swept_until'),
       ),
-  ],
-  [
-    'takes the place of one that does not wait for it',
-    (write) => {
-      const { replaces } = write.after
-      if (replaces === undefined) return false
-      const replaced = byId(write.world, replaces)
-      const isWaiting = replaced?.['status'] === 'failed' && replaced['recredited_at'] !== undefined
-      return !isWaiting || others(write).some((one) => one['replaces'] === replaces)
-    },
-  ],
-  [
-    'is not what remains of the one in whose place it is',
-    ({ world, after }) => {
-      const replaced = after['replaces'] === undefined ? undefined : byId(world, after['replaces'])
-      if (replaced === undefined) return false
-      const spans = ['period_start', 'period_end', 'client_id'].every((name) => replaced[name] === after[name])
-      return (
-        !spans || SUMS.some((name) => amount(replaced, name) - amount(replaced, `reversed_${name}`) !== after[name])
-      )
-    },
   ],
 ]
 
@@ -109,32 +79,8 @@ const always: readonly Rule<Write>[] = [
     ({ after }) => after['recredited_at'] !== undefined && after['status'] !== 'failed',
   ],
   [
-    'is paid out, and yet more of its money goes back here',
-    (write) =>
-      write.before['status'] === 'manual_paid' &&
-      (isChanged(write, 'reversed_count') || setMoved(write, 'reversed_payment_ids').added.length > 0),
-  ],
-  ['counts what went back otherwise than one by one', (write) => ![0, 1].includes(grows(write, 'reversed_count'))],
-  ['counts what came again otherwise than one by one', (write) => ![0, 1].includes(grows(write, 'undone_count'))],
-  [
-    'has more come again than went back',
-    ({ after }) => amount(after, 'undone_count') > amount(after, 'reversed_count'),
-  ],
-  [
-    'has money come again although a re-credit has left it out',
-    (write) => write.before['recredited_at'] !== undefined && isChanged(write, 'undone_count'),
-  ],
-  [
-    'loses or gains sums without a payment that went back or came again',
-    (write) => {
-      const { added, removed } = setMoved(write, 'reversed_payment_ids')
-      const sums = (ids: readonly unknown[], name: string) =>
-        ids.reduce<number>((total, id) => {
-          const payment = write.world.table.item({ pk: `PAYMENT#${String(id)}`, sk: 'PAYMENT' }) ?? {}
-          return total + amount(payment, name)
-        }, 0)
-      return grows(write, 'reversed_net_minor') !== sums(added, 'net_minor') - sums(removed, 'net_minor')
-    },
+    'is paid out without the reference of its transfer',
+    ({ after }) => (after['status'] === 'manual_paid') !== (after['bank_reference'] !== undefined),
   ],
 ]
 
@@ -143,15 +89,16 @@ type Asked = Readonly<Record<string, unknown>>
 
 const payoutRules = (asked: Asked): readonly Rule<Write>[] => [
   [
-    'is paid out though nobody has said how much of it went back',
-    ({ before }) => toConfirm(before) !== Number(asked['confirm_reversed'] ?? 0),
+    'is paid out to a new account that no operator has confirmed',
+    ({ before, nowMs }) => {
+      const { since, isChange } = Object(before['bank'])
+      const isNew = isChange === true && nowMs < Date.parse(since) + NEW_BANK_MS - 20_000
+      return isNew && Object(asked['confirm']).new_bank !== true
+    },
   ],
   [
-    'is paid out to a new account that nobody has confirmed',
-    ({ before, nowMs }) => {
-      const { since, replaces } = Object(before['bank'])
-      return replaces === true && nowMs < Date.parse(since) + NEW_BANK_MS - 20_000 && asked['confirm_new_bank'] !== true
-    },
+    'is paid out and no operator has confirmed what is unproven of it',
+    ({ before }) => (Object(asked['confirm']).unproven ?? 0) !== amount(before, 'unproven_minor'),
   ],
 ]
 
@@ -186,7 +133,7 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
     'is to go to an account that its client had before its payments were read',
     ({ after, acting }) => {
       const listedMs = acting && world.listedMs.get(acting)
-      if (after['replaces'] !== undefined || listedMs === undefined) return false
+      if (listedMs === undefined) return false
       return !(banks.get(text(after, 'client_id')) ?? []).some(
         ({ bank, untilMs }) => bank === JSON.stringify(after['bank']) && untilMs >= listedMs,
       )

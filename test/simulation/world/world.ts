@@ -99,6 +99,7 @@ export const createWorld = ({
     /** Whose money went back last, until the sync asks the next time. */
     unreadBack: undefined as string | undefined,
     providerFees,
+    digestBlock: historySteps.block,
     /** What background work may ask: as much as the provider publishes, or so little that it bites. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     rowsAPage,

@@ -6,23 +6,12 @@ import { invoke, operate } from '../../world/lambda.ts'
 import type { World } from '../../world/world.ts'
 import { takeBack } from '../odd-rows.ts'
 import type { Scene } from '../scene.ts'
+import { markPaid } from './mark-paid.ts'
 
 type Act = () => Promise<unknown>
 
 const DAY_MS = 86_400_000
 const OPERATOR = { operator: 'sim' }
-
-/** An operator who confirms all that the settlement says at this moment. */
-const markPaid = (world: World, settlement: RawItem): Promise<unknown> => {
-  const gone = amount(settlement, 'reversed_count') - amount(settlement, 'undone_count')
-  return operate(world, 'mark-settlement-paid', {
-    ...OPERATOR,
-    settlement_id: text(settlement, 'settlement_id'),
-    confirm_unfunded: true,
-    confirm_new_bank: true,
-    ...(gone > 0 && { confirm_reversed: gone }),
-  })
-}
 
 /** What operators may do about a settlement as it stands; of its client's, what is not settled yet is settled. */
 export const actsOn = (world: World, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
@@ -32,7 +21,11 @@ export const actsOn = (world: World, clientId: string, settlement: RawItem | und
   const recredit = () => operate(world, 'recredit-settlement', named)
   if (settlement['status'] === 'failed') return [recredit, recredit]
   if (settlement['status'] !== 'recorded') return [trigger]
-  return [() => markPaid(world, settlement), () => operate(world, 'mark-settlement-failed', named), trigger]
+  return [
+    () => markPaid(world, text(settlement, 'settlement_id')),
+    () => operate(world, 'mark-settlement-failed', named),
+    trigger,
+  ]
 }
 
 const settlementsOf = ({ table }: World, clientId: string): readonly RawItem[] =>
