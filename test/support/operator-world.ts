@@ -1,9 +1,11 @@
 import { minor } from '../../shared/money.ts'
+import { bookSuspense } from '../../shared/posting/house-journal.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
+import { noteFound } from '../../shared/verdict/note-found.ts'
 import { issueKey } from './client-builders.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
 import { settled } from './payout-builders.ts'
-import { aDayLater, aSucceededPayment, fail, withFloor } from './settlement-builders.ts'
+import { aDayLater, aSucceededPayment, auditedNow, fail, withFloor } from './settlement-builders.ts'
 import { creditedPayment, paidUpstream } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts'
@@ -23,7 +25,12 @@ export const operatorWorld = async (deps: TestDeps) => {
   const delivery = await storedDelivery(deps, endpoint, ABANDONED)
   const suspense = `py-held-${deps.newId()}`
   const capture = { providerPaymentId: suspense, capturedMinor: minor(5_000) }
-  await recordSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
+  const held = heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+  await recordSuspense(deps, held)
+  await bookSuspense(deps, held, { transactionId: 'txn-held', rowAt: deps.now(), providerMinor: minor(5_000) })
+  await auditedNow(deps, settlement)
+  const standing = { what: 'window.written_off_minor', id: stranger.clientId, expected: 0, found: 1 }
+  await noteFound(deps, stranger.clientId, new Map([['figures', [standing]]]), undefined)
   const names: Readonly<Record<string, string>> = {
     $client: client.clientId,
     $stranger: stranger.clientId,
@@ -67,7 +74,16 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   redeliver: { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint', since: '2026-11-20T04:00:00Z' },
   'trigger-settlement': { operator: 'ayu', client_id: '$client' },
   'list-settlements': { client_id: '$client' },
-  'mark-settlement-paid': { operator: 'ayu', settlement_id: '$settlement', confirm_unfunded: true },
+  'mark-settlement-paid': { operator: 'ayu', settlement_id: '$settlement', bank_reference: 'BCA 17' },
+  'accept-difference': {
+    operator: 'ayu',
+    client_id: '$stranger',
+    what: 'window.written_off_minor',
+    id: '$stranger',
+    expected: 0,
+    found: 1,
+    notes: 'known',
+  },
   'mark-settlement-failed': { operator: 'ayu', settlement_id: '$settlement', notes: 'the bank refused it' },
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
   'get-settlement-statement': { settlement_id: '$settlement' },
@@ -82,5 +98,5 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   'get-books': { client_id: '$client' },
   'list-audit': { client_id: '$client' },
   'list-suspense': {},
-  'resolve-suspense': { operator: 'ayu', suspense_id: '$suspense', resolution: 'refunded' },
+  'resolve-suspense': { operator: 'ayu', suspense_id: '$suspense', resolution: 'written_off' },
 }

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { type Event, EventSchema } from '../../shared/event/event.ts'
 import { findEvent } from '../../shared/event/event-store.ts'
 import { deliveryIdFor, EndpointIdSchema, slotOf } from '../../shared/ids.ts'
+import { newWindow } from '../../shared/ledger/window-store.ts'
 import { endpointSecretName } from '../../shared/secrets.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { exists, isNew } from '../../shared/table/condition.ts'
@@ -39,6 +40,8 @@ export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint
     ...overrides,
   }
   await deps.table.write(insertEndpoint(endpoint))
+  // Every client has a window from birth; one that is there stays.
+  await deps.table.write(newWindow(endpoint.clientId, { bornAt: deps.now(), parts: 1 }))
   deps.secretValues.set(endpoint.secretName, SIGNING_SECRET)
   return endpoint
 }

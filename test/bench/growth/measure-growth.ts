@@ -7,7 +7,7 @@ import type { Deps } from '../../../shared/deps.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { listPayments } from '../../../shared/payment/list-payments.ts'
 import { paymentsOfReference } from '../../../shared/payment/reference-store.ts'
-import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
+import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
@@ -158,7 +158,13 @@ export const measureGrowth = async (payments: number): Promise<Growth> => {
     paymentsOfReference(deps, { client, reference: REFERENCE, status: undefined, page: { page: 1, perPage: 25 } }),
   )
   await measure('mark paid', () =>
-    markSettlementPaid(deps, { settlementId, operator: 'bench', bankReference: 'bench', notes: undefined }),
+    markSettlementPaid(deps, {
+      settlementId,
+      operator: 'bench',
+      bankReference: 'bench',
+      notes: undefined,
+      confirm: {},
+    }),
   )
   await measure('audit of all of them, the first', audit)
   await makePayments(deps, client, NEW_PAYMENTS, clock.now)

@@ -38,9 +38,10 @@ describe('create-client (design section 7)', () => {
       settlement_floor_minor: 10_000,
       bank: null,
       bank_since: null,
-      bank_replaced: false,
+      bank_is_change: false,
       return_url: null,
       rate_limit_per_second: null,
+      payout_hold: null,
       ledger_parts: 1,
       created_at: deps.now(),
     }
@@ -62,7 +63,13 @@ describe('create-client (design section 7)', () => {
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
 
     const clientId = theId(body)
-    const known = { ledger_parts: 1, bank_since: deps.now(), bank_replaced: false, created_at: deps.now() }
+    const known = {
+      payout_hold: null,
+      ledger_parts: 1,
+      bank_since: deps.now(),
+      bank_is_change: false,
+      created_at: deps.now(),
+    }
     expect(body).toStrictEqual({ client_id: clientId, ...fields, ...known })
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual({
       ...windowKey(clientId),

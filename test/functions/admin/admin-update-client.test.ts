@@ -115,7 +115,7 @@ describe('update-client (design section 7)', () => {
     expect(answer).toStrictEqual({ status: 200, body: { ...before, ledger_parts: 4 } })
     expect(before).toMatchObject({ ledger_parts: 1 })
     expect((await trail()).map(({ after }) => Object(after).ledger_parts)).toStrictEqual([1, 4, 16])
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 16, settledMinor: 0 })
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 16, paidOutMinor: 0 })
     // The four are not in force yet, and need never be.
     expect((await now())?.ledgerParts).toStrictEqual({ number: 16, before: 1, from: addMs(deps.now(), 60_000) })
     expect(await change({ ledger_parts: 16 })).toMatchObject({ status: 200, body: { ledger_parts: 16 } })
@@ -191,7 +191,7 @@ describe('update-client (design section 7)', () => {
     const { status } = await change({ operator: 'budi', bank: OTHER })
 
     expect(status).toBe(200)
-    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_replaced: true })
+    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
     const message: unknown = expect.stringMatching(new RegExp(`^budi .*…${BANK.bank_account_no.slice(-4)} .*BNI …7766`))
     expect(told(deps)).toStrictEqual([['client.bank_changed', client.clientId, message]])
     expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
@@ -204,12 +204,12 @@ describe('update-client (design section 7)', () => {
     const first = await shown()
     deps.clock.advance(60)
     await change({ bank: BANK, name: 'same account' })
-    expect(await shown()).toMatchObject({ bank_since: Object(first)['bank_since'], bank_replaced: false })
+    expect(await shown()).toMatchObject({ bank_since: Object(first)['bank_since'], bank_is_change: false })
 
     await change({ bank: null })
     await change({ bank: OTHER })
 
-    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_replaced: true })
+    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
     expect(told(deps)).toHaveLength(1)
   })
 

@@ -17,7 +17,7 @@ import { aPendingPayment, aStoredClient } from '../../support/payment-builders.t
 const RUNS = { numRuns: 200 }
 
 const SCHEDULES = {
-  'check-due-work': { handler: checkDueWork, result: { event: 0, alert: 0, delivery: 0, payment: 0 } },
+  'check-due-work': { handler: checkDueWork, result: { event: 0, alert: 0, delivery: 0, payment: 0, audit: 0 } },
   'audit-clients': { handler: auditClients, result: { clients: 1 } },
   'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 } },
   'sync-provider-transactions': {

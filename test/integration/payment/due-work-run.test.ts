@@ -38,7 +38,7 @@ describe('checkDueWork (design section 4)', () => {
   it('hands each slot to workers of its kind, and all of it is done', async () => {
     const deps = await oneOfEachKind()
 
-    expect(await checkDueWork(deps)).toStrictEqual({ event: 1, alert: 1, delivery: 1, payment: 1 })
+    expect(await checkDueWork(deps)).toStrictEqual({ event: 1, alert: 1, delivery: 1, payment: 1, audit: 0 })
     await work(deps, 'due-payments', 'due-events', 'due-deliveries', 'due-alerts')
 
     expect(deps.provider.countOf('cancelRequest')).toBe(1)

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import type { HouseEntryType } from '../../../shared/journal/house-entry.ts'
-import { findHouseEntry } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
@@ -9,6 +8,7 @@ import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../
 import { type OperatorResolution, resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { houseEntryKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
@@ -34,7 +34,7 @@ const bookedIn = async (deps: TestDeps): Promise<Suspense> => {
 }
 
 const houseEntryOf = (deps: TestDeps, transactionId: string, type: HouseEntryType, rowAt: Timestamp) =>
-  findHouseEntry(deps, { transactionId, type, rowAt })
+  deps.table.get(houseEntryKey(rowAt.slice(0, 10), transactionId, type))
 
 const resolve = (deps: TestDeps, { suspenseId }: Suspense) =>
   resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded_by_bank', notes: undefined })

@@ -192,7 +192,7 @@ describe('money of a payment that was paid out', () => {
     await payOut(deps, await sweptNow(deps, client))
     await heard(deps, payment, aChargeback(deps, 100_000))
     deps.clock.advance(60)
-    expect(await writeOff(deps, client, 95_460)).toBe(true)
+    await writeOff(deps, client, 95_460)
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
 
     await heard(deps, payment, aWin(deps, 100_000))
@@ -210,7 +210,7 @@ describe('money of a payment that was paid out', () => {
     aDayLater(deps)
     await payOut(deps, await sweptNow(deps, client))
     await heard(deps, payment, aChargeback(deps, 100_000))
-    expect(await writeOff(deps, client, 40_000)).toBe(true)
+    await writeOff(deps, client, 40_000)
 
     await heard(deps, payment, aWin(deps, 100_000))
 

@@ -84,7 +84,7 @@ describe('marking a settlement paid', () => {
     const settlement = await settled(deps, client, 50_000)
     await deps.table.write(remove(windowKey(client.clientId), exists))
 
-    await expect(payOut(deps, settlement)).rejects.toThrow('no settlement window')
+    await expect(payOut(deps, settlement)).rejects.toThrow('a client has no window')
 
     expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({ status: 'recorded' })
     expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual([])

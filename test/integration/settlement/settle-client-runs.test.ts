@@ -11,7 +11,7 @@ import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
 import { journalPk, ledgerPk, windowKey } from '../../../shared/table/keys.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import {
   beforeFirst,
@@ -79,8 +79,12 @@ describe('settleClient called twice at once', () => {
   })
 
   it('gives up, to be asked again, when the window moves under it every time', async ({ deps, client }) => {
-    for (let at = 0; at < 6; at++) await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), at * 60_000) })
-    aDayLater(deps)
+    const first = deps.now()
+    for (let at = 0; at < 6; at++) {
+      deps.clock.set(addMs(first, at * 60_000))
+      await aSucceededPayment(deps, client)
+    }
+    deps.clock.set(addMs(first, DAY_MS))
     const overtaken = interceptTable(deps, {
       before: async ({ name }) => {
         if (name !== 'transact') return

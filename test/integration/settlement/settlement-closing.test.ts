@@ -53,7 +53,7 @@ const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
 describe('closing a settlement (spec 3.2; design section 7)', () => {
   it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, settlement }) => {
     const { settlementId } = settlement
-    deps.clock.advance(90)
+    await auditedNow(deps, settlement)
 
     const reply = await done(deps, 'mark-settlement-paid', settlement)
 

@@ -22,8 +22,8 @@ const settlement = (changes: number, entered: object, accountNo = '99') =>
     bank: { bankName: 'BNI', bankAccountNo: accountNo, bankAccountName: 'PT Baru', ...entered },
   }) as unknown as Settlement
 
-const NOW = { bank, bank_since: since, bank_replaced: true }
-const KEPT = { since, replaces: true }
+const NOW = { bank, bank_since: since, bank_is_change: true }
+const KEPT = { since, isChange: true }
 
 describe('auditBank', () => {
   it('finds nothing where a settlement has the account that was registered then', () => {
@@ -47,7 +47,7 @@ describe('auditBank', () => {
     ['a time that no record has', settlement(2, { ...KEPT, since: at(2) }), registered(NOW, NOW)],
     ['another account', settlement(2, KEPT, '00'), registered(NOW, NOW)],
     ['the account before', settlement(2, KEPT), registered(NOW, { ...NOW, bank: other })],
-    ['a first account as a replacement', settlement(1, KEPT), registered({ ...NOW, bank_replaced: false })],
+    ['a first account as a replacement', settlement(1, KEPT), registered({ ...NOW, bank_is_change: false })],
   ])('finds %s', (_, recorded, accounts) => {
     expect(auditBank(recorded, accounts)).toMatchObject([{ what: 'settlement.bank', id: 's' }])
   })

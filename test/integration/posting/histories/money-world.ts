@@ -208,7 +208,8 @@ const actionOf = (world: World, move: Move): ((deps: TestDeps) => Promise<unknow
       }
       case 'write off': {
         const owed = await owedBy(world)
-        return owed > 0 && writeOff(deps, world.client, owed)
+        if (owed > 0) await writeOff(deps, world.client, owed)
+        return owed > 0
       }
       default:
         return undefined
