@@ -184,15 +184,16 @@ export const anOpenPayment = async (
   return payment
 }
 
-/** One succeeded payment in the table, posted now by its settled row. */
+/** One succeeded payment in the table, posted now by its settled row, which shows the fee: by default the tariff's. */
 export const aSucceededPayment = async (
   deps: TestDeps,
   client: Client,
-  fields: Parameters<typeof anOpenPayment>[2] = {},
-): Promise<Payment> => {
-  const payment = await anOpenPayment(deps, client, fields)
-  return post(deps, payment, fields.providerSettledAt && { settledAt: fields.providerSettledAt })
-}
+  { providerFeeMinor: feeMinor, providerSettledAt: settledAt, ...fields }: Parameters<typeof anOpenPayment>[2] = {},
+): Promise<Payment> =>
+  post(deps, await anOpenPayment(deps, client, fields), {
+    ...(feeMinor !== undefined && { feeMinor }),
+    ...(settledAt && { settledAt }),
+  })
 
 /** From here on what was paid until now is 24 hours old, to the millisecond. */
 export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))

@@ -7,7 +7,6 @@ import { findClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
-import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aClient, aClientId } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -73,11 +72,13 @@ describe('create-client (design section 7)', () => {
     expect(body).toStrictEqual({ client_id: clientId, ...fields, ...known })
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual({
       ...windowKey(clientId),
-      settledUntil: addMs(deps.now(), -HOUR_MS),
-      settledMinor: 0,
+      settledUntil: deps.now(),
+      closedUntil: deps.now(),
       availableMinor: 0,
       inSettlementMinor: 0,
       paidOutMinor: 0,
+      writtenOffMinor: 0,
+      parts: 1,
     })
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
     expect(items).toMatchObject([{ operator: 'ana', action: 'create-client', after: body, at: deps.now() }])

@@ -83,7 +83,7 @@ describe('GET /v1/settlements (spec 4.6)', () => {
       [2, 6],
       [2, 5],
     ] as const) {
-      const period = { periodStart: october(0), periodEnd: october(day), createdAt: october(createdDay) }
+      const period = { sweptFrom: october(0), sweptUntil: october(day), createdAt: october(createdDay) }
       stored.push(await storedSettlement(deps, { clientId: caller.clientId, ...period }))
     }
 

@@ -17,7 +17,7 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
 export const LIFE_S = 600
-export const NOTHING = { event: 0, alert: 0, delivery: 0, payment: 0 }
+export const NOTHING = { event: 0, alert: 0, delivery: 0, payment: 0, audit: 0 }
 
 /** Only a cancel ends them. */
 const QRIS = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S } as const

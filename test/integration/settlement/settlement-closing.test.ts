@@ -7,6 +7,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
+import { auditedNow } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -25,8 +26,11 @@ const act = (deps: TestDeps, action: Action, { settlementId }: Settlement, field
 /** Of the bank's own answer. */
 const referenced = (action: Action) => (action === 'mark-settlement-paid' ? { bank_reference: 'BCA 0017' } : {})
 
-const done = (deps: TestDeps, action: Action, settlement: Settlement) =>
-  act(deps, action, settlement, referenced(action))
+/** A payout waits for the settlement's audit. */
+const done = async (deps: TestDeps, action: Action, settlement: Settlement) => {
+  if (action === 'mark-settlement-paid') await auditedNow(deps, settlement)
+  return act(deps, action, settlement, referenced(action))
+}
 
 /** How a settlement gets into each state, from `recorded`. */
 const STATES = {
@@ -53,7 +57,6 @@ const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
 describe('closing a settlement (spec 3.2; design section 7)', () => {
   it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, settlement }) => {
     const { settlementId } = settlement
-    await auditedNow(deps, settlement)
 
     const reply = await done(deps, 'mark-settlement-paid', settlement)
 
