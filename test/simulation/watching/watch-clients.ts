@@ -78,7 +78,7 @@ export const watchClients = (world: World, seen: Observations): void => {
     (write) => {
       const account = accountOf(write.after)
       if (account === undefined || account === accountOf(write.before)) return false
-      return (accounts.get(write.key.pk)?.size ?? 0) > 0 && Object(write.after['bank']).replaces !== true
+      return (accounts.get(write.key.pk)?.size ?? 0) > 0 && Object(write.after['bank']).isChange !== true
     },
   ]
   watchRules(world, seen, ({ sk }) => {

@@ -1,18 +1,16 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { text } from '../../support/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { isChanged, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
 
-/** What a comparison of the books finds, as long as it is there: it may be otherwise the next time. */
-const OF_BOOKS = ['credited_difference', 'settled_difference', 'provider_overdue']
-
-const isOfBooks = ({ cause }: RawItem): boolean => OF_BOOKS.includes(String(cause))
+/** Money of a payment moved, and every side of it is booked: told, and closed from the beginning. */
+const BOOKED = ['money_went_back', 'money_came_back']
 
 const becomes = ({ before, after }: Write, from: string, to: string): boolean =>
   before['status'] === from && after['status'] === to
 
 /** How an item ended: no more is said of it until it is opened again. */
-const ENDS = ['resolution', 'notes', 'left_out_by', 'reinstated_by']
+const ENDS = ['resolution', 'notes']
 
 const whenThere: readonly Rule<Write>[] = [
   [
@@ -22,7 +20,7 @@ const whenThere: readonly Rule<Write>[] = [
         isRewritten(write, name),
       ),
   ],
-  ['is of another amount than before', (write) => isRewritten(write, 'amount_minor') && !isOfBooks(write.after)],
+  ['is of another amount than before', (write) => isRewritten(write, 'amount_minor')],
   [
     'is of another amount although somebody has resolved it',
     (write) => isChanged(write, 'amount_minor') && becomes(write, 'resolved', 'resolved'),
@@ -31,15 +29,7 @@ const whenThere: readonly Rule<Write>[] = [
     'is resolved a second time',
     (write) => becomes(write, 'resolved', 'resolved') && ENDS.some((name) => isChanged(write, name)),
   ],
-  [
-    'is opened again though it is there for good',
-    (write) =>
-      becomes(write, 'resolved', 'open') && !isOfBooks(write.after) && write.before['left_out_by'] === undefined,
-  ],
-  [
-    'is opened again and nobody is to be told',
-    (write) => becomes(write, 'resolved', 'open') && write.after['work'] !== 'alert',
-  ],
+  ['is opened again', (write) => becomes(write, 'resolved', 'open')],
   [
     'is opened although it is open',
     (write) => becomes(write, 'open', 'open') && (isChanged(write, 'created_at') || isDueAgain(write)),
@@ -54,7 +44,10 @@ const isDueAgain = ({ before, after }: Write): boolean => before['work'] === und
 
 const whenNew: readonly Rule<Write>[] = [
   ['is not to be told to anybody', ({ after }) => after['work'] !== 'alert' || after['due_at'] === undefined],
-  ['does not begin open', ({ after }) => after['status'] !== 'open'],
+  [
+    'does not begin open, or begins so though every side is booked',
+    ({ after }) => (after['status'] === 'open') === BOOKED.includes(text(after, 'cause')),
+  ],
 ]
 
 /** Checked at every write to what is held, found or owed: it is told, it is resolved once, and it stays what it is. */
