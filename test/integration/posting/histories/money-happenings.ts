@@ -75,7 +75,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 )
 
 const PAID: Happening = { do: 'pay', amounts: [20_000, 30_000] }
-const moves = (...all: readonly Move[]): readonly Happening[] => all.map((one) => ({ do: 'move', move: one }))
+const moves = (...all: readonly Move[]): readonly Happening[] => all.map((chosen) => ({ do: 'move', move: chosen }))
 
 const settledAs = (status: 'manual_paid' | 'failed'): readonly Happening[] => [
   PAID,

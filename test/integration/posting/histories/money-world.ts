@@ -107,7 +107,7 @@ const bookTake = (world: World, { which, kind, part }: Extract<Move, { do: 'take
   if (kind === 'voided') return bookVoid(world, kept)
   const disputedMinor = amountOf(kept.payment, part)
   const amountMinor = minor(disputedMinor + (kind === 'chargeback' ? DISPUTE_FEE : 0))
-  const fields = { type: 'return', returns: kind, amountMinor, providerMinor: minor(-amountMinor) } as const
+  const fields = { type: 'return', returns: kind, amountMinor, providerMinor: minor(0 - amountMinor) } as const
   const row = rowOf(world, kept.payment, { ...fields, ...(kind === 'chargeback' && { disputedMinor }) })
   return book(kept, kind, row, disputedMinor)
 }
@@ -161,7 +161,11 @@ const booked = (world: World, move: Move): Booked | undefined => {
       return bookUndo(world, move)
     case 'post':
       return bookSettled(world, move)
-    default:
+    case 'assume':
+    case 'settle':
+    case 'close':
+    case 'recredit':
+    case 'write off':
       return undefined
   }
 }
@@ -211,7 +215,10 @@ const actionOf = (world: World, move: Move): ((deps: TestDeps) => Promise<unknow
         if (owed > 0) await writeOff(deps, world.client, owed)
         return owed > 0
       }
-      default:
+      case 'take':
+      case 'give':
+      case 'undo':
+      case 'post':
         return undefined
     }
   }
