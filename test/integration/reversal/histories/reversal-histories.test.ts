@@ -28,7 +28,7 @@ import {
   type World,
 } from './reversal-world.ts'
 
-const HISTORIES = runs(100)
+const HISTORIES = runs(200)
 const SEED = 20_261_121
 
 const seen = { deaths: 0, paid: 0, gone: 0, again: 0, owed: 0, told: 0 }
