@@ -66,7 +66,7 @@ export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): Readon
 
 /**
  * The CDK app as a process of its own, bundling included, as `npm run synth` starts it. Answers what it prints. The check
- * against the schemas of CloudFormation is left out: `rule-packs.test.ts` makes it.
+ * against the schemas of CloudFormation is left out: `npm run synth` makes it, and `rule-packs.test.ts` by night.
  */
 export const synthesisedByCommand = async (stage: string, outdir: string): Promise<string> => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
