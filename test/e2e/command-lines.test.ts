@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SOURCE_MAPS } from '../../infra/stack/functions/source-maps.ts'
-import { type Ended, runScripts } from '../support/run-scripts.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
+import { type Ended, runScripts } from './run-scripts.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

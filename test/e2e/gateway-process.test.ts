@@ -11,10 +11,10 @@ import { commandOf } from '../../infra/local/process/process-record.ts'
 import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
 import { machineWith } from '../support/machine-with.ts'
-import { runScripts } from '../support/run-scripts.ts'
 import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { VA } from './gateway-world.ts'
+import { runScripts } from './run-scripts.ts'
 
 /*
  * The gateway as people run it: a process that starts, is interrupted, killed, and started again on its data. What must

@@ -1,6 +1,7 @@
 /**
  * Goal: what others have learnt to look for in a stack is not in this one, or has a written reason.
- * Method: three packs of cdk-nag on a stage without options and on one with all, by night on each option; each finding must have its reason, and each reason a finding.
+ * Method: three packs of cdk-nag on a stage without options and on one with all, by night on each option. Each finding
+ * must have its reason, and each reason a finding.
  * They know neither `TableV2` nor our manifest: what they do not see is asserted in the other tests of this folder.
  */
 import { readFileSync } from 'node:fs'

@@ -158,7 +158,6 @@ describe('the assets of the stack', () => {
     bundledStage(deployedStage(STAGE), again)
 
     expect(assemblyFiles(again)).toStrictEqual(assemblyFiles(directory))
-    expect(Object.keys(assemblyFiles(again)).length).toBeGreaterThan(3)
   })
 
   it('are those of the manifest, without a warning', () => {
@@ -224,11 +223,8 @@ describe('the assets of the stack', () => {
 const onDynamoDb = await describeOnDynamoDb()
 
 /** One for each kind of trigger and set of clients, which is what the bundles differ by; by night each function. */
-const CALLED = takesEvery
-  ? MANIFEST
-  : [...Map.groupBy(MANIFEST, (spec) => [spec.trigger.kind, ...clientsOf(spec)].join(' ')).values()].flatMap(
-      ([spec]) => spec ?? [],
-    )
+const firstOfEach = Map.groupBy(MANIFEST, (spec) => [spec.trigger.kind, ...clientsOf(spec)].join(' ')).values()
+const CALLED = takesEvery ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
 
 onDynamoDb('the assets of the stack, called once', () => {
   beforeAll(() => createTable(dynamoDb().endpoint, TABLE))

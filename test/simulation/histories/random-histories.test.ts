@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
 import { operationsOf, runHistory } from './history.ts'
 
-/** What fits into the time of `npm test`; `.ci/run` goes on from there. */
+/** What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the situations. */
 const SEEDS = 10
 const OPERATIONS = 60
 

@@ -140,11 +140,13 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
   return {
     requests,
     applyToIndexes,
-    items: (pkPrefix = '') =>
-      table
-        .partitions()
-        .filter(({ first }) => first.startsWith(pkPrefix))
-        .flatMap(({ entries }) => entries.map(({ item }) => item)),
+    items: (pkPrefix = '') => {
+      const found: StoredItem[] = []
+      for (const { first, entries } of table.partitions()) {
+        if (first.startsWith(pkPrefix)) for (const { item } of entries) found.push(item)
+      }
+      return found
+    },
     item: table.item,
   }
 }
