@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They take half a minute and more: begun last, one of them would run alone, with the other cores idle. */
-const LONG = /simulation\/\w+\/(random-histories|crash-points)|infra\/assets\/assets-run|console-page/
+const LONG =
+  /simulation\/\w+\/(random-histories|crash-points)|infra\/(assets\/assets-run|rule-packs)|e2e\/(gateway-process|merchant-documents|console-page)/
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

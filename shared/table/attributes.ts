@@ -25,12 +25,14 @@ export const fieldName = kept((attribute) =>
 export type Item = Readonly<Record<string, unknown>>
 
 /** Omits undefined fields: an absent index attribute keeps the item out of that index, null or "" would not. */
-export const toItem = (record: object): Item =>
-  Object.fromEntries(
-    Object.entries(record)
-      .filter(([, value]) => value !== undefined)
-      .map(([field, value]) => [attributeName(field), value]),
-  )
+export const toItem = (record: object): Item => {
+  const item: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(record)) if (value !== undefined) item[attributeName(field)] = value
+  return item
+}
 
-export const fromItem = (item: Item): Item =>
-  Object.fromEntries(Object.entries(item).map(([attribute, value]) => [fieldName(attribute), value]))
+export const fromItem = (item: Item): Item => {
+  const record: Record<string, unknown> = {}
+  for (const attribute of Object.keys(item)) record[fieldName(attribute)] = item[attribute]
+  return record
+}

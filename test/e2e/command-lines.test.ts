@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SOURCE_MAPS } from '../../infra/stack/functions/source-maps.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
+import { type Ended, runScripts } from './run-scripts.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -16,8 +17,6 @@ const OWN = Object.entries(scripts).flatMap(([name, command]) => {
   return file === undefined ? [] : [{ name, file }]
 })
 
-type Ended = { readonly code: number; readonly out: string; readonly err: string }
-
 const run = (file: string, argv: readonly string[], input = '') =>
   new Promise<Ended>((resolve) => {
     const child = execFile(process.execPath, [file, ...argv], { cwd: ROOT }, (_, out, err) =>
@@ -26,44 +25,47 @@ const run = (file: string, argv: readonly string[], input = '') =>
     child.stdin?.end(input)
   })
 
+/** Every script with each of these flags alone. */
+const runAll = async (...flags: readonly string[]): Promise<readonly ReadonlyMap<string, Ended>[]> => {
+  const ended = [...(await runScripts(flags.flatMap((flag) => OWN.map(({ file }) => [file, flag] as const))))]
+  return flags.map(() => new Map(OWN.map(({ name }) => [name, ended.shift() as Ended])))
+}
+
 describe('the command lines of every script', () => {
+  let helped = new Map<string, Ended>() as ReadonlyMap<string, Ended>
+  let refused = helped
+
+  beforeAll(async () => {
+    ;[helped = refused, refused = helped] = await runAll('--help', '--no-such-flag')
+  })
+
   it('are all of them', () => {
     expect(OWN.map(({ name }) => name)).toEqual(
       expect.arrayContaining('start demo admin trace sim mutants bench picture deploy doctor redrive'.split(' ')),
     )
   })
 
-  it.each(OWN)(
-    'npm run $name -- --help says what it does and how it ends',
-    async ({ name, file }) => {
-      const { code, out, err } = await run(file, ['--help'])
+  it.each(OWN)('npm run $name -- --help says what it does and how it ends', ({ name }) => {
+    const { code, out, err } = helped.get(name) as Ended
 
-      expect([code, err]).toStrictEqual([0, ''])
-      expect(out).toMatch(new RegExp(`^(Usage: )?npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`))
-      expect(out).toMatch(/^Exit code: 0 /m)
-    },
-    60_000,
-  )
+    expect([code, err]).toStrictEqual([0, ''])
+    expect(out).toMatch(new RegExp(`^(Usage: )?npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`))
+    expect(out).toMatch(/^Exit code: 0 /m)
+  })
 
-  it.each(OWN)(
-    'npm run $name refuses a flag it does not know in words',
-    async ({ file }) => {
-      const { code, out, err } = await run(file, ['--no-such-flag'])
+  it.each(OWN)('npm run $name refuses a flag it does not know in words', ({ name }) => {
+    const { code, out, err } = refused.get(name) as Ended
 
-      expect({ code, out }).toStrictEqual({ code: 2, out: '' })
-      expect(err).toContain('--no-such-flag')
-      expect(err).not.toMatch(/^\s+at /m)
-    },
-    60_000,
-  )
+    expect({ code, out }).toStrictEqual({ code: 2, out: '' })
+    expect(err).toContain('--no-such-flag')
+    expect(err).not.toMatch(/^\s+at /m)
+  })
 
   it('npm run bench measures and writes nothing while it explains itself', async () => {
     const document = () => readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
     const before = document()
 
-    expect(await run('test/bench/main.ts', ['--write', '--help'])).toStrictEqual(
-      await run('test/bench/main.ts', ['--help']),
-    )
+    expect(await run('test/bench/main.ts', ['--write', '--help'])).toStrictEqual(helped.get('bench'))
     expect(document()).toBe(before)
   })
 

@@ -22,7 +22,7 @@ import {
   VIEWS,
   view,
 } from './console-browser.ts'
-import { worldIt as it, VA, type World } from './gateway-world.ts'
+import { ownWorldIt as it, VA, type World } from './gateway-world.ts'
 
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })

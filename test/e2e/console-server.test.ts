@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { DESCRIPTION } from '../support/described-answers.ts'
 import { CHROMIUM, launchChromium, openPage } from './console-browser.ts'
-import { worldIt as it, type World } from './gateway-world.ts'
+import { ownWorldIt as it, type World } from './gateway-world.ts'
 
 type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
 

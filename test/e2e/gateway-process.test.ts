@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
@@ -11,6 +14,7 @@ import { machineWith } from '../support/machine-with.ts'
 import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { VA } from './gateway-world.ts'
+import { runScripts } from './run-scripts.ts'
 
 /*
  * The gateway as people run it: a process that starts, is interrupted, killed, and started again on its data. What must
@@ -52,9 +56,6 @@ const advance = ({ lambda }: Banner, seconds: number) => post(`${lambda}/_local/
 
 const providerCreates = async ({ provider }: Banner): Promise<number> =>
   Object(await (await fetch(`${provider}/_simulator/calls`)).json())['POST /v3/payment_requests'] ?? 0
-
-/** A data directory, as the arguments that name it. */
-const onData = (data = tempDirectory()) => ({ args: ['--data', data] })
 
 describe('stopping the gateway (design section 6)', () => {
   it('ends on SIGINT during load with no process left and its ports free', async () => {
@@ -108,18 +109,36 @@ it('a gateway that npm started lives as long as npm, whatever becomes of the scr
   await expect.poll(() => answers(banner.api)).toBe(false)
 })
 
-describe('a data directory that cannot be made', () => {
+/** What `npm start` says before it exits, on a machine with neither Java nor Docker. */
+describe('a gateway that cannot be as asked (design section 6)', () => {
+  const none = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
   const impossible = ['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])]
 
-  it.each([
-    // Not the current one when its name is empty, as of a variable that is not set.
-    ['', 2, '--data needs a value'],
-    ...impossible.map((data) => [data, 1, `the data directory ${data} cannot be made or written`] as const),
-  ] as const)('is named in what the gateway says before it exits: %j', async (data, code, message) => {
-    const gateway = spawnGateway(onData(data))
+  it('exits and says what to do', async () => {
+    machineWith({})
+    const cases = [
+      ...impossible.map((data) => ({
+        argv: ['--data', data],
+        code: 1,
+        says: `the data directory ${data} cannot be made or written`,
+      })),
+      // Not the current one when its name is empty, as of a variable that is not set.
+      { argv: ['--data', ''], code: 2, says: '--data needs a value' },
+      { argv: ['--data', tempDirectory()], code: 1, says: `a table in memory cannot be kept; ${none}` },
+      { argv: ['--table', 'dynamodb'], code: 1, says: `${none}, or leave out --table` },
+      {
+        argv: ['--data', tempDirectory(), '--table', 'memory'],
+        code: 2,
+        says: 'a table in memory cannot be kept; leave out --data, or --table memory',
+      },
+      { argv: ['--table', 'paper'], code: 2, says: '--table takes memory or dynamodb' },
+    ]
 
-    expect(await gateway.exited).toStrictEqual([code, null])
-    expect(gateway.output()).toContain(message)
+    const ended = await runScripts(cases.map(({ argv }) => ['infra/local/main.ts', ...argv] as const))
+
+    expect(ended).toMatchObject(
+      cases.map(({ code, says }) => ({ code, err: expect.stringContaining(says) as unknown })),
+    )
   })
 })
 
@@ -133,78 +152,60 @@ describe('the table of the gateway (design section 6)', () => {
     expect(gateway.output()).toContain('in the memory of this process: neither Java 17 nor Docker on this machine')
     expect((await createPayment(banner, 'in-memory')).status).toBe(201)
   })
-
-  it.each([
-    [
-      1,
-      '--data DIR',
-      'a table in memory cannot be kept; install Java 17 or newer (JAVA_HOME or PATH), or start Docker',
-    ],
-    [1, '--table dynamodb', 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker, or leave out --table'],
-    [2, '--data DIR --table memory', 'a table in memory cannot be kept; leave out --data, or --table memory'],
-    [2, '--table paper', '--table takes memory or dynamodb'],
-  ])('exits with %i and says what to do when it cannot be as asked: %s', async (code, asked, message) => {
-    machineWith({})
-    const gateway = spawnGateway({ args: asked.replace('DIR', tempDirectory()).split(' ') })
-
-    expect(await gateway.exited).toStrictEqual([code, null])
-    expect(gateway.output()).toContain(message)
-  })
 })
 
 const onDynamoDb = await describeOnDynamoDb()
 
 onDynamoDb('a data directory and its gateway (design section 6)', () => {
-  it('ends on SIGTERM while it is starting, with its data directory free again', async () => {
-    const data = onData()
-    const interrupted = spawnGateway(data)
+  const data = mkdtempSync(join(tmpdir(), 'gateway-data-'))
+  const start = { args: ['--data', data] }
+  let first: ReturnType<typeof startGatewayProcess>
+  let before: Banner
+  let created: Awaited<ReturnType<typeof createPayment>>
+
+  afterAll(async () => {
+    await first.end('SIGKILL')
+    rmSync(data, { recursive: true })
+  })
+
+  it('are free again when it is ended by SIGTERM while it is starting', async () => {
+    const interrupted = spawnGateway(start)
     await eventually(() => expect(interrupted.output()).toContain('Starting'))
 
     const [code] = await interrupted.end('SIGTERM')
-    const next = spawnGateway(data)
-    const { tablePid } = await next.ready()
-    await next.end('SIGTERM')
+    first = startGatewayProcess(start)
+    before = await first.ready()
 
     expect(code).toBe(0)
     expect(interrupted.output()).not.toContain('Try it')
-    await gone(tablePid)
   })
 
-  it('refuses a data directory that another gateway uses, which goes on', async () => {
-    const data = onData()
-    const first = spawnGateway(data)
-    const banner = await first.ready()
-
-    const second = spawnGateway(data)
+  it('refuse another gateway, and the first goes on', async () => {
+    const second = spawnGateway(start)
 
     expect(await second.exited).toStrictEqual([1, null])
     expect(second.output()).toContain(`is in use by another gateway (process ${first.pid})`)
-    expect((await createPayment(banner, 'still-there')).status).toBe(201)
-    await first.end('SIGINT')
-  })
-})
-
-onDynamoDb('a gateway killed and started again on its data (design section 6)', () => {
-  it('keeps client, payments, clock and provider, and leaves no DynamoDB Local behind', async () => {
-    const data = onData()
-    const first = spawnGateway(data)
-    const before = await first.ready()
     await advance(before, 3_600)
-    const created = await createPayment(before, 'kept')
+    created = await createPayment(before, 'kept')
+    expect(created.status).toBe(201)
+  })
+
+  it('keep client, payments, clock and provider when it is killed, and no DynamoDB Local is left', async () => {
     // At once: what was answered must be kept.
     await first.end('SIGKILL')
     await gone(before.tablePid)
 
-    const second = spawnGateway(data)
-    const after = await second.ready()
+    const next = spawnGateway(start)
+    const after = await next.ready()
     const replayed = await createPayment(after, 'kept')
     const { now } = Object(await (await fetch(`${after.lambda}/_local/clock`)).json())
     const creates = await providerCreates(after)
-    await second.end('SIGINT')
+    await next.end('SIGTERM')
 
     expect(after.apiKey).toBe(before.apiKey)
     expect([replayed.status, replayed.body['id']]).toStrictEqual([200, created.body['id']])
     expect(Date.parse(now) - Date.now()).toBeGreaterThan(3_500_000)
     expect(creates).toBeLessThanOrEqual(1)
+    await gone(after.tablePid)
   })
 })

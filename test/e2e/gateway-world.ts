@@ -100,14 +100,19 @@ const startWorld = async (port: number) => {
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/** Tests that share one world a file, on free ports. */
-export const worldIt = it
-  .extend('port', { scope: 'file' }, 0)
-  .extend('world', { scope: 'file' }, async ({ port }, { onCleanup }) => {
-    const world = await startWorld(port)
-    onCleanup(() => world.cloud.close())
-    return world
-  })
+type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
+
+const aWorld = async ({ port }: { readonly port: number }, { onCleanup }: Fixture) => {
+  const world = await startWorld(port)
+  onCleanup(() => world.cloud.close())
+  return world
+}
+
+/** Tests that share one world with other files, on free ports. */
+export const worldIt = it.extend('port', { scope: 'worker' }, 0).extend('world', { scope: 'worker' }, aWorld)
+
+/** Tests that share one world a file, with no other merchants in it. */
+export const ownWorldIt = it.extend('port', { scope: 'file' }, 0).extend('world', { scope: 'file' }, aWorld)
 
 export const VA = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 export const QRIS = { method: 'qris', amount: 100_000, currency: 'IDR' }

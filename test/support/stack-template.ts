@@ -94,7 +94,7 @@ type RawStacks = RawTemplate & Pick<StackTemplate, 'app' | 'assembly' | 'termina
 /**
  * Synthesises into a directory of its own, which is gone afterwards. The resources are those of the stacks in the stage's
  * region, the outputs those of the first one. CDK's check against the schemas of CloudFormation takes most of a
- * synthesis: `rule-packs.test.ts` makes it once, for a stage with every option.
+ * synthesis: `rule-packs.test.ts` makes it by night, for a stage with every option.
  */
 const rawStacks = (addTo: (app: App) => void): RawStacks => {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))

@@ -9,6 +9,7 @@ import {
   toInteger,
   writeJson,
 } from '../../shared/json.ts'
+import { runs } from '../support/runs.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const read = (text: string) => readJson(Buffer.from(text))
@@ -62,7 +63,7 @@ describe('readJson', () => {
       const twice = !result.ok && result.reason === TWICE.reason
       expect(result.ok || twice).toBe(parses(text))
     },
-    { numRuns: 3_000 },
+    { numRuns: runs(1_000) },
   )
 
   itHoldsFor(fc.jsonValue({ maxDepth: 6 }))('reads any value as JSON.parse does, and writes it again', (value) => {

@@ -10,6 +10,7 @@ import { put, update } from '../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../shared/time.ts'
 import { interceptTable, recordTable } from '../support/intercept-table.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
+import { runs } from '../support/runs.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 /** An owner with rows of these ids, each a millisecond older than the one before it. */
@@ -124,7 +125,7 @@ describe('lists over several partitions', () => {
           expect(mores).toStrictEqual([...mores.slice(1).map(() => true), false])
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(50) },
     ))
 
   it('a page of a list over several partitions is that of one list, however deep', () =>
@@ -146,7 +147,7 @@ describe('lists over several partitions', () => {
           expect(items.map(place)).toStrictEqual(inOrder(all, true).slice((page - 1) * perPage, page * perPage))
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(50) },
     ))
 
   it('a first page costs one query of each partition and one batch, and a row that left its partition is not shown', async () => {

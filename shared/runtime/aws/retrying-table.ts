@@ -109,8 +109,10 @@ const readBatch = async (
 }
 
 /** What has a passed `ttl` is deleted, whenever the table gets round to it (up to days later). */
-const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined =>
-  Number(item?.['ttl'] ?? Number.POSITIVE_INFINITY) * SECOND_MS <= epochMs(now()) ? undefined : item
+const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined => {
+  const ttl = item?.['ttl'] ?? undefined
+  return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
+}
 
 /** The table port over single requests: asks again where that helps, and bounds how often. */
 export const retryingTable = (requests: TableRequests, means: Means): Table => ({

@@ -11,6 +11,7 @@ import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.t
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
+import { runs } from '../../support/runs.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
@@ -89,7 +90,7 @@ describe('GET /v1/events (design section 8)', () => {
           )
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(50) },
     ))
 
   it('shows those of the key: a cursor of another client is a position among one’s own, and says nothing of theirs', async () => {

@@ -14,8 +14,9 @@ import { filledIn, hostileJson, hostileText, mostly, objectOf } from '../../supp
 import { ledgerView } from '../../support/ledger-view.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { runs } from '../../support/runs.ts'
 
-const RUNS = { numRuns: 300 }
+const RUNS = { numRuns: runs(60) }
 const TOKEN = 'a-token-of-tests'
 const CALLBACK = { route: 'POST /callbacks/xendit', handler }
 

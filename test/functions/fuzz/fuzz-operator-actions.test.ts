@@ -12,8 +12,9 @@ import { filledIn, hostileJson, hostileText, nearly, objectOf } from '../../supp
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, invokeWhole, notFoundReply } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
+import { runs } from '../../support/runs.ts'
 
-const RUNS = { numRuns: 150 }
+const RUNS = { numRuns: runs(30) }
 
 const ACTIONS = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
 

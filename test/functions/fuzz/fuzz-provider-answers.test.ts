@@ -21,11 +21,12 @@ import { problemsOf } from '../../support/invariants.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { runs } from '../../support/runs.ts'
 import { anOpenPayment } from '../../support/settlement-builders.ts'
 import { type Answered, anyOutcome, CALLBACK_TOKEN, hostileNetwork, type Outcomes } from './hostile-provider.ts'
 import { isFinalEnd, isFullCapture, isSettledFee, isWrongCapture, SEEN_NOTHING } from './said-by-provider.ts'
 
-const RUNS = { numRuns: 250 }
+const RUNS = { numRuns: runs(50) }
 
 const anyOutcomes: fc.Arbitrary<Outcomes> = fc.record({
   request: fc.array(anyOutcome('request'), { minLength: 1, maxLength: 3 }),

@@ -12,9 +12,10 @@ import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostil
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
+import { runs } from '../../support/runs.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
-const RUNS = { numRuns: 700 }
+const RUNS = { numRuns: runs(150) }
 
 /** What a caller with a key may be answered; the provider's callback has its own rules and its own file. */
 const ALLOWED: Readonly<Record<string, readonly number[]>> = {

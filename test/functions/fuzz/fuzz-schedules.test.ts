@@ -13,8 +13,9 @@ import { hostileJson } from '../../support/hostile-values.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { runs } from '../../support/runs.ts'
 
-const RUNS = { numRuns: 200 }
+const RUNS = { numRuns: runs(50) }
 
 const SCHEDULES = {
   'check-due-work': { handler: checkDueWork, result: { event: 0, alert: 0, delivery: 0, payment: 0, audit: 0 } },

@@ -13,9 +13,10 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
+import { runs } from '../../support/runs.ts'
 import { rowOf, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
-const RUNS = { numRuns: 400 }
+const RUNS = { numRuns: runs(80) }
 
 type Batches = (event: never, context: never) => Promise<unknown>
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { App } from 'aws-cdk-lib'
+import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../../infra/stack/add-stacks.ts'
 import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
@@ -36,7 +37,12 @@ const NAMED: Readonly<Record<string, string>> = {
 export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<string, BundledFunction> => {
   const app = new App({ outdir, context: cdkJson.context, builtinCloudFormationValidation: false })
   addStacks(app, stage)
-  const { Resources } = app.synth().getStackByName(stackNameOf(stage)).template as {
+  return bundlesIn(app.synth(), stage)
+}
+
+/** Every function of a stage in an assembly, by deployed name. */
+export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): ReadonlyMap<string, BundledFunction> => {
+  const { Resources } = assembly.getStackByName(stackNameOf(stage)).template as {
     Resources: Record<string, Resource>
   }
   const named = (value: unknown): string => {
@@ -52,7 +58,7 @@ export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<
     lambdas.map(({ Properties }) => {
       const { FunctionName, Handler, Code, Environment } = Properties as Lambda
       const variables = Object.entries(Environment.Variables).map(([name, value]) => [name, named(value)])
-      const file = join(outdir, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`)
+      const file = join(assembly.directory, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`)
       return [FunctionName, { file, environment: Object.fromEntries(variables) }]
     }),
   )
@@ -60,7 +66,7 @@ export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<
 
 /**
  * The CDK app as a process of its own, bundling included, as `npm run synth` starts it. Answers what it prints. The check
- * against the schemas of CloudFormation is left out: `rule-packs.test.ts` makes it.
+ * against the schemas of CloudFormation is left out: `npm run synth` makes it, and `rule-packs.test.ts` by night.
  */
 export const synthesisedByCommand = async (stage: string, outdir: string): Promise<string> => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {

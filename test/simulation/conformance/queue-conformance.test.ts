@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { runs } from '../../support/runs.ts'
 import { type Action, modelQueue, play, startEmulatorQueues, VISIBILITY_SECONDS } from './queue-histories.ts'
 
 /**
@@ -81,6 +82,6 @@ describe('the model and the emulator', () => {
     const histories = fc.array(action, { minLength: 5, maxLength: 40, size: 'max' })
     const property = fc.asyncProperty(histories, async (actions) => void (await playBoth(atMostTen(actions))))
 
-    await fc.assert(property, { numRuns: 150, seed: 20_261_102 })
+    await fc.assert(property, { numRuns: runs(30), seed: 20_261_102 })
   })
 })

@@ -4,13 +4,11 @@
  * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { missingSituations } from '../sometimes/meet.ts'
 import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
-import { addTally, type Tally } from '../world/tally.ts'
 import { operationsOf, runHistory } from './history.ts'
 
-/** What fits into the time of `npm test`; `.ci/run` goes on from there. */
-const SEEDS = 25
+/** What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the situations. */
+const SEEDS = 10
 const OPERATIONS = 60
 
 let functions: ReadonlyMap<string, LoadedFunction>
@@ -19,23 +17,15 @@ beforeAll(async () => {
   functions = await loadFunctions()
 })
 
-/** What happened in all of them together. */
-const met: Tally = new Map()
-
 describe('random histories of the whole gateway', () => {
   it(`hold every invariant from seed 1 to ${SEEDS}`, { timeout: 300_000 }, async () => {
     const failures: string[] = []
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const { problems, tally } = await runHistory({ seed, operations: operationsOf(seed), functions })
-      addTally(met, tally)
+      const { problems } = await runHistory({ seed, operations: operationsOf(seed), functions })
       if (problems.length > 0)
         failures.push(`npm run sim -- --seed ${seed} --trace: ${problems.slice(0, 5).join('; ')}`)
     }
     expect(failures).toStrictEqual([])
-  })
-
-  it('have met every situation that so many must have met', () => {
-    expect(missingSituations(met, SEEDS)).toStrictEqual([])
   })
 
   it('are the same for the same seed, byte for byte', async () => {

@@ -47,7 +47,7 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
 }
 
 /** When the first due work falls due, kept up to date by every change of an item. */
-const trackDueWork = (world: World, onEarlier: () => void): (() => number | undefined) => {
+const trackDueWork = (world: World, onDue: (dueMs: number) => void): (() => number | undefined) => {
   const dueMs = new Map<string, number>()
   world.onChange.push(({ key, after }) => {
     const item = `${key.pk} ${key.sk}`
@@ -57,8 +57,9 @@ const trackDueWork = (world: World, onEarlier: () => void): (() => number | unde
       dueMs.delete(item)
       return
     }
-    dueMs.set(item, Date.parse(due))
-    onEarlier()
+    const atMs = Date.parse(due)
+    dueMs.set(item, atMs)
+    onDue(atMs)
   })
   return () => (dueMs.size === 0 ? undefined : Math.min(...dueMs.values()))
 }
@@ -85,15 +86,15 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
     if ((earliest() ?? Number.POSITIVE_INFINITY) <= world.scheduler.nowMs()) fireAround(fire)
     arm()
   }
-  const arm = () => {
-    const due = earliest()
+  const arm = (due = earliest()) => {
     if (due === undefined) return
     const atMs = nextFiring(schedule, Math.max(due, world.scheduler.nowMs() + 1))
     if (armed && armed.atMs <= atMs) return
     armed?.cancel()
     armed = { atMs, cancel: world.scheduler.at(atMs, tick) }
   }
-  const earliest = trackDueWork(world, () => arm())
+  // Only work that falls due before the next run moves it.
+  const earliest = trackDueWork(world, arm)
 }
 
 const syncDueAt = (after: object | undefined): string | undefined => {

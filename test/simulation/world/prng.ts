@@ -23,7 +23,11 @@ export const createPrng = (seed: number): Prng => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
   const int = (low: number, high: number) => low + Math.floor(next() * (high - low + 1))
-  const bytes = (length: number) => Buffer.from(Array.from({ length }, () => int(0, 255)))
+  const bytes = (length: number) => {
+    const drawn = Buffer.alloc(length)
+    for (let at = 0; at < length; at++) drawn[at] = int(0, 255)
+    return drawn
+  }
   return {
     next,
     int,

@@ -6,6 +6,18 @@ type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boo
  */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
+/** Where an event of that time goes among events in descending order: before those of the same time, which run first. */
+const placeOf = (events: readonly Event[], timeMs: number): number => {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((events[middle]?.timeMs ?? 0) > timeMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** Simulated time: everything that happens is an event here, and nothing else moves the clock. */
 export type Scheduler = ReturnType<typeof createScheduler>
 
@@ -17,8 +29,7 @@ export const createScheduler = (startMs: number) => {
 
   const at = (timeMs: number, run: () => void) => {
     const event: Event = { timeMs: Math.max(timeMs, now), run, cancelled: false }
-    // Most come soon: few stand behind their place.
-    events.splice(events.findLastIndex((other) => other.timeMs > event.timeMs) + 1, 0, event)
+    events.splice(placeOf(events, event.timeMs), 0, event)
     return () => {
       event.cancelled = true
     }

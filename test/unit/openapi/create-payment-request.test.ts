@@ -8,6 +8,7 @@ import { parsePaymentRequest } from '../../../shared/payment/create/parse-paymen
 import { timestampOf } from '../../../shared/time.ts'
 import { faultsOf } from '../../support/described-answers.ts'
 import { nearly } from '../../support/hostile-values.ts'
+import { runs } from '../../support/runs.ts'
 
 const NOW = timestampOf(Date.UTC(2026, 0, 15))
 
@@ -77,10 +78,10 @@ describe('the described body of POST /v1/payments', () => {
         seen[isTaken(body) ? 'taken' : 'refused']++
         expect([body, isDescribed(body)]).toStrictEqual([body, isTaken(body)])
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(1_000) },
     )
 
-    expect(seen.taken).toBeGreaterThan(100)
-    expect(seen.refused).toBeGreaterThan(100)
+    expect(seen.taken).toBeGreaterThan(20)
+    expect(seen.refused).toBeGreaterThan(20)
   })
 })

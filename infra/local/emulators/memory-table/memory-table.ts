@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
-import { fromItem, type Item } from '../../../../shared/table/attributes.ts'
+import type { Item } from '../../../../shared/table/attributes.ts'
 import type { Key } from '../../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
 import type { Step } from '../../../../shared/table/step.ts'
@@ -8,7 +8,7 @@ import { checkKey } from './check-item.ts'
 import { planStep } from './plan-step.ts'
 import { queryView } from './query-view.ts'
 import { InvalidRequest, OutsideModel } from './request-errors.ts'
-import { itemCopy, itemSize, type StoredItem } from './stored-item.ts'
+import { itemSize, recordOf, type StoredItem } from './stored-item.ts'
 import { type TableChange, tableView } from './table-view.ts'
 
 export type MemoryTableOptions = {
@@ -42,7 +42,7 @@ const MAX_AT_ONCE = 100
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
-const outOf = (item: StoredItem | undefined): Item | undefined => item && fromItem(itemCopy(item))
+const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
 
 /**
  * DynamoDB in memory, as far as the port to the table goes. A request has its whole effect on the table at once, and
@@ -88,14 +88,14 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
         .map((reads === 'eventual' ? replica : table).item)
         .filter((item) => item !== undefined)
       checkBytes(found, MAX_BATCH_BYTES)
-      return { items: found.map((item) => fromItem(itemCopy(item))), unprocessed: [] }
+      return { items: found.map(recordOf), unprocessed: [] }
     },
     query: (input) => {
       const view = input.index === undefined ? table : indexes.get(input.index)
       if (!view) throw new InvalidRequest(`no index ${input.index}`)
       const { found, cursor } = queryView(view, input)
       return {
-        items: input.countOnly ? [] : found.map((item) => fromItem(itemCopy(item))),
+        items: input.countOnly ? [] : found.map(recordOf),
         count: found.length,
         cursor,
       }
@@ -140,11 +140,13 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
   return {
     requests,
     applyToIndexes,
-    items: (pkPrefix = '') =>
-      table
-        .partitions()
-        .filter(({ first }) => first.startsWith(pkPrefix))
-        .flatMap(({ entries }) => entries.map(({ item }) => item)),
+    items: (pkPrefix = '') => {
+      const found: StoredItem[] = []
+      for (const { first, entries } of table.partitions()) {
+        if (first.startsWith(pkPrefix)) for (const { item } of entries) found.push(item)
+      }
+      return found
+    },
     item: table.item,
   }
 }

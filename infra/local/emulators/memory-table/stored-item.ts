@@ -1,23 +1,36 @@
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { fieldName, type Item } from '../../../../shared/table/attributes.ts'
 import { InvalidRequest } from './request-errors.ts'
 
 /** An item as the model keeps it. Nothing that is kept is ever changed in place. */
 export type StoredItem = Readonly<Record<string, unknown>>
 
 /** A copy as it comes out of the table again: the SDK itself refuses what it refuses, and leaves out what it leaves out. */
-export const storedItem = (data: object): StoredItem => unmarshall(marshall(data, { removeUndefinedValues: true }))
+export const storedItem = (data: object): StoredItem => {
+  const item: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(data)) {
+    if (isKeptAsItIs(value)) item[name] = value
+    else Object.assign(item, unmarshall(marshall({ [name]: value }, { removeUndefinedValues: true })))
+  }
+  return item
+}
 
-/** A copy for whoever asks, who may do with it what he likes. */
-export const itemCopy = (item: object): StoredItem => {
-  const copy: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(item)) copy[name] = valueCopy(value)
-  return copy
+/** Most values: the SDK gives them back unchanged, so they need not pass through it. */
+const isKeptAsItIs = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'boolean' || (Number.isSafeInteger(value) && !Object.is(value, -0))
+
+/** A copy that the caller may change, with the names of the code. */
+export const recordOf = (item: StoredItem): Item => {
+  const record: Record<string, unknown> = {}
+  for (const name of Object.keys(item)) record[fieldName(name)] = valueCopy(item[name])
+  return record
 }
 
 const valueCopy = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Set) return new Set(value)
-  return Array.isArray(value) ? value.map(valueCopy) : itemCopy(value)
+  if (Array.isArray(value)) return value.map(valueCopy)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, valueCopy(member)]))
 }
 
 /** What is kept never changes, so it is measured once. */

@@ -38,10 +38,17 @@ export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredIte
   // Behind the sort attributes the primary key, so that no two entries are equal.
   const places = valuesOf([...sort, 'pk', 'sk'])
   if (places.length < sort.length + 2) return undefined
-  const entry = { partition: JSON.stringify(found), sort: places }
-  if (include === 'everything') return { ...entry, item }
-  const names = [...partition, ...sort, 'pk', 'sk', ...include].filter((name) => item[name] !== undefined)
-  return { ...entry, item: Object.fromEntries(names.map((name) => [name, item[name]])) }
+  return { partition: JSON.stringify(found), sort: places, item: shownOf({ partition, sort, include }, item) }
+}
+
+/** What the view has of an item. */
+const shownOf = ({ partition, sort, include }: ViewShape, item: StoredItem): StoredItem => {
+  if (include === 'everything') return item
+  const shown: Record<string, unknown> = {}
+  for (const names of [partition, sort, ['pk', 'sk'], include]) {
+    for (const name of names) if (item[name] !== undefined) shown[name] = item[name]
+  }
+  return shown
 }
 
 export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
@@ -62,6 +69,8 @@ export const tableView = (shape: ViewShape) => {
   const partitions = new Map<string, Entry[]>()
   const followed = new Map<string, { readonly item: StoredItem; readonly entry: Entry | undefined }>()
   const inOrder: Partition[] = []
+  /** An item that keeps these keeps its place. */
+  const places = [...shape.partition, ...shape.sort]
   return {
     shape,
     /** The item itself, or undefined. */
@@ -86,10 +95,14 @@ export const tableView = (shape: ViewShape) => {
       if (last?.item !== before) {
         throw new OutsideModel('a view follows the changes of one item in their order, each once')
       }
-      if (last?.entry) {
-        const entries = partitions.get(last.entry.partition) ?? []
-        entries.splice(entries.indexOf(last.entry), 1)
+      const old = last?.entry
+      const ofOld = (old && partitions.get(old.partition)) ?? []
+      if (before && after && places.every((name) => before[name] === after[name])) {
+        const entry = old && { ...old, item: shownOf(shape, after) }
+        if (entry) ofOld[ofOld.indexOf(old)] = entry
+        return void followed.set(text, { item: after, entry })
       }
+      if (old) ofOld.splice(ofOld.indexOf(old), 1)
       if (!after) return void followed.delete(text)
       const entry = entryOf(shape, after)
       followed.set(text, { item: after, entry })

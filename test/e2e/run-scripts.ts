@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const PROJECT = join(import.meta.dirname, '../..')
+
+export type Ended = { readonly code: number; readonly out: string; readonly err: string }
+
+const RUN_ALL = `
+  const exit = process.exit
+  const ended = []
+  for (const [file, ...argv] of JSON.parse(process.argv[1])) {
+    const said = { code: 0, out: '', err: '' }
+    let isOver = false
+    const hear = (name) => (text) => isOver || Boolean((said[name] += text))
+    process.stdout.write = hear('out')
+    process.stderr.write = hear('err')
+    process.exit = (code = process.exitCode ?? 0) => {
+      if (!isOver) said.code = code
+      isOver = true
+      throw new Error('the script has ended')
+    }
+    process.argv.splice(1, Infinity, file, ...argv)
+    process.exitCode = undefined
+    await import(file + '?' + ended.length).catch((error) => isOver || Object.assign(said, { code: 1, err: error.stack }))
+    if (!isOver) said.code = process.exitCode ?? 0
+    ended.push(said)
+  }
+  delete process.stdout.write
+  process.stdout.write('\\n' + JSON.stringify(ended), () => exit(0))`
+
+/**
+ * Runs scripts of the project with their arguments, one after the other in one process, which loads their modules once.
+ * For scripts that end by themselves: what such a script says after its `process.exit` is not heard.
+ */
+export const runScripts = async (
+  calls: readonly (readonly [file: string, ...argv: string[]])[],
+): Promise<readonly Ended[]> => {
+  const named = calls.map(([file, ...argv]) => [join(PROJECT, file), ...argv])
+  const args = ['--input-type=module', '--eval', RUN_ALL, JSON.stringify(named)]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT })
+  return JSON.parse(stdout.split('\n').at(-1) ?? '') as Ended[]
+}

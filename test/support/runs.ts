@@ -1,0 +1,8 @@
+/** How many times more than in `npm test`: `.ci/nightly` sets it. */
+const TIMES = Number(process.env['TEST_RUNS'] ?? 1)
+
+/** How often a random test draws. */
+export const runs = (usual: number): number => usual * TIMES
+
+/** Whether tests that walk through every case do so, and not through a sample of them. */
+export const takesEvery = TIMES > 1
