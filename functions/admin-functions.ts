@@ -8,9 +8,9 @@ import {
   changed,
   DELIVERY_LISTS,
   JOURNAL_READ,
-  JUDGING,
   listed,
   NEWS,
+  PAYING_OUT,
   PAYOUT_LISTS,
   RECORDED,
   REDELIVERING,
@@ -67,19 +67,14 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), ASKS_PROVIDER),
   support('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES }),
-  finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
+  finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
+    ...ASKS_PROVIDER,
+    sends: ['settlements'],
+    timeoutSeconds: 300,
+  }),
   finance('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
-  finance(
-    'mark-settlement-paid',
-    allAccess(AUDITING, changed('SETTLEMENT'), {
-      GetItem: ['PAYMENT', 'VERDICT'],
-      PutItem: ['REFERENCE'],
-      UpdateItem: ['LEDGER'],
-      ConditionCheckItem: ['CLIENT', 'VERDICT'],
-    }),
-    // It reads the settlement's entries once more.
-    { timeoutSeconds: 300 },
-  ),
+  // It reads the settlement's entries once more.
+  finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance('accept-difference', allAccess(RECORDED, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] })),
   finance('mark-settlement-failed', changed('SETTLEMENT')),
   finance(
@@ -88,7 +83,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
-  finance('audit-ledger', JUDGING, { timeoutSeconds: 300 }),
+  finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
   finance('get-books', BOOKS, { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 }),
   finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
   finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),

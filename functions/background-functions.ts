@@ -4,7 +4,7 @@ import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
 import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
-import { JUDGING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
+import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
 /** What nobody waits for: started by the provider's callbacks, the table's stream, queues and schedules. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
@@ -111,7 +111,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     name: 'audit-client',
     entry: 'functions/queue/audit-client.ts',
     trigger: { kind: 'queue', queue: 'audits', batchSize: 1, maxConcurrency: 5 },
-    table: JUDGING,
+    table: allAccess(AUDITING, { UpdateItem: ['VERDICT'] }),
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,

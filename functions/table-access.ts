@@ -22,7 +22,7 @@ export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 /** What posts a payment, or moves its money: the payment, its shard and its entries. Nothing updates or deletes an entry. */
 export const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
-  PutItem: ['JOURNAL', 'SUSPENSE'],
+  PutItem: ['JOURNAL'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
   ConditionCheckItem: ['LEDGER'],
 }
@@ -33,7 +33,6 @@ export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   BatchGetItem: ['JOURNAL'],
   PutItem: ['ADJUSTMENT', 'JOURNAL'],
   UpdateItem: ['HOUSE', 'LEDGER'],
-  ConditionCheckItem: ['LEDGER'],
 })
 
 /** A client's entries: its window says in how many parts they are. */
@@ -41,9 +40,8 @@ export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL
 
 /** Entries of a window become a settlement. Payments that waited long are posted before. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
-  GetItem: ['AUDIT', 'CLIENT', 'SETTLEMENT'],
+  GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  Query: ['LEDGER'],
   PutItem: ['AUDIT', 'SETTLEMENT', 'VERDICT'],
   indexes: ['by-open'],
 })
@@ -55,7 +53,7 @@ export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 export const TIMELINE: TableAccess = {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['DELIVERY', 'SETTLEMENT'],
-  Query: ['DELIVERY', 'ENDPOINTS', 'LEDGER', 'PAYMENT'],
+  Query: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
   indexes: ['by-owner'],
 }
 
@@ -143,19 +141,31 @@ export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
   DeleteItem: ['ALERT'],
 })
 
-/** Reads a client's books, and those of the house. Changes nothing. */
-export const AUDITING: TableAccess = allAccess(JOURNAL_READ, {
-  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL'],
-  BatchGetItem: ['JOURNAL', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
-  Query: ['ADJUSTMENT', 'AUDIT', 'HOUSE', 'LEDGER'],
-  indexes: ['by-open', 'by-owner', 'by-status'],
+/** What a settlement is held against: its entries, their payments, its trail and its client's other settlements. */
+const SETTLEMENT_AUDIT: TableAccess = {
+  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
+  BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
+  Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
+  indexes: ['by-owner'],
+}
+
+/** A client's books, and those of the house. What was found is written where no money is. */
+export const AUDITING: TableAccess = allAccess(SETTLEMENT_AUDIT, {
+  GetItem: ['JOURNAL'],
+  BatchGetItem: ['JOURNAL', 'SUSPENSE'],
+  Query: ['HOUSE'],
+  PutItem: ['VERDICT'],
+  indexes: ['by-open', 'by-status'],
 })
 
-/** The same, and what was found is written where no money is. */
-export const JUDGING: TableAccess = allAccess(AUDITING, {
-  GetItem: ['VERDICT'],
-  PutItem: ['VERDICT'],
-  UpdateItem: ['VERDICT'],
+/** A settlement is paid out as its audit and its gate saw it. */
+export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETTLEMENT'), {
+  GetItem: ['PAYMENT'],
+  BatchGetItem: ['SUSPENSE'],
+  PutItem: ['REFERENCE'],
+  UpdateItem: ['LEDGER'],
+  ConditionCheckItem: ['CLIENT', 'VERDICT'],
+  indexes: ['by-status'],
 })
 
 /** The books: entries of clients and of the house, with what settlements keep of theirs. */

@@ -4,7 +4,7 @@ import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { below } from '../table/condition.ts'
-import { type Key, shardKey, windowKey } from '../table/keys.ts'
+import { shardKey, windowKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import type { ShardPlace } from './shard-store.ts'
@@ -12,9 +12,8 @@ import { WindowSchema } from './window-store.ts'
 
 const Closed = v.object({ closedUntil: TimestampSchema })
 
-/** Raises one item's fence. Answers the item with a fence as high, whoever raised it; throws when it has none. */
-const raise = async (deps: Pick<Deps, 'table'>, key: Key, end: Timestamp): Promise<Item> => {
-  const { item } = await deps.table.write(update(key, { set: { closedUntil: end } }, below('closedUntil', end)))
+/** The item after a raise: its fence is as high, whoever raised it. Throws when it has none. */
+const fenced = ({ item }: { readonly item: Item | undefined }, end: Timestamp): Item => {
   const closed = v.safeParse(Closed, item)
   assertInvariant(
     item !== undefined && closed.success && closed.output.closedUntil >= end,
@@ -23,12 +22,17 @@ const raise = async (deps: Pick<Deps, 'table'>, key: Key, end: Timestamp): Promi
   return item
 }
 
+const isLower = (end: Timestamp) => below('closedUntil', end)
+
 /** Raises the window's fence. Answers the client's number of parts as that write found it. */
 export const closeWindow = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   end: Timestamp,
-): Promise<{ readonly parts: number }> => v.parse(WindowSchema, await raise(deps, windowKey(clientId), end))
+): Promise<{ readonly parts: number }> => {
+  const raised = await deps.table.write(update(windowKey(clientId), { set: { closedUntil: end } }, isLower(end)))
+  return v.parse(WindowSchema, fenced(raised, end))
+}
 
 /** Raises the fence of one shard. */
 export const closeShard = async (
@@ -37,5 +41,8 @@ export const closeShard = async (
   { part, shard }: ShardPlace,
   end: Timestamp,
 ): Promise<void> => {
-  await raise(deps, shardKey(clientId, shard, part), end)
+  fenced(
+    await deps.table.write(update(shardKey(clientId, shard, part), { set: { closedUntil: end } }, isLower(end))),
+    end,
+  )
 }

@@ -90,11 +90,15 @@ export const moveOpenCredit = (payment: Placed, netMinor: Minor, at: Timestamp):
   update(shardOf(payment), { add: { creditedMinor: netMinor }, set: { creditedAt: at } }, exists)
 
 /** Moves the credit beside entries of that time. Refused when a settlement has closed the journal after it. */
-export const moveCredit = (shard: Key, netMinor: Minor, postedAt: Timestamp): Step => {
-  const isOpen = atMost('closedUntil', postedAt)
-  if (netMinor === 0) return guard(shard, isOpen)
-  return update(shard, { add: { creditedMinor: netMinor }, set: { creditedAt: postedAt } }, isOpen)
-}
+export const moveCredit = (payment: Placed, netMinor: Minor, postedAt: Timestamp): Step =>
+  netMinor === 0
+    ? guard(shardOf(payment), isOpenAt(postedAt))
+    : update(shardOf(payment), credited(netMinor, postedAt), isOpenAt(postedAt))
 
-/** Where an adjustment is credited: it belongs to no payment. */
-export const adjustmentShard = (clientId: ClientId): Key => shardKey(clientId, 0)
+/** The same for an adjustment, which belongs to no payment: in the first shard of all. */
+export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step =>
+  update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
+
+const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: netMinor }, set: { creditedAt: at } })
+
+const isOpenAt = (postedAt: Timestamp) => atMost('closedUntil', postedAt)

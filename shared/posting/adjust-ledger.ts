@@ -7,7 +7,7 @@ import { findEntry, putEntry } from '../journal/entry-store.ts'
 import { figuresOf } from '../journal/figures.ts'
 import { type HouseEntry, newHouseEntry } from '../journal/house-entry.ts'
 import { findUnclaimedRow, putHouseEntry } from '../journal/house-store.ts'
-import { adjustmentShard, moveCredit } from '../ledger/shard-store.ts'
+import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
@@ -92,7 +92,7 @@ const stepsOf = (input: AdjustmentInput, row: HouseEntry | undefined, window: Wi
   const steps = {
     adjustment: putAdjustment(adjustment),
     ...house,
-    ledger: moveCredit(adjustmentShard(clientId), amountMinor, postedAt),
+    ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
     entry: putEntry({ clientId }, entry),
   }

@@ -1,5 +1,5 @@
 import type { StoreDeps } from '../deps.ts'
-import { moveCredit, shardOf } from '../ledger/shard-store.ts'
+import { moveCredit } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -18,7 +18,7 @@ export const bookLateRow = async (deps: StoreDeps, payment: Payment, row: Settle
   const after: Payment = { ...payment, ownRow, lateRowAt, providerSettledAt: row.settledAt }
   const { applied } = await deps.table.transact({
     ...changeMoney(payment, after),
-    ledger: moveCredit(shardOf(payment), ZERO, lateRowAt),
+    ledger: moveCredit(payment, ZERO, lateRowAt),
   })
   return applied
 }

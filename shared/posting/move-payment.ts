@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { hasMoved, type MoneyRow, type Moved, moveMoney, standingFigures } from '../journal/payment-money.ts'
-import { moveCredit, moveOpenCredit, shardOf } from '../ledger/shard-store.ts'
+import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -47,7 +47,7 @@ const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): St
     movements: moved.movements.map((movement) => ({ ...movement, postedAt })),
   }
   const netMinor = less(ZERO, standingFigures(moneyOf(payment)).netMinor)
-  return { ...changeMoney(payment, after), ledger: moveCredit(shardOf(payment), netMinor, postedAt) }
+  return { ...changeMoney(payment, after), ledger: moveCredit(payment, netMinor, postedAt) }
 }
 
 /** What of money that comes again the house had given up before: it takes that much of it. */
@@ -70,7 +70,7 @@ const planPosted = (
   const written = { readMinor: window.writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
   return {
     ...changeMoney(payment, { ...moved, movements }),
-    ledger: moveCredit(shardOf(payment), less(netMinor, clawedMinor), postedAt),
+    ledger: moveCredit(payment, less(netMinor, clawedMinor), postedAt),
     window: clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined,
   }
 }

@@ -73,7 +73,7 @@ const LEDGER = 'ledger'
 const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string> => {
   const netMinor = planned.reduce((sum, one) => plus(sum, one.netMinor), ZERO)
   const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
-    { [LEDGER]: moveCredit(shardOf(payment), netMinor, postedAt) },
+    { [LEDGER]: moveCredit(payment, netMinor, postedAt) },
     changeMoney(payment, after),
     'assumed' in by ? { [by.assumed.suspenseId]: ensureSuspense(by.assumed) } : {},
   ])

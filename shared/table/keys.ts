@@ -163,7 +163,7 @@ export const bankReferenceKey = (reference: string): Key => ({
 export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSPENSE')}${suspenseId}`, sk: 'SUSPENSE' })
 
 /** The id in such a key. */
-export const suspenseIdOf = (key: Key | undefined): string => key?.pk.slice(pkPrefix('SUSPENSE').length) ?? ''
+export const suspenseIdOf = (pk: string): string => pk.slice(pkPrefix('SUSPENSE').length)
 
 export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
   pk: `${pkPrefix('RATE')}${clientId}#${epochSecond}`,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ClientIdSchema, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
-import { countTransition, credit, moveCredit, moveOpenCredit, shardOf } from '../../shared/ledger/shard-store.ts'
+import { countTransition, credit, moveCredit, moveOpenCredit } from '../../shared/ledger/shard-store.ts'
 import { minor } from '../../shared/money.ts'
 import { shardKey } from '../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
@@ -23,7 +23,7 @@ describe.each([0, 1, 15])('a payment in part %i of its client', (part) => {
       countTransition({ ...payment, from: undefined, to: 'pending' }),
       credit({ ...payment, from: 'pending' }, minor(100), at),
       moveOpenCredit(payment, minor(-100), at),
-      moveCredit(shardOf(payment), minor(100), at),
+      moveCredit(payment, minor(100), at),
     ]).toMatchObject([
       { key: shard, changes: { add: { countPending: 1 } } },
       { key: shard, changes: { add: { ...paid, ...credited }, set: { creditedAt: at } } },

@@ -171,6 +171,9 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
   show(refused, 'rate_limit', 'More requests in one second than the merchant may make')
 }
 
+/** Seconds after which a settlement is audited, and may be paid out. */
+const AUDITED_AFTER = 120
+
 const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   await caller.advance(DAYS_TO_PAYOUT * DAY)
   await caller.invoke('sync-provider-transactions', {})
@@ -181,9 +184,19 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   })
   await keep('api-list-settlement-payments', 'payments', 'All of it', { id })
   await keep('api-list-settlement-payments', 'after', 'No such page', { id, query: 'after=x' })
+  await keep('api-list-balance-entries', 'entries', 'All so far')
   await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
   await keep('api-get-balance', 'in_settlement', 'With where the rest is', { query: 'include=settlements' })
-  await caller.act('mark-settlement-paid', { settlement_id: id, notes: 'BCA transfer 2026-01-20' })
+  await caller.advance(AUDITED_AFTER)
+  await caller.invoke('check-due-work', {})
+  await eventually('no audit', async () => {
+    const paid = await caller.invoke('mark-settlement-paid', {
+      operator: 'ayu',
+      settlement_id: id,
+      bank_reference: 'BCA-0120',
+    })
+    return Object(paid)['status'] === 200 ? paid : undefined
+  })
   await keep('api-get-settlement', 'paid_out', 'Paid out', { id })
   await keep('api-list-settlements', 'paid_out', 'One payout so far')
 }

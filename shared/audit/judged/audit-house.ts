@@ -112,7 +112,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     const items = await deps.table.getMany(keys)
     const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
       const parsed = v.safeParse(SuspenseSchema, stored)
-      const id = suspenseIdOf(keys[at])
+      const id = suspenseIdOf(keys[at]?.pk ?? '')
       found.add(id)
       if (!parsed.success)
         return differs('suspense', id, 'readable', 'unreadable').map((difference) => ({

@@ -19,6 +19,7 @@ import {
   anOpenPayment,
   aSettledClient,
   aSucceededPayment,
+  auditedNow,
   BANK,
   withFloor,
 } from '../../support/settlement-builders.ts'
@@ -135,6 +136,7 @@ describe('list-settlements', () => {
       pagination: { page: 1, per_page: 3 },
     })
     const close = { operator: OPERATOR, notes: 'done' }
+    await auditedNow(deps, third.settlement)
     await invokeAdmin(markPaid, deps, {
       ...close,
       settlement_id: third.settlement.settlementId,

@@ -2,16 +2,19 @@
  * Goal: no entry lands in a window that is summed or swept. Method: real stores; the fence is raised at every place and in
  * every state, and writes with entries before it are tried at each item.
  */
+import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { changeClient } from '../../../shared/client/client-store.ts'
+import { type PaymentId, PaymentIdSchema, slotOf } from '../../../shared/ids.ts'
 import { closeShard, closeWindow } from '../../../shared/ledger/fence-store.ts'
 import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
-import { adjustmentShard, allShards, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
+import { adjustCredit, allShards, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { ledgerPk, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { entriesIn } from '../../support/entries-in.ts'
@@ -97,6 +100,14 @@ describe('raiseFence (design sections 4 and 12)', () => {
   })
 })
 
+/** An id of a payment of this shard. */
+const anIdIn = (shard: number): PaymentId => {
+  for (;;) {
+    const id = v.parse(PaymentIdSchema, crypto.randomUUID())
+    if (slotOf(id, LEDGER_SHARDS) === shard) return id
+  }
+}
+
 describe('a write with an entry before the fence', () => {
   it('is refused by every shard, the one of adjustments too, and by the window', async ({ deps, client }) => {
     const { clientId } = client
@@ -105,14 +116,14 @@ describe('a write with an entry before the fence', () => {
     const early = addMs(end, -1)
 
     for (const place of allShards(1)) {
-      const shard = shardKey(clientId, place.shard)
+      const payment = { clientId, paymentId: anIdIn(place.shard) }
       for (const net of [ZERO, minor(5)]) {
-        expect(await deps.table.transact({ shard: moveCredit(shard, net, early) })).toMatchObject({ applied: false })
+        expect(await deps.table.transact({ shard: moveCredit(payment, net, early) })).toMatchObject({ applied: false })
       }
-      expect(await deps.table.transact({ shard: moveCredit(shard, ZERO, end) })).toMatchObject({ applied: true })
+      expect(await deps.table.transact({ shard: moveCredit(payment, ZERO, end) })).toMatchObject({ applied: true })
     }
     const steps = [
-      moveCredit(adjustmentShard(clientId), minor(5), early),
+      adjustCredit(clientId, minor(5), early),
       recreditWindow(clientId, minor(5), early),
       writeOffInWindow(clientId, { readMinor: ZERO, addMinor: minor(5), postedAt: early }),
     ]

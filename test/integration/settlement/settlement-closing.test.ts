@@ -24,12 +24,13 @@ const act = (deps: TestDeps, action: Action, { settlementId }: Settlement, field
   return invokeAdmin(ACTIONS[action], deps, input)
 }
 /** Of the bank's own answer. */
-const referenced = (action: Action) => (action === 'mark-settlement-paid' ? { bank_reference: 'BCA 0017' } : {})
+const referenced = (action: Action, { settlementId }: Settlement) =>
+  action === 'mark-settlement-paid' ? { bank_reference: `BCA ${settlementId}` } : {}
 
 /** A payout waits for the settlement's audit. */
 const done = async (deps: TestDeps, action: Action, settlement: Settlement) => {
   if (action === 'mark-settlement-paid') await auditedNow(deps, settlement)
-  return act(deps, action, settlement, referenced(action))
+  return act(deps, action, settlement, referenced(action, settlement))
 }
 
 /** How a settlement gets into each state, from `recorded`. */
@@ -62,7 +63,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 
     const notes = 'as told by the bank'
     const closed = { status: 'manual_paid', settled_at: deps.now(), notes }
-    const bank_reference = 'BCA 0017'
+    const bank_reference = `BCA ${settlementId}`
     expect(reply).toStrictEqual({ status: 200, body: shownSettlement(settlement, { ...closed, bank_reference }) })
     const paid = { status: 'manual_paid', settledAt: deps.now(), notes, bankReference: bank_reference }
     expect(await findAnySettlement(deps, settlementId)).toEqual({ ...settlement, ...paid })

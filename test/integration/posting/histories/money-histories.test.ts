@@ -15,12 +15,13 @@ import { addMs, DAY_MS } from '../../../../shared/time.ts'
 import { entriesIn } from '../../../support/entries-in.ts'
 import { moneyProblemsOf } from '../../../support/invariants.ts'
 import { modelOf } from '../../../support/money-model.ts'
+import { runs } from '../../../support/runs.ts'
 import { fail, payOut, recredit, settle, settlementsOf } from '../../../support/settlement-builders.ts'
 import { paymentOf } from '../../../support/synced-payment.ts'
 import { type Happening, history } from './money-happenings.ts'
 import { happen, hearAgain, type Kept, newWorld, type World } from './money-world.ts'
 
-const HISTORIES = Number(process.env['HISTORIES'] ?? 80)
+const HISTORIES = Number(process.env['HISTORIES'] ?? runs(80))
 const SEED = Number(process.env['SEED'] ?? 20_261_122)
 
 const seen = {
