@@ -79,7 +79,13 @@ export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
     return kind.value
   })
   if (!event || !alert || !delivery || !payment) throw new Error('a kind of due work is missing')
-  const summary = { event: event.due, alert: alert.due, delivery: delivery.due, payment: payment.due, audit: audits.value }
+  const summary = {
+    event: event.due,
+    alert: alert.due,
+    delivery: delivery.due,
+    payment: payment.due,
+    audit: audits.value,
+  }
   deps.log.info('due_work.completed', {
     ...summary,
     event_late_ms: event.lateMs,

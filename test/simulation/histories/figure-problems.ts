@@ -29,9 +29,7 @@ const figuresOf = (books: Books, clientId: string | undefined): Figures => {
   const isOwn = (client: unknown) => clientId === undefined || client === clientId
   const own = books.entries.filter((entry) => isOwn(clientOf(entry)) && entry['type'] !== 'recredit')
   const house = clientId === undefined ? books.houseEntries : []
-  const paid = books.settlements.filter(
-    ({ client_id: client, status }) => isOwn(client) && status === 'manual_paid',
-  )
+  const paid = books.settlements.filter(({ client_id: client, status }) => isOwn(client) && status === 'manual_paid')
   const payments = own.filter(({ type }) => type === 'payment')
   const all = [...own, ...house]
   const stands = standing(own, paid)

@@ -17,8 +17,32 @@ const kindOf = ({ pk, sk }: Key): string => {
  * payment; finance moves what is settled and no payment's status; admin moves no money at all.
  */
 const CHANGES: Readonly<Record<Duty, readonly string[]>> = {
-  support: ['PAYMENT', 'EVENT', 'SHARD', 'JOURNAL', 'DESTINATION', 'REFERENCE', 'SUSPENSE', 'DELIVERY', 'ALERT', 'AUDIT', 'HOUSE'],
-  finance: ['SETTLEMENT', 'WINDOW', 'SHARD', 'JOURNAL', 'HOUSE', 'ADJUSTMENT', 'VERDICT', 'REFERENCE', 'PAYMENT', 'SUSPENSE', 'AUDIT'],
+  support: [
+    'PAYMENT',
+    'EVENT',
+    'SHARD',
+    'JOURNAL',
+    'DESTINATION',
+    'REFERENCE',
+    'SUSPENSE',
+    'DELIVERY',
+    'ALERT',
+    'AUDIT',
+    'HOUSE',
+  ],
+  finance: [
+    'SETTLEMENT',
+    'WINDOW',
+    'SHARD',
+    'JOURNAL',
+    'HOUSE',
+    'ADJUSTMENT',
+    'VERDICT',
+    'REFERENCE',
+    'PAYMENT',
+    'SUSPENSE',
+    'AUDIT',
+  ],
   admin: ['CLIENT', 'APIKEY', 'ENDPOINTS', 'WINDOW', 'SHARD', 'AUDIT'],
 }
 /** Those that only look change nothing but what an audit found. */

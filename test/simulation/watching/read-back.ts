@@ -171,8 +171,7 @@ const linesOf = async (ask: Ask, functionName: string, asked: HttpRequest): Prom
   const lines: Shown[] = []
   let query: HttpRequest['query'] | undefined = { ...asked.query, limit: String(PER_PAGE) }
   while (query !== undefined) {
-    const { data = [], next, has_more: hasMore }: Shown =
-      (await ask(functionName, { ...asked, query }))?.body ?? {}
+    const { data = [], next, has_more: hasMore }: Shown = (await ask(functionName, { ...asked, query }))?.body ?? {}
     lines.push(...(data as readonly Shown[]))
     query = hasMore === true ? { limit: String(PER_PAGE), after: String(next) } : undefined
   }
@@ -184,7 +183,10 @@ const sameLines = (who: string, shown: readonly Shown[], stored: readonly Shown[
   return stored.flatMap((line, at) =>
     Object.entries(line)
       .filter(([name, value]) => shown[at]?.[name] !== value)
-      .map(([name, value]) => `${who}: ${name} of ${String(line['id'])} is ${String(shown[at]?.[name])}, is stored as ${String(value)}`),
+      .map(
+        ([name, value]) =>
+          `${who}: ${name} of ${String(line['id'])} is ${String(shown[at]?.[name])}, is stored as ${String(value)}`,
+      ),
   )
 }
 

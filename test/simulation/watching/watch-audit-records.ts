@@ -10,7 +10,8 @@ type Said = Readonly<Record<string, unknown>>
 /** What an operator's record is about, among what its write has changed. */
 const isAbout = ({ subject, after }: RawItem, { key, after: row = {} }: TableChange): boolean =>
   key.pk.endsWith(`#${String(subject)}`) || key.sk.endsWith(`#${String(subject)}`)
-    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|DELIVERY)$/.test(key.sk.split('#')[0] ?? '') || key.pk.startsWith('ADJUSTMENT#')
+    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|DELIVERY)$/.test(key.sk.split('#')[0] ?? '') ||
+      key.pk.startsWith('ADJUSTMENT#')
     : row['key_id'] !== undefined && row['key_id'] === Object(after).key_id
 
 /** Names that mean something else in a row than in a record. */

@@ -172,9 +172,7 @@ const ofMovements: readonly Rule<Write>[] = [
       before['posted_at'] === undefined &&
       after['posted_at'] !== undefined &&
       after['voided_open'] !== true &&
-      !written.some(
-        ({ after: entry }) => entry?.['type'] === 'payment' && entry['payment_id'] === after['id'],
-      ),
+      !written.some(({ after: entry }) => entry?.['type'] === 'payment' && entry['payment_id'] === after['id']),
   ],
 ]
 

@@ -7,8 +7,7 @@ import { type Rule, type Write, watchRules } from './rules.ts'
 const ofVerdicts: readonly Rule<Write>[] = [
   [
     'is written over what somebody else has found',
-    ({ before, after }) =>
-      after['version'] !== undefined && amount(after, 'version') !== amount(before, 'version') + 1,
+    ({ before, after }) => after['version'] !== undefined && amount(after, 'version') !== amount(before, 'version') + 1,
   ],
   [
     'has an audit that is neither due nor done',

@@ -98,7 +98,8 @@ type Asked = Readonly<Record<string, unknown>>
 
 /** Differences that stand on a client and that nobody has accepted. */
 const standing = (verdict: RawItem): readonly object[] => {
-  const named = (one: object) => JSON.stringify(['what', 'id', 'expected', 'found'].map((name) => Reflect.get(one, name)))
+  const named = (one: object) =>
+    JSON.stringify(['what', 'id', 'expected', 'found'].map((name) => Reflect.get(one, name)))
   const accepted = new Set(((verdict['accepted'] ?? []) as readonly object[]).map(named))
   return ((verdict['standing'] ?? []) as readonly object[]).filter((one) => !accepted.has(named(one)))
 }

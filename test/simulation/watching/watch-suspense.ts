@@ -22,7 +22,10 @@ const whenThere: readonly Rule<Write>[] = [
         isRewritten(write, name),
       ),
   ],
-  ['is of another amount than before', (write) => ['amount_minor', 'posted_minor'].some((name) => isRewritten(write, name))],
+  [
+    'is of another amount than before',
+    (write) => ['amount_minor', 'posted_minor'].some((name) => isRewritten(write, name)),
+  ],
   [
     'is resolved a second time',
     (write) => becomes(write, 'resolved', 'resolved') && ENDS.some((name) => isChanged(write, name)),
@@ -42,7 +45,10 @@ const isDueAgain = ({ before, after }: Write): boolean => before['work'] === und
 
 const whenNew: readonly Rule<Write>[] = [
   ['is not to be told to anybody', ({ after }) => after['work'] !== 'alert' || after['due_at'] === undefined],
-  ['begins resolved, or open though nothing is to be done', ({ after }) => (after['status'] === 'open') === isMoved(after)],
+  [
+    'begins resolved, or open though nothing is to be done',
+    ({ after }) => (after['status'] === 'open') === isMoved(after),
+  ],
 ]
 
 /** Checked at every write to what is held, found or owed: it is told, it is resolved once, and it stays what it is. */

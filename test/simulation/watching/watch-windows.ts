@@ -6,9 +6,7 @@ import { isRewritten, type Rule, type Write, watchRules } from './rules.ts'
 
 /** Settlements that the same write has recorded. */
 const recorded = ({ written }: Write): readonly RawItem[] =>
-  written.flatMap(({ key, before, after }) =>
-    key.sk === 'SETTLEMENT' && before === undefined && after ? [after] : [],
-  )
+  written.flatMap(({ key, before, after }) => (key.sk === 'SETTLEMENT' && before === undefined && after ? [after] : []))
 
 const isLowered = ({ before, after }: Write, name: string): boolean => text(after, name) < text(before, name)
 
