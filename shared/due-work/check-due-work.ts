@@ -69,15 +69,23 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
  * too many only finds less to do. A kind that cannot be handed out lets the others go, and then fails the run.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
-  const audits = handOutAudits(deps)
-  const found = await Promise.allSettled(KINDS.map(([work, send]) => handOutKind(deps, work, send)))
-  const audit = await audits
+  const [audits, ...found] = await Promise.allSettled([
+    handOutAudits(deps),
+    ...KINDS.map(([work, send]) => handOutKind(deps, work, send)),
+  ])
+  if (audits.status === 'rejected') throw audits.reason
   const [event, alert, delivery, payment] = found.map((kind) => {
     if (kind.status === 'rejected') throw kind.reason
     return kind.value
   })
   if (!event || !alert || !delivery || !payment) throw new Error('a kind of due work is missing')
-  const summary = { event: event.due, alert: alert.due, delivery: delivery.due, payment: payment.due, audit }
+  const summary = {
+    event: event.due,
+    alert: alert.due,
+    delivery: delivery.due,
+    payment: payment.due,
+    audit: audits.value,
+  }
   deps.log.info('due_work.completed', {
     ...summary,
     event_late_ms: event.lateMs,

@@ -93,7 +93,7 @@ export const booksOf = (items: readonly RawItem[]): Books => {
     payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
     creating: payments.filter((item) => item['status'] === 'creating'),
     pointers: items.filter((item) => text(item, 'pk').startsWith('DESTINATION#')),
-    references: items.filter((item) => text(item, 'pk').startsWith('REFERENCE#')),
+    references: items.filter((item) => text(item, 'pk').startsWith('REFERENCE#') && item['sk'] !== 'PAYOUT'),
     events: bySk((sk) => sk.startsWith('EVENT#')).map(whole),
     // Under one name or the other, which decides whether an index lists it by its status.
     deliveries: bySk((sk) => sk === 'DELIVERY').map((item) => ({ ...item, status: item['status'] ?? item['state'] })),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import type { Deps } from '../../deps.ts'
@@ -20,8 +21,8 @@ export const auditClientRecord = (client: Client, records: readonly AuditRecord[
   if (last?.after === undefined) return differs('audit_record', clientId, 'a record of its creation', 'none')
   const written = last.after
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
+    if (isDeepStrictEqual(written[field], value)) return []
     const [expected, found] = [JSON.stringify(written[field]), JSON.stringify(value)]
-    if (expected === found) return []
     // Bank details are not repeated in alerts: that they differ says enough, and the trail has them.
     const isPrivate = BANK.test(field)
     return differs(

@@ -200,10 +200,15 @@ export const handedOut = (queue: QueueName, prepare: (play: Play) => Promise<unk
   return sqsEvent(messages)
 }
 
-/** Funds that are old enough to be settled, with their actual fee. */
-export const aged = async (play: Play): Promise<void> => {
+/** A credited payment whose row the provider settles meanwhile. */
+export const unposted = async (play: Play): Promise<void> => {
   await credited(play)
   await pass(play, 26 * HOUR_MS)
+}
+
+/** Funds that are posted and may be settled. */
+export const aged = async (play: Play): Promise<void> => {
+  await unposted(play)
   await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
 }
 
@@ -220,6 +225,16 @@ export const settled = async (play: Play): Promise<string> => {
   if (!settlement) throw new Error(`nothing was settled: ${JSON.stringify(reply)}`)
   return settlement.id
 }
+
+/** A settlement that was audited a minute after its record. */
+export const audited = async (play: Play): Promise<string> => {
+  const id = await settled(play)
+  await pass(play, 61_000)
+  await drive(play.world, invoke(play.world, 'audit-client', auditOf({ settlement_id: id })))
+  return id
+}
+
+export const auditOf = (body: object): object => sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 
 export const failed = async (play: Play): Promise<string> => {
   const id = await settled(play)

@@ -9,6 +9,8 @@ import {
   alone,
   announced,
   atTheirLast,
+  audited,
+  auditOf,
   callback,
   cancel,
   create,
@@ -28,6 +30,7 @@ import {
   scheduled,
   scheduledToSlow,
   settled,
+  unposted,
   untold,
   voided,
 } from './flow-steps.ts'
@@ -80,8 +83,9 @@ const cancelFailed: Flow['prepare'] = (play) =>
 const later =
   (prepare: Flow['prepare'], ms: number): Flow['prepare'] =>
   async (play) => {
-    await prepare(play)
+    const prepared = await prepare(play)
     await pass(play, ms)
+    return prepared
   }
 
 /** Behind a sync that has read everything so far. */
@@ -105,9 +109,15 @@ const settle = run('settle-client', (play) =>
   sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: forClient(play).client_id }) }]),
 )
 
-const compare = run('audit-client', (play) =>
-  sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: forClient(play).client_id, books: true }) }]),
-)
+const audit = run('audit-client', (play) => auditOf({ client_id: forClient(play).client_id }))
+const auditRecorded = run('audit-client', (_, id) => auditOf({ settlement_id: id }))
+
+const adjust = run('adjust-ledger', (play) => ({
+  ...forClient(play),
+  kind: 'recovered',
+  amount_minor: 1_000,
+  reference: 'r-1',
+}))
 
 const refusedByMerchant: Flow['prepare'] = async (play) => {
   const event = await scheduled(play)
@@ -171,12 +181,15 @@ export const FLOWS: readonly Flow[] = [
   flow('settle', aged, settle),
   flow('settle, in steps', agedInNumbers, settle),
   flow('trigger', aged, trigger),
-  flow('mark paid', settled, onPrepared('mark-settlement-paid', { confirm_unfunded: true })),
+  flow('mark paid', audited, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })),
   flow('mark failed', settled, onPrepared('mark-settlement-failed')),
   flow('recredit', failed, onPrepared('recredit-settlement')),
-  flow('record again', recredited, trigger),
-  flow('compare', credited, compare),
+  flow('settle a re-credit', recredited, trigger),
+  flow('adjust', created, adjust, (play, id) => drive(play.world, adjust(play, id, {}))),
+  flow('audit', aged, audit),
+  flow('audit, of a settlement', later(settled, 61_000), auditRecorded),
   flow('sync', synced(later(credited, 3_600_000)), sync),
+  flow('sync, posting', synced(unposted), sync),
   flow('sync, finding a lost capture', synced(paid), sync),
   flow('sync, of money that went back', synced(later(voided, 3_600_000)), sync),
   flow('sync, of a dispute that was won', synced(later(disputeWon, 3_600_000)), sync),

@@ -84,7 +84,6 @@ const MEDDLERS: Readonly<Record<string, Meddlers>> = {
   DELIVERY: ofDelivery,
   LEDGER: ofLedger,
   SETTLEMENT: ofSettlement,
-  JOURNAL: ofLedger,
   SUSPENSE: (play) => [() => takeBack(play.world, 1)],
   ENDPOINTS: (play) => [() => changeEndpoints(play)],
   CLIENT: (play) => [() => changeKeys(play)],

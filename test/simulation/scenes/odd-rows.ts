@@ -114,6 +114,11 @@ const isDisputed =
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   }
 
+/** No payment's money moves more often: who hears of one movement may cause another. */
+const MOST_MOVEMENTS = 8
+
+const isWornOut = ({ movements }: StoredItem): boolean => Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
+
 /**
  * Some time after a payment its money goes back, whole or in part, once or more often; and a dispute is won, all of it,
  * in part, or twice.
@@ -127,7 +132,7 @@ export const takeBack = (
   if (!oddities.chance(probability)) return
   const credited = world.table
     .items('PAYMENT#')
-    .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && isMeant(item))
+    .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && !isWornOut(item) && isMeant(item))
   const disputed = credited.filter(isDisputed(world))
   const isWon = oddities.chance(disputed.length > 0 ? 0.5 : 0.02)
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)

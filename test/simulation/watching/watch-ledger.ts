@@ -2,6 +2,7 @@ import type { TableChange } from '../../../infra/local/emulators/memory-table/ta
 import { amount, clientOf, openNet, partIn, partOf, type RawItem, text } from '../../support/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
+import { watchStarts } from './row-write.ts'
 import { APART_MS } from './rules.ts'
 
 /** By how much accounts move: of a part of a ledger, or of a client's window. */
@@ -87,16 +88,13 @@ const TIMED = [
   { kind: 'WINDOW', figures: ['available_minor'], time: 'changed_at' },
 ]
 
-/** One job writes several changes with one time, and repeats each of them for a minute. */
-const JOB_MS = 60_000
-
-/** Items of the ledger whose figures move and whose time does not. */
-const withoutTime = (written: readonly TableChange[], nowMs: number): readonly string[] =>
+/** Items of the ledger whose figures move and whose time does not. One job writes several changes with one time. */
+const withoutTime = (written: readonly TableChange[], jobStartedMs: number): readonly string[] =>
   written.flatMap(({ key, before = {}, after = {} }) => {
     const timed = TIMED.find(({ kind }) => key.pk.startsWith('LEDGER#') && key.sk.startsWith(kind))
     const isMoved = timed?.figures.some((name) => amount(before, name) !== amount(after, name)) === true
     const [was, is] = [before, after].map((item) => text(item, timed?.time ?? ''))
-    const isOld = was === is && !(Date.parse(is ?? '') > nowMs - JOB_MS - APART_MS)
+    const isOld = was === is && !(Date.parse(is ?? '') > jobStartedMs - APART_MS)
     return isMoved && isOld ? [`${key.pk} ${key.sk} moves and keeps the time of an older change`] : []
   })
 
@@ -105,8 +103,10 @@ const withoutTime = (written: readonly TableChange[], nowMs: number): readonly s
  * the rupiah and in the part that is theirs. Both are one transaction, or neither happens.
  */
 export const watchLedger = (world: World, seen: Observations): void => {
+  const startOf = watchStarts(world)
   world.onWritten.push((written) => {
-    seen.problems.push(...withoutTime(written, world.scheduler.nowMs()))
+    const startedMs = world.acting ? startOf(world.acting) : world.scheduler.nowMs()
+    seen.problems.push(...withoutTime(written, startedMs))
     const [expected, moved] = [due(written), found(written)]
     for (const account of new Set([...expected.keys(), ...moved.keys()])) {
       const [must, does] = [expected.get(account) ?? 0, moved.get(account) ?? 0]

@@ -45,13 +45,6 @@ const OF_WINDOWS: readonly Rule<Write>[] = [
     'stays where it is although a settlement takes from it',
     (write) => recorded(write).length > 0 && !isRewritten(write, 'settled_until'),
   ],
-  [
-    'is swept and not closed',
-    ({ world, key, after }) =>
-      [after, ...world.table.items(`LEDGER#${clientOf(key)}`)].some(
-        (item) => item['closed_until'] !== undefined && text(item, 'closed_until') < text(after, 'settled_until'),
-      ),
-  ],
   ['has fewer parts than it had', ({ before, after }) => amount(after, 'parts') < amount(before, 'parts')],
   [
     'keeps a sum over one that another run has kept',
