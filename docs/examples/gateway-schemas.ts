@@ -228,19 +228,29 @@ export type Settlement = {
   readonly created_at: string
 }
 
-export type SettledPayment = {
-  readonly payment_id: string
+export type Entry = {
+  readonly id: string
+  /** What moved the money. */
+  readonly type: 'payment' | 'refund' | 'chargeback' | 'reversal' | 'dispute_won' | 'late_row' | 'recredit' | 'recovered' | 'written_off' | 'correction'
+  readonly payment_id?: string
+  /** Of a `recredit`: the failed settlement whose sums it carries. */
+  readonly recredited_settlement_id?: string
+  /** The settlement that took it; null until one does. */
+  readonly settlement_id: string | null
   readonly external_reference?: string
-  readonly method: 'virtual_account' | 'ewallet' | 'qris'
+  readonly method?: 'virtual_account' | 'ewallet' | 'qris'
   readonly channel_code?: string
-  readonly paid_at: string
-  /** What the customer paid. */
+  /** When its payment was paid. */
+  readonly paid_at?: string
+  /** When it was written. */
+  readonly posted_at: string
+  /** What customers paid, or got back. */
   readonly notional_minor: number
   /** The provider's actual fee. */
   readonly xendit_fee_minor: number
   /** The gateway's markup. */
   readonly hexolus_markup_minor: number
-  /** What of it the settlement pays out. */
+  /** What it adds to the merchant: notional less fee and markup. */
   readonly client_net_minor: number
 }
 
@@ -301,8 +311,8 @@ export type SettlementList = {
   }
 }
 
-export type SettledPaymentList = {
-  readonly data: readonly (SettledPayment)[]
+export type EntryList = {
+  readonly data: readonly (Entry)[]
   readonly next: string | null
   readonly has_more: boolean
 }

@@ -185,6 +185,7 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   await keep('api-list-settlement-payments', 'payments', 'All of it', { id })
   await keep('api-list-settlement-payments', 'after', 'No such page', { id, query: 'after=x' })
   await keep('api-list-balance-entries', 'entries', 'All so far')
+  await keep('api-list-balance-entries', 'after', 'No such page', { query: 'after=x' })
   await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
   await keep('api-get-balance', 'in_settlement', 'With where the rest is', { query: 'include=settlements' })
   await caller.advance(AUDITED_AFTER)
