@@ -21,7 +21,7 @@ export const takeBackTogether = async (scene: Scene): Promise<void> => {
   const clientId = oddities.pick(credited)['client_id']
   const own = credited.filter((payment) => payment['client_id'] === clientId)
   const unswept = own.filter(
-    (payment) => ['open', 'posted'].includes(String(stageOf(world, payment))) && payment['reversal'] === undefined,
+    (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
   )
   const meant = (unswept.length > 1 ? unswept : own).slice(-MOST).map(({ pk }) => pk)
   for (const pk of meant) takeBack(world, 1, (payment) => payment['pk'] === pk)
