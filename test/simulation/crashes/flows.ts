@@ -145,7 +145,7 @@ const woken = run('sync-slices', () => sqsEvent([{ messageId: 'm', body: JSON.st
 const trigger = run('trigger-settlement', forClient)
 const wrongAmount: Flow['prepare'] = (play) => paid(play, 299_999)
 
-const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 16 }))
+const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
 
 /** Whatever was told or not told of the parts, what is made in them a minute later must be found by everybody. */
 const createGrown: Flow['retry'] = async (play, prepared) => {

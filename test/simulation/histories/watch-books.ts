@@ -1,4 +1,5 @@
-import { booksOf } from '../../support/books.ts'
+import { type Books, booksOf, clientOf, type RawItem, sum, text } from '../../support/books.ts'
+import { sweptBy } from '../../support/journal-books.ts'
 import { operate } from '../world/lambda.ts'
 import { figureProblems, houseProblems } from './figure-problems.ts'
 import type { Play } from './operations.ts'
@@ -15,6 +16,34 @@ export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tena
 
 type Ask = <T>(promise: Promise<T>) => Promise<T>
 
+/** The statement of each settlement has every entry of its window, zeros for the client included. */
+const statementProblems = async (
+  { world }: Pick<Play, 'world'>,
+  books: Books,
+  ask: Ask,
+): Promise<readonly string[]> => {
+  const problems: string[] = []
+  for (const settlement of books.settlements) {
+    const id = text(settlement, 'settlement_id')
+    const lines: RawItem[] = []
+    let cursor: unknown
+    do {
+      const asked = { settlement_id: id, ...(typeof cursor === 'string' && { cursor }) }
+      const { body = {} } = (await ask(operate(world, 'get-settlement-statement', asked))) ?? {}
+      lines.push(...((body['entries'] ?? []) as readonly RawItem[]))
+      cursor = body['cursor']
+    } while (typeof cursor === 'string')
+    const own = books.entries.filter((entry) => clientOf(entry) === settlement['client_id'])
+    const stored = sweptBy(settlement, own).map((entry) => entry['entry_id'])
+    if (
+      lines.map((line) => line['id']).join() !== stored.join() ||
+      sum(lines, 'client_net_minor') !== settlement['net_minor']
+    )
+      problems.push(`the statement of settlement ${id} has ${lines.length} entries, its window ${stored.length}`)
+  }
+  return problems
+}
+
 /** At rest the books of each client, and of all, are what the raw items say, to the rupiah. */
 export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise<readonly string[]> => {
   const items = world.table.items()
@@ -28,5 +57,5 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
     problems.push(...figureProblems(books, clientId, shown))
     if (body['balanced'] !== true) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(body)}`)
   }
-  return problems
+  return [...problems, ...(await statementProblems({ world }, books, ask))]
 }

@@ -114,6 +114,21 @@ const isDisputed =
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   }
 
+const MOVED_BY = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
+
+/** A row that moved the money of a payment is voided: what it did is undone. */
+export const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
+  const rows = world.provider
+    .rowsAsTheyStand()
+    .filter(({ row }) => row.product_id === paidId && MOVED_BY.includes(row.type) && row.status === 'SUCCESS')
+  if (rows.length === 0) return false
+  const { id, row } = world.oddities.pick(rows)
+  world.provider.reversePayment(requestId, { kind: world.oddities.pick(['voided', 'reversed']), transaction_id: id })
+  tell(world, () => `the ${row.type} ${id} of ${requestId} is voided`)
+  count(world.tally, `movement voided: ${row.type}`)
+  return true
+}
+
 /** No payment's money moves more often: who hears of one movement may cause another. */
 const MOST_MOVEMENTS = 8
 
@@ -141,6 +156,7 @@ export const takeBack = (
     .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_provider_payment_id'])
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
+  if (oddities.chance(0.15) && voidMovement(world, id, paidId)) return
   // What turns in a row that is never shown nobody can know.
   const kind = isWon ? 'chargeback_reversal' : oddities.pick(world.unshownRows.has(String(paidId)) ? OWN_ROWS : KINDS)
   const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)

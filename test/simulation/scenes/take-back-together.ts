@@ -10,7 +10,7 @@ const MOST = 4
 
 const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
 
-/** A client sells to several; later money of them goes back at once, of those that are not settled yet where it has some. */
+/** A client sells to several; later money of them goes back at once, of those that are not settled yet where there are some. */
 export const takeBackTogether = async (scene: Scene): Promise<void> => {
   const { world } = scene
   const { oddities, scheduler, table } = world
@@ -20,10 +20,10 @@ export const takeBackTogether = async (scene: Scene): Promise<void> => {
   if (credited.length === 0) return
   const clientId = oddities.pick(credited)['client_id']
   const own = credited.filter((payment) => payment['client_id'] === clientId)
-  const unswept = own.filter(
-    (payment) => ['open', 'posted'].includes(String(stageOf(world, payment))) && payment['reversal'] === undefined,
+  const unsettled = own.filter(
+    (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
   )
-  const meant = (unswept.length > 1 ? unswept : own).slice(-MOST).map(({ pk }) => pk)
+  const meant = (unsettled.length > 1 ? unsettled : own).slice(-MOST).map(({ pk }) => pk)
   for (const pk of meant) takeBack(world, 1, (payment) => payment['pk'] === pk)
   count(world.tally, `taken back together: ${meant.length}`)
   if (world.prng.chance(0.5)) return

@@ -12,6 +12,7 @@ const SIZES = ['whole', 'in part'] as const
 export const REVERSAL_CELLS: readonly string[] = [
   'voided whole',
   'reversed whole',
+  'row voided',
   ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => SIZES.map((size) => `${kind} ${size}`)),
 ].flatMap((way) => STAGES.map((stage) => `reversal: ${way}, ${stage}`))
 
@@ -48,11 +49,12 @@ export const stageOf = (world: World, payment: RawItem): Stage => {
   return settlement['recredited_at'] === undefined ? 'failed' : 're-credited'
 }
 
-type Moved = { readonly type: string; readonly amountMinor: number }
+type Moved = { readonly type: string; readonly amountMinor: number; readonly isOwnRow?: boolean }
 
 const movementsOf = (payment: RawItem): readonly Moved[] => (payment['movements'] ?? []) as readonly Moved[]
 
-const wayOf = (payment: RawItem, { type, amountMinor }: Moved): string => {
+const wayOf = (payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string => {
+  if (type === 'reversal' && isOwnRow !== true) return 'row voided'
   if (type === 'reversal') return `${text(Object(payment['reversal']), 'kind')} whole`
   return `${type} ${amountMinor < Number(payment['notional_minor']) ? 'in part' : 'whole'}`
 }

@@ -1,15 +1,8 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
 import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/books.ts'
 import { sweptBy } from '../../support/journal-books.ts'
-import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
-
-/** Small, so that even short lists have several pages. */
-const PER_PAGE = 7
-
-type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | undefined>
-
-type Shown = Readonly<Record<string, unknown>>
+import { type Ask, entryProblems, PER_PAGE, type Shown } from './read-back-entries.ts'
 
 const FIELDS = {
   payment: {
@@ -51,7 +44,7 @@ const FIELDS = {
 
 const ENDPOINTS = {
   payment: { list: 'api-list-payments', get: 'api-get-payment' },
-  settlement: { list: 'api-list-settlements', get: 'api-get-settlement', entries: 'api-list-settlement-payments' },
+  settlement: { list: 'api-list-settlements', get: 'api-get-settlement' },
   delivery: { list: 'api-list-webhook-deliveries', get: 'api-get-webhook-delivery' },
 } as const satisfies Record<keyof typeof FIELDS, object>
 
@@ -135,82 +128,6 @@ const periodProblems = async (ask: Ask, settlements: readonly RawItem[]): Promis
     if (!isRight) problems.push(`settlement ${idOf('settlement', item)} shows another period than it swept`)
   }
   return problems
-}
-
-const ENTRY_FIELDS = {
-  type: 'type',
-  payment_id: 'payment_id',
-  recredited_settlement_id: 'recredited_settlement_id',
-  external_reference: 'external_reference',
-  method: 'method',
-  channel_code: 'channel_code',
-  paid_at: 'paid_at',
-  posted_at: 'posted_at',
-} as const
-
-const AMOUNTS = {
-  notional_minor: 'gross_minor',
-  xendit_fee_minor: 'fee_minor',
-  hexolus_markup_minor: 'markup_minor',
-  client_net_minor: 'net_minor',
-} as const
-
-const SETTLED_SUMS = { ...AMOUNTS, xendit_fee_minor: 'provider_fees_minor' } as const
-
-const isForClient = (entry: RawItem): boolean => Object.values(AMOUNTS).some((name) => Number(entry[name] ?? 0) !== 0)
-
-const lineOf = (entry: RawItem, settlementId: unknown): Shown => ({
-  id: entry['entry_id'],
-  settlement_id: settlementId ?? null,
-  ...Object.fromEntries(Object.entries(ENTRY_FIELDS).map(([name, of]) => [name, entry[of]])),
-  ...Object.fromEntries(Object.entries(AMOUNTS).map(([name, of]) => [name, entry[of] ?? 0])),
-})
-
-/** All lines of a cursor's list, page by page. */
-const linesOf = async (ask: Ask, functionName: string, asked: HttpRequest): Promise<readonly Shown[]> => {
-  const lines: Shown[] = []
-  let query: HttpRequest['query'] | undefined = { ...asked.query, limit: String(PER_PAGE) }
-  while (query !== undefined) {
-    const { data = [], next, has_more: hasMore }: Shown = (await ask(functionName, { ...asked, query }))?.body ?? {}
-    lines.push(...(data as readonly Shown[]))
-    query = hasMore === true ? { limit: String(PER_PAGE), after: String(next) } : undefined
-  }
-  return lines
-}
-
-const sameLines = (who: string, shown: readonly Shown[], stored: readonly Shown[]): readonly string[] => {
-  if (shown.length !== stored.length) return [`${who} lists ${shown.length} entries, stored are ${stored.length}`]
-  return stored.flatMap((line, at) =>
-    Object.entries(line)
-      .filter(([name, value]) => shown[at]?.[name] !== value)
-      .map(
-        ([name, value]) =>
-          `${who}: ${name} of ${String(line['id'])} is ${String(shown[at]?.[name])}, is stored as ${String(value)}`,
-      ),
-  )
-}
-
-/**
- * The entries of each settlement, page by page, are those of its window, and their sums are its own; the journal shows
- * every entry once, each with the settlement that took it.
- */
-const entryProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Promise<readonly string[]> => {
-  const problems: string[] = []
-  const settled = new Map<unknown, unknown>()
-  for (const item of own.settlements) {
-    const id = idOf('settlement', item)
-    const entries = sweptBy(item, own.entries)
-    for (const entry of entries) settled.set(entry['entry_id'], id)
-    const lines = await linesOf(ask, ENDPOINTS.settlement.entries, { id })
-    const stored = entries.filter(isForClient).map((entry) => lineOf(entry, id))
-    problems.push(...sameLines(`settlement ${id}`, lines, stored))
-    const wrong = Object.entries(SETTLED_SUMS).filter(([field, attribute]) => sum(lines, field) !== item[attribute])
-    if (wrong.length > 0) problems.push(`the entries of settlement ${id} have other sums: ${wrong.join(' ')}`)
-  }
-  const since = { query: { since: '2026-01-01T00:00:00.000Z' } }
-  const journal = await linesOf(ask, 'api-list-balance-entries', since)
-  const stored = own.entries.filter(isForClient).map((entry) => lineOf(entry, settled.get(entry['entry_id'])))
-  return [...problems, ...sameLines('the journal', journal, stored)]
 }
 
 const countProblems = async (

@@ -10,8 +10,8 @@ import { bookRow } from './book-row.ts'
 const Whole = v.pipe(v.number(), v.safeInteger(), v.maxValue(1_000_000_000_000))
 const Amount = v.pipe(Whole, v.minValue(1))
 
-/** The payment's own row turns, whole. */
-const Turn = v.strictObject({ kind: v.picklist(['voided', 'reversed']) })
+/** The payment's own row turns, whole; or, by its id, a row that moved its money. */
+const Turn = v.strictObject({ kind: v.picklist(['voided', 'reversed']), transaction_id: v.optional(v.string()) })
 /** The money moves in a row of its own, whole or in part. */
 const OwnRow = v.strictObject({ kind: v.picklist(['refund', 'chargeback_reversal']), amount: v.optional(Amount) })
 /** The provider takes a fee for a dispute, beside the amount. */
@@ -32,7 +32,12 @@ export const reversePayment = (world: World, id: string, body: unknown): Transac
   const order = parseInput(ReverseOrder, body)
   const captured = rowsOf(world, request.latest_payment_id).find(({ row }) => row.type === 'PAYMENT')
   if (!captured) throw ineligible('nothing was paid on this payment request')
-  return v.is(Turn, order) ? turnRow(world, captured, order.kind) : bookOwnRow(world, captured.row, order)
+  if (!v.is(Turn, order)) return bookOwnRow(world, captured.row, order)
+  const { kind, transaction_id: rowId } = order
+  const meant =
+    rowId === undefined ? captured : rowsOf(world, request.latest_payment_id).find(({ id: of }) => of === rowId)
+  if (!meant) throw ineligible('no such row of this payment request')
+  return turnRow(world, meant, kind)
 }
 
 const ineligible = (message: string) => new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
@@ -42,7 +47,7 @@ const rowsOf = (world: World, paymentId: string | undefined): TransactionRecord[
 
 /** A row that is not settled yet never will be. */
 const turnRow = (world: World, record: TransactionRecord, kind: 'voided' | 'reversed'): Transaction => {
-  if (record.row.status !== 'SUCCESS') throw ineligible(`the payment is ${record.row.status} already`)
+  if (record.row.status !== 'SUCCESS') throw ineligible(`the row is ${record.row.status} already`)
   const { settleAtMs, finalFee: _fee, ...rest } = record
   const row: Transaction = {
     ...record.row,

@@ -67,7 +67,7 @@ export const moveTogether = async (scene: Scene): Promise<void> => {
     const settlement = open.length > 0 ? prng.pick(open) : undefined
     // Of what is in no settlement yet there would soon be nothing to settle.
     const isMeant = (payment: RawItem) =>
-      !['open', 'posted'].includes(String(stageOf(world, payment))) || isOld(world, payment) || oddities.chance(0.1)
+      !['open', 'posted'].includes(stageOf(world, payment)) || isOld(world, payment) || oddities.chance(0.1)
     for (let moves = oddities.int(0, 2); moves > 0; moves--)
       takeBack(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})

@@ -44,7 +44,7 @@ export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Pr
       seen.problems.push(`settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`)
     confirm = wanted === undefined ? confirm : Object(wanted)
     if (retryAt !== undefined)
-      await passed(world, Math.max(0, Date.parse(String(retryAt)) - world.scheduler.nowMs()) + 2_000)
+      await passed(world, Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000)
   }
 }
 

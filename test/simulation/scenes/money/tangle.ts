@@ -2,6 +2,7 @@ import type { StoredItem } from '../../../../infra/local/emulators/memory-table/
 import { invoke } from '../../world/lambda.ts'
 import { count } from '../../world/tally.ts'
 import { tell, type World } from '../../world/world.ts'
+import { voidMovement } from '../odd-rows.ts'
 import type { Scene } from '../scene.ts'
 
 const KINDS = [
@@ -15,8 +16,9 @@ const KINDS = [
 ]
 
 /** What becomes of one payment's money next, all of it or a part. */
-const move = (world: World, requestId: string, most: number): void => {
+const move = (world: World, requestId: string, most: number, paidId: string | undefined): void => {
   const { bookedBack, oddities, provider, tally } = world
+  if (oddities.chance(0.2) && voidMovement(world, requestId, paidId)) return
   const kind = oddities.pick(KINDS)
   const amount = oddities.chance(0.7) ? most : oddities.int(1, most)
   try {
@@ -44,9 +46,9 @@ export const tangle = async ({ world }: Scene): Promise<void> => {
     return isOwn && isCredited(payment) && !unshownRows.has(id)
   })
   if (shown.length === 0) return
-  const { payment_request_id: id, request_amount: most } = prng.pick(shown)
+  const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = prng.pick(shown)
   for (let left = prng.int(2, 5); left > 0; left--) {
-    move(world, id, most)
+    move(world, id, most, paidId)
     if (oddities.chance(0.6)) await invoke(world, 'sync-provider-transactions', {})
     await new Promise<void>((resolve) => void scheduler.after(prng.pick([10, 150_000, 7_200_000]), resolve))
   }
