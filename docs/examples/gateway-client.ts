@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type {
+  Entry,
+  EntryList,
   Balance,
   CreatePayment,
   EventList,
   Payment,
   PaymentList,
-  SettledPayment,
-  SettledPaymentList,
   Settlement,
   SettlementList,
   WebhookDelivery,
@@ -80,10 +80,10 @@ export const gatewayClient = (options: ClientOptions) => {
     listSettlements: (): AsyncGenerator<Settlement, void> =>
       everyItem((page) => get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE })),
 
-    /** What a settlement is made of: the sums are the settlement's. */
-    listSettlementPayments: (id: string): AsyncGenerator<SettledPayment, void> =>
+    /** The entries of a settlement: their sums are the settlement's. */
+    listSettlementEntries: (id: string): AsyncGenerator<Entry, void> =>
       everyBehind((after) =>
-        get<SettledPaymentList>(`/v1/settlements/${encodeURIComponent(id)}/payments`, { after, limit: 1_000 }),
+        get<EntryList>(`/v1/settlements/${encodeURIComponent(id)}/payments`, { after, limit: 1_000 }),
       ),
 
     /**

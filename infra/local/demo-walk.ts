@@ -119,17 +119,22 @@ const walkToPayout = async (demo: Demo, tell: Tell, paymentId: string): Promise<
   expect(settlement.net_minor === final.client_net_minor, 'the settlement is not the net of the one payment')
   tell(`   settlement   ${settlement.id}, ${settlement.status}: IDR ${settlement.net_minor}`)
   await tellBalance(demo, tell)
-  const order = { operator: 'demo', settlement_id: settlement.id, notes: 'bank transfer' }
-  const closed = await invoke(
-    v.object({ status: v.literal(200), body: Settlement }),
-    demo,
-    'mark-settlement-paid',
-    order,
-  )
+  const audited = { method: 'POST', body: JSON.stringify({ advance_seconds: AUDITED_AFTER_SECONDS }) }
+  await call(v.unknown(), `${demo.urls.lambda}/_local/clock`, audited)
+  await invoke(v.unknown(), demo, 'check-due-work', {})
+  const order = { operator: 'demo', settlement_id: settlement.id, bank_reference: 'DEMO-1' }
+  const closed = await eventually('no audit', async () => {
+    const answer = await invoke(Closed, demo, 'mark-settlement-paid', order)
+    return answer.status === 200 ? v.parse(v.object({ body: Settlement }), answer) : undefined
+  })
   tell(`   settlement   ${closed.body.status}`)
   const { paid_out_minor } = await tellBalance(demo, tell)
   expect(paid_out_minor === final.client_net_minor, 'what was paid out is not the net of the one payment')
 }
+
+/** A settlement is audited a minute after it was recorded, and only then paid out. */
+const AUDITED_AFTER_SECONDS = 120
+const Closed = v.looseObject({ status: v.number() })
 
 const netOf = ({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) =>
   `${client_net_minor} (fee ${fee_status})`
