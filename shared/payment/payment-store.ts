@@ -46,6 +46,9 @@ const toPaymentItem = (payment: Payment) => ({
   paymentId: undefined,
   createdAt: undefined,
   currency: undefined,
+  // Nothing has moved its money yet.
+  takenBackMinor: undefined,
+  movements: undefined,
   transitions: laterTransitions(payment),
   owner: ownerOf(payment.clientId, payment.part),
   entity: 'payment',

@@ -97,7 +97,7 @@ export const CreatingPaymentSchema = v.object({
 })
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
 
-/** Written with the fee when it becomes final: a second witness of it, and the time of the ledger's correction. */
+/** The fee once it is final. Stored of an invoiced one alone: of any other, posting says all of it. */
 const FinalFeeSchema = v.object({
   status: v.picklist(['actual', 'assumed']),
   feeMinor: MinorSchema,
@@ -107,7 +107,14 @@ const FinalFeeSchema = v.object({
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
 
-const Row = v.looseObject({ id: v.string(), listedAt: TimestampSchema, transitions: v.array(v.looseObject({})) })
+const Row = v.looseObject({
+  id: v.string(),
+  listedAt: TimestampSchema,
+  transitions: v.array(v.looseObject({})),
+  postedAt: v.optional(v.unknown()),
+  feeStatus: v.optional(v.unknown()),
+  providerFeeMinor: v.optional(v.unknown()),
+})
 
 /** Adds what the row of a visible payment leaves out: its places in the indexes say it, and every one began as pending. */
 const whole = (row: unknown): unknown => {
@@ -115,7 +122,9 @@ const whole = (row: unknown): unknown => {
   if (!read.success) return row
   const { id: paymentId, listedAt: createdAt, transitions } = read.output
   const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
-  return { ...read.output, paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
+  const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read.output
+  const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
+  return { ...finalFee, ...read.output, paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
 }
 
 export const PaymentFields = v.object({

@@ -15,7 +15,6 @@ const fieldsOf = (payment: Payment) => ({
   providerFeeMinor: payment.providerFeeMinor,
   netMinor: payment.netMinor,
   feeStatus: payment.feeStatus,
-  finalFee: payment.finalFee,
   providerSettledAt: payment.providerSettledAt,
   postedAt: payment.postedAt,
   lateRowAt: payment.lateRowAt,

@@ -47,7 +47,7 @@ describe('the client of docs/examples', () => {
     const [settlement] = await allOf(client.listSettlements())
     expect(settlement).toMatchObject({ status: 'recorded', net_minor: 145_410, payment_count: 1 })
     expect(await client.getSettlement(settlement?.id ?? '')).toStrictEqual(settlement)
-    expect(await allOf(client.listSettlementPayments(settlement?.id ?? ''))).toMatchObject([
+    expect(await allOf(client.listSettlementEntries(settlement?.id ?? ''))).toMatchObject([
       { payment_id: created.id, external_reference: 'order-1', client_net_minor: settlement?.net_minor },
     ])
     expect(await client.getBalance()).toMatchObject({ pending_minor: 0, in_settlement_minor: 145_410 })

@@ -171,7 +171,7 @@ describe('the client', () => {
   it.each<[string, (client: ReturnType<typeof gatewayClient>) => AsyncIterable<unknown>, string, string]>([
     [
       'the payments of a settlement',
-      (client) => client.listSettlementPayments('s1'),
+      (client) => client.listSettlementEntries('s1'),
       '/v1/settlements/s1/payments?limit=1000',
       '/v1/settlements/s1/payments?after=n1&limit=1000',
     ],
