@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ConfirmField } from '../../shared/payout/confirm.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
@@ -13,21 +14,12 @@ const BANK_REFERENCE = v.pipe(
   v.regex(/^[\x20-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),
 )
 
-const FIGURE = v.pipe(v.number(), v.safeInteger())
-
 const input = v.strictObject({
   operator: OPERATOR,
   settlement_id: v.string(),
   bank_reference: BANK_REFERENCE,
   notes: v.optional(NOTES),
-  confirm: v.optional(
-    v.strictObject({
-      unproven: v.optional(FIGURE),
-      new_bank: v.optional(v.literal(true)),
-      owed: v.optional(FIGURE),
-      findings: v.optional(FIGURE),
-    }),
-  ),
+  confirm: v.optional(ConfirmField, {}),
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
@@ -37,7 +29,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
       operator: request.operator,
       bankReference: request.bank_reference,
       notes: request.notes,
-      confirm: request.confirm ?? {},
+      confirm: request.confirm,
     }),
     deps.now(),
   ),

@@ -10,17 +10,20 @@ import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { openSuspensePages } from '../suspense/suspense-store.ts'
 
+const figure = v.optional(v.pipe(v.number(), v.safeInteger()))
+
 /** What an operator must have looked at before a payout, as the 422 shows it. Figures that are zero are absent. */
-export type Confirm = {
+export const ConfirmField = v.strictObject({
   /** Nets that no settled row of the provider proves, in IDR. */
-  readonly unproven?: number | undefined
+  unproven: figure,
   /** The bank details are younger than 72 hours, and a change. */
-  readonly new_bank?: true | undefined
+  new_bank: v.optional(v.literal(true)),
   /** What the client owes us apart from this settlement, in IDR. */
-  readonly owed?: number | undefined
+  owed: figure,
   /** Open findings that name one of its payments. */
-  readonly findings?: number | undefined
-}
+  findings: figure,
+})
+export type Confirm = v.InferOutput<typeof ConfirmField>
 
 /** A payment without a settled row is counted as unproven already. */
 const ASSUMED = 'fee_assumed'

@@ -22,7 +22,7 @@ const AcceptedSchema = v.object({
 export type Accepted = v.InferOutput<typeof AcceptedSchema>
 
 /** What audits found of a client, and how far today's is. */
-const ClientVerdictSchema = v.object({
+export const ClientVerdictSchema = v.object({
   version: v.number(),
   standing: v.array(StandingSchema),
   accepted: v.array(AcceptedSchema),

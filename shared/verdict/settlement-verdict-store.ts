@@ -10,7 +10,7 @@ import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
 export const SETTLEMENT_VERDICTS = ['waiting', 'audited', 'inconclusive'] as const
 
 /** Whether a settlement was audited since it was recorded. What was found stands on its client. */
-const SettlementVerdictSchema = v.object({
+export const SettlementVerdictSchema = v.object({
   clientId: ClientIdSchema,
   settlementId: SettlementIdSchema,
   state: v.picklist(SETTLEMENT_VERDICTS),

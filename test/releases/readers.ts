@@ -24,6 +24,8 @@ import { AbandonmentSchema, AlertGroupSchema } from '../../shared/webhook/delive
 import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
+import { ClientVerdictSchema } from '../../shared/verdict/client-verdict-store.ts'
+import { SettlementVerdictSchema } from '../../shared/verdict/settlement-verdict-store.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 /** How this tree reads an item from a table that has nothing else. */
@@ -68,6 +70,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'SYNC position': parsed(HeadSchema),
   'SYNC reversals': job,
   'SYNC tail': job,
+  VERDICT: (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item),
 }
 
 /** Counters, which flows only add to; and pointers, of which flows read the key alone. */

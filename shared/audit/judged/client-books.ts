@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Client } from '../../client/client.ts'
+import { findClient } from '../../client/client-store.ts'
 import type { StoreDeps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import type { Ledger } from '../../ledger/ledger-store.ts'
@@ -74,11 +75,15 @@ const readSettlements = async (deps: StoreDeps, clientId: ClientId, last: Settle
   return read
 }
 
-/** Reads a client's kept figures: its ledger, its settlements and the trail of its changes. */
-export const readClientBooks = async (deps: StoreDeps, client: Client): Promise<ClientBooks> => {
-  const { clientId } = client
+/**
+ * Reads a client's kept figures: its ledger, its settlements and the trail of its changes. The client itself is read
+ * again, since its trail has every change meanwhile.
+ */
+export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<ClientBooks> => {
+  const { clientId } = known
   const ledger = await readableLedger(deps, clientId)
-  const [{ stored, unreadable }, trail, adjustments] = await Promise.all([
+  const [client = known, { stored, unreadable }, trail, adjustments] = await Promise.all([
+    findClient(deps, clientId),
     readSettlements(deps, clientId, ledger?.window.lastSettlementId),
     clientTrail(deps, clientId),
     listAdjustments(deps, clientId),

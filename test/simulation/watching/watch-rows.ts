@@ -6,7 +6,6 @@ import { watchCounters } from './watch-counters.ts'
 import { watchFeeFields } from './watch-fee-fields.ts'
 import { watchFindings } from './watch-findings.ts'
 import { watchJobs } from './watch-jobs.ts'
-import { watchKept } from './watch-kept.ts'
 import { watchLedger } from './watch-ledger.ts'
 import { watchSettlementRows } from './watch-settlements.ts'
 import { watchSuspense } from './watch-suspense.ts'
@@ -18,7 +17,6 @@ export const watchRows = (world: World, seen: Observations): void => {
   watchWindows(world, seen)
   watchSettlementRows(world, seen)
   watchFeeFields(world, seen)
-  watchKept(world, seen)
   watchSuspense(world, seen)
   watchFindings(world, seen)
   watchJobs(world, seen)
