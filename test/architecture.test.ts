@@ -85,7 +85,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
       types('../histories/history.ts'),
       from('../../../infra/local/emulators/memory-table/memory-table.ts'),
     ],
-    ['test/simulation/world/world.ts', from('../main.ts'), from('../../support/books.ts')],
+    ['test/simulation/world/world.ts', from('../main.ts'), from('../../support/recount/books.ts')],
     ['test/simulation/elsewhere/one.ts', '', ''],
   ],
   'vendor packages stay in the runtime': [

@@ -17,7 +17,7 @@ import {
   succeededPayment,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { aStoredLine, putEntries } from '../../support/stored-entries.ts'
+import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>

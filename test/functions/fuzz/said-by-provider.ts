@@ -1,4 +1,4 @@
-import type { Seen } from '../../support/books.ts'
+import type { Seen } from '../../support/recount/books.ts'
 import type { Answered } from './hostile-provider.ts'
 
 /** For invariants that look at the books alone. */

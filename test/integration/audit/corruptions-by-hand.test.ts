@@ -28,8 +28,8 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
-import { type RawRow, rawRows } from '../../support/raw-rows.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { type RawRow, rawRows } from './raw-rows.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { type AuditedHistory, auditedHistory } from './audited-history.ts'
 

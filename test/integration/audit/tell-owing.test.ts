@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { less, minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aDayLater, aSucceededPayment, BANK, payOut, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import type { ClientId } from '../../../shared/ids.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { putRaw, rawItem, type Tampering } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 

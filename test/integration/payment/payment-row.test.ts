@@ -5,7 +5,7 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 

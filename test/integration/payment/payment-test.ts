@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 

@@ -17,7 +17,7 @@ import { ledgerPk, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
-import { entriesIn } from '../../support/entries-in.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
 import { beforeFirst, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import {
   aDayLater,

@@ -8,7 +8,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { entriesIn } from '../../support/entries-in.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
 import { beforeFirst, interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import {

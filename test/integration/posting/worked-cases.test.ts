@@ -10,7 +10,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookLateRow } from '../../../shared/posting/book-late-row.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { entriesIn } from '../../support/entries-in.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
 import {
   aDayLater,
   anOpenPayment,

@@ -8,7 +8,7 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { exists } from '../../../shared/table/condition.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {

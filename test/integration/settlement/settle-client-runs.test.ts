@@ -12,7 +12,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
 import { journalPk, ledgerPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   beforeFirst,
   interceptTable,

@@ -6,7 +6,7 @@ import { findAnySettlement, recordStep } from '../../../shared/settlement/settle
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { interceptTable, queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'

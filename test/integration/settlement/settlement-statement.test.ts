@@ -5,11 +5,11 @@ import { settlementStatement } from '../../../shared/settlement/statement/settle
 import { addMs } from '../../../shared/time.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { sumsOfEntries } from '../../support/entry-pages.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
 import { aDayLater, anOpenPayment, aSettledClient, postAssumed, sweptNow } from '../../support/settlement-builders.ts'
-import { aStoredLine, putEntries } from '../../support/stored-entries.ts'
+import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 

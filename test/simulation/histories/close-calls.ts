@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import { OPEN } from '../promises/watch-closing.ts'
 import { http } from '../scenes/http.ts'
 import { takeBack } from '../scenes/odd-rows.ts'

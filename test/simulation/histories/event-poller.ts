@@ -1,4 +1,4 @@
-import { booksOf, type RawItem, text } from '../../support/books.ts'
+import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'

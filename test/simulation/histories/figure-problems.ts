@@ -1,4 +1,4 @@
-import { type Books, clientOf, type RawItem, sum, text } from '../../support/books.ts'
+import { type Books, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 
 type Figures = ReadonlyMap<string, number>
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { RawItem } from '../../support/books.ts'
-import { problemsAtRest, problemsOf } from '../../support/invariants.ts'
+import type { RawItem } from '../../support/recount/books.ts'
+import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { watchEndpoints } from '../scenes/change-endpoints.ts'
 import { growClient } from '../scenes/grow-client.ts'

@@ -1,4 +1,4 @@
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
 import { operate } from '../world/lambda.ts'
 import { type NewCreate, newCreate, passed, passedUntil } from './creating/new-create.ts'

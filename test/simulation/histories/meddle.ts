@@ -1,5 +1,5 @@
 import type { Key } from '../../../shared/table/keys.ts'
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'
 import { http } from '../scenes/http.ts'

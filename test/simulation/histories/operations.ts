@@ -1,4 +1,4 @@
-import { whole } from '../../support/books.ts'
+import { whole } from '../../support/recount/books.ts'
 import { ailEndpoint } from '../scenes/ailing-endpoint.ts'
 import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'

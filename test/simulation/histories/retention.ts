@@ -1,5 +1,5 @@
-import type { RawItem, Seen } from '../../support/books.ts'
-import { problemsOf } from '../../support/invariants.ts'
+import type { RawItem, Seen } from '../../support/recount/books.ts'
+import { problemsOf } from '../../support/recount/invariants.ts'
 import { operate } from '../world/lambda.ts'
 import type { Play } from './operations.ts'
 import { booksProblems } from './watch-books.ts'

@@ -1,4 +1,4 @@
-import type { Seen } from '../../support/books.ts'
+import type { Seen } from '../../support/recount/books.ts'
 import { mustHear } from '../scenes/change-endpoints.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'

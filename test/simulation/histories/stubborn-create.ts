@@ -1,5 +1,5 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
 import { operate } from '../world/lambda.ts'
 import { bodyFor, sendCreate } from './creates.ts'

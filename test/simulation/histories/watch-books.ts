@@ -1,5 +1,5 @@
-import { type Books, booksOf, clientOf, type RawItem, sum, text } from '../../support/books.ts'
-import { sweptBy } from '../../support/journal-books.ts'
+import { type Books, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import { operate } from '../world/lambda.ts'
 import { figureProblems, houseProblems } from './figure-problems.ts'
 import type { Play } from './operations.ts'

@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import { APART_MS } from '../watching/rules.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'

@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { cancelledRequest } from '../world/provider-network.ts'

@@ -1,7 +1,7 @@
 import type { Duty } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { Key } from '../../../shared/table/keys.ts'
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { World } from '../world/world.ts'
 

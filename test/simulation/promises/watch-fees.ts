@@ -1,4 +1,4 @@
-import { amount, type RawItem, text } from '../../support/books.ts'
+import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { World } from '../world/world.ts'
 

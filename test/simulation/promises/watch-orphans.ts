@@ -1,4 +1,4 @@
-import { type RawItem, text, whole } from '../../support/books.ts'
+import { type RawItem, text, whole } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
 import { namesOf } from '../world/names-of.ts'

@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import { watchClocks } from '../watching/row-write.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'

@@ -1,5 +1,5 @@
-import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/books.ts'
-import { sweptBy } from '../../support/journal-books.ts'
+import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { World } from '../world/world.ts'
 

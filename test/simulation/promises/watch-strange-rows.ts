@@ -1,4 +1,4 @@
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 
 /**

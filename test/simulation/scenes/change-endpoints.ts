@@ -1,5 +1,5 @@
-import type { RawItem } from '../../support/books.ts'
-import { text } from '../../support/books.ts'
+import type { RawItem } from '../../support/recount/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'

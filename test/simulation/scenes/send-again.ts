@@ -1,5 +1,5 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'

@@ -1,4 +1,4 @@
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'

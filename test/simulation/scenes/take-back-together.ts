@@ -1,4 +1,4 @@
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { stageOf } from '../sometimes/reversal-stages.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'

@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Condition } from '../../../shared/table/condition.ts'
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { count } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'

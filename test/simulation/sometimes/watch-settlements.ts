@@ -1,4 +1,4 @@
-import { amount, clientOf, type RawItem, text } from '../../support/books.ts'
+import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'

@@ -1,7 +1,7 @@
 import { DAILY_TIMES, type ScheduleSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
-import { text } from '../../support/books.ts'
+import { text } from '../../support/recount/books.ts'
 import { invoke } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { strikes, type World } from '../world/world.ts'

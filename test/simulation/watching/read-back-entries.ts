@@ -1,6 +1,6 @@
 /** What the API answers of a client's journal, held against its raw entries. */
-import { type RawItem, sum, text } from '../../support/books.ts'
-import { sweptBy } from '../../support/journal-books.ts'
+import { type RawItem, sum, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 
 /** Small, so that even short lists have several pages. */

@@ -1,6 +1,6 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
-import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/books.ts'
-import { sweptBy } from '../../support/journal-books.ts'
+import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { type Ask, entryProblems, PER_PAGE, type Shown } from './read-back-entries.ts'
 

@@ -1,5 +1,5 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { type RawItem } from '../../support/books.ts'
+import { type RawItem } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { amount, type RawItem, text } from '../../support/books.ts'
+import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { type Rule, type Write, watchRules } from './rules.ts'

@@ -1,4 +1,4 @@
-import { amount, type RawItem, text } from '../../support/books.ts'
+import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { APART_MS, isRewritten, type Rule, type Write, watchRules } from './rules.ts'

@@ -1,4 +1,4 @@
-import { amount, type RawItem, text } from '../../support/books.ts'
+import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'

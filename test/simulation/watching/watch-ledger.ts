@@ -1,5 +1,5 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { amount, clientOf, openNet, partIn, partOf, type RawItem, text } from '../../support/books.ts'
+import { amount, clientOf, openNet, partIn, partOf, type RawItem, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { watchStarts } from './row-write.ts'

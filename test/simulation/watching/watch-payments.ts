@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { referencePk } from '../../../shared/table/keys.ts'
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'

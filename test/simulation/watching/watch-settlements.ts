@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/books.ts'
-import { sweptBy } from '../../support/journal-books.ts'
+import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'

@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { isChanged, isRewritten, type Rule, type Write, watchRules } from './rules.ts'

@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import { count } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'

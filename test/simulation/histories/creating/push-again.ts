@@ -1,4 +1,4 @@
-import { text } from '../../../support/books.ts'
+import { text } from '../../../support/recount/books.ts'
 import type { Operation, Play } from '../operations.ts'
 import { type NewCreate, newCreate, passed, passedUntil } from './new-create.ts'
 import { customerActs, payOne } from './pay-one.ts'

@@ -1,4 +1,4 @@
-import { amount, clientOf, type RawItem } from '../../../support/books.ts'
+import { amount, clientOf, type RawItem } from '../../../support/recount/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import { operate } from '../../world/lambda.ts'
 import { count } from '../../world/tally.ts'

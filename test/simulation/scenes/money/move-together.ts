@@ -1,4 +1,4 @@
-import { booksOf, clientOf, type RawItem, sum, text } from '../../../support/books.ts'
+import { booksOf, clientOf, type RawItem, sum, text } from '../../../support/recount/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import { settlementOf, stageOf } from '../../sometimes/reversal-stages.ts'
 import type { Faults } from '../../world/faults.ts'

@@ -1,4 +1,4 @@
-import { type RawItem, text } from '../../../support/books.ts'
+import { type RawItem, text } from '../../../support/recount/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import type { SituationName } from '../../sometimes/situations.ts'
 import { operate } from '../../world/lambda.ts'

@@ -1,5 +1,5 @@
 import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
-import { text } from '../../../support/books.ts'
+import { text } from '../../../support/recount/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import type { Faults } from '../../world/faults.ts'
 import type { Scene } from '../scene.ts'

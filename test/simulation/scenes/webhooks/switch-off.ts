@@ -1,4 +1,4 @@
-import { text } from '../../../support/books.ts'
+import { text } from '../../../support/recount/books.ts'
 import type { Faults } from '../../world/faults.ts'
 import { invoke, operate } from '../../world/lambda.ts'
 import type { SimEndpoint, Tenant } from '../../world/tenants.ts'

@@ -1,5 +1,5 @@
 import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
-import { text } from '../../../support/books.ts'
+import { text } from '../../../support/recount/books.ts'
 import type { Process } from '../../world/process.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'

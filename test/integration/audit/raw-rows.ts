@@ -1,9 +1,9 @@
-import { toItem } from '../../shared/table/attributes.ts'
-import { exists } from '../../shared/table/condition.ts'
-import type { Key } from '../../shared/table/keys.ts'
-import { remove } from '../../shared/table/step.ts'
-import { putRaw, rawItem } from './tampering.ts'
-import type { TestDeps } from './test-deps.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import { remove } from '../../../shared/table/step.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 export type RawRow = Readonly<Record<string, unknown>>
 

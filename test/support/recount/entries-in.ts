@@ -1,9 +1,9 @@
-import type { Client } from '../../shared/client/client.ts'
-import type { Entry } from '../../shared/journal/entry.ts'
-import { entryPages } from '../../shared/journal/entry-store.ts'
-import { readParts } from '../../shared/ledger/window-store.ts'
-import { timestampOf } from '../../shared/time.ts'
-import type { TestDeps } from './test-deps.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import type { Entry } from '../../../shared/journal/entry.ts'
+import { entryPages } from '../../../shared/journal/entry-store.ts'
+import { readParts } from '../../../shared/ledger/window-store.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import type { TestDeps } from '../test-deps.ts'
 
 /** All entries of a client, in the order of the journal. */
 export const entriesIn = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>): Promise<readonly Entry[]> => {

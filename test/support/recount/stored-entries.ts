@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { type ClientId, UuidSchema } from '../../shared/ids.ts'
-import { type Entry, newEntry } from '../../shared/journal/entry.ts'
-import { putEntry } from '../../shared/journal/entry-store.ts'
-import { minor, ZERO } from '../../shared/money.ts'
-import type { Timestamp } from '../../shared/time.ts'
-import type { TestDeps } from './test-deps.ts'
+import { type ClientId, UuidSchema } from '../../../shared/ids.ts'
+import { type Entry, newEntry } from '../../../shared/journal/entry.ts'
+import { putEntry } from '../../../shared/journal/entry-store.ts'
+import { minor, ZERO } from '../../../shared/money.ts'
+import type { Timestamp } from '../../../shared/time.ts'
+import type { TestDeps } from '../test-deps.ts'
 
 /** An entry of a payment of 20,000 by its number, for a journal of any length. */
 export const aStoredLine = (number: number, eligibleAt: Timestamp): Entry =>
