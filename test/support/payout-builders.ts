@@ -4,16 +4,8 @@ import { getBalance } from '../../shared/ledger/balance.ts'
 import { type Settlement, SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { recordStep } from '../../shared/settlement/settlement-store.ts'
 import { aClientId } from './client-builders.ts'
-import {
-  aDayLater,
-  aSucceededPayment,
-  fail,
-  payOut,
-  recredit,
-  sweep,
-  sweptNow,
-  withFloor,
-} from './settlement-builders.ts'
+import { aSucceededPayment } from './paid-builders.ts'
+import { aDayLater, fail, payOut, recredit, sweep, sweptNow, withFloor } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
 export const sweepADayLater = (deps: TestDeps, client: Client) => {

@@ -1,34 +1,18 @@
 import * as v from 'valibot'
 import { auditRecorded } from '../../shared/audit/audit-recorded.ts'
-import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
-import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
-import { credit } from '../../shared/ledger/shard-store.ts'
-import { minor, ZERO } from '../../shared/money.ts'
-import { estimatePricing, netOf } from '../../shared/payment/channel/pricing.ts'
-import { pointFromDestination } from '../../shared/payment/destination-store.ts'
-import { putEvent } from '../../shared/payment/outbox-store.ts'
-import type { Payment } from '../../shared/payment/payment.ts'
-import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
-import { pointFromReference } from '../../shared/payment/reference-store.ts'
+import { minor } from '../../shared/money.ts'
 import { toConfirm } from '../../shared/payout/confirm.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
-import { type Posting, postPayments, type SettledRow } from '../../shared/posting/post-payments.ts'
-import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
 import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement, listSettlements } from '../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
-import { finding } from '../../shared/suspense/record-suspense.ts'
-import { attributeName } from '../../shared/table/attributes.ts'
-import { isNew } from '../../shared/table/condition.ts'
-import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
-import type { Step } from '../../shared/table/step.ts'
-import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../../shared/time.ts'
+import { addMs, DAY_MS, later, TimestampSchema } from '../../shared/time.ts'
 import { readSettlementVerdict } from '../../shared/verdict/settlement-verdict-store.ts'
-import { settledRow } from './fake-provider.ts'
+import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
 import { aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -38,162 +22,6 @@ export const BANK = {
   bankAccountName: 'PT Warung Kopi Satu',
   since: v.parse(TimestampSchema, '2026-11-01T02:00:00.000Z'),
 }
-
-type SucceededFields = {
-  readonly paymentId?: PaymentId
-  readonly notionalMinor?: number
-  /** By default what the tariff says: 4000 of a BCA virtual account. */
-  readonly providerFeeMinor?: number
-  readonly externalReference?: string
-  /** In the provider's settled row. */
-  readonly providerSettledAt?: Timestamp
-}
-
-/** A paid virtual account of BCA that is not posted yet: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net. */
-export const succeededPayment = (
-  client: Client,
-  { paidAt, ...fields }: SucceededFields & { readonly paidAt: Timestamp },
-): Payment => {
-  const paymentId = fields.paymentId ?? v.parse(PaymentIdSchema, crypto.randomUUID())
-  const createdAt = addMs(paidAt, -MINUTE_MS)
-  const request = {
-    method: 'virtual_account' as const,
-    channelCode: 'BCA',
-    notionalMinor: minor(fields.notionalMinor ?? 100_000),
-  }
-  const estimate = estimatePricing(request, createdAt)
-  const providerFeeMinor = minor(fields.providerFeeMinor ?? estimate.providerFeeMinor)
-  return {
-    ...request,
-    paymentId,
-    clientId: client.clientId,
-    externalReference: fields.externalReference,
-    attempt: 1,
-    providerAttempts: [{ number: 1, startedAt: createdAt, outcome: 'created', paymentRequestId: `pr-${paymentId}` }],
-    status: 'succeeded',
-    providerFeeMinor,
-    markupMinor: estimate.markupMinor,
-    netMinor: netOf(request.notionalMinor, providerFeeMinor, estimate.markupMinor),
-    feeStatus: 'estimated',
-    currency: 'IDR',
-    paymentDestination: '381652390000001',
-    createdAt,
-    paidAt,
-    openAt: paidAt,
-    paymentRequestId: `pr-${paymentId}`,
-    creditedProviderPaymentId: `py-${paymentId}`,
-    takenBackMinor: ZERO,
-    movements: [],
-    transitions: [
-      { status: 'pending', at: createdAt, source: 'create' },
-      { status: 'succeeded', at: paidAt, source: 'callback' },
-    ],
-  }
-}
-
-/** The outbox row as it is once its deliveries exist: no due work, which other tests of the same table would find. */
-const announced = (step: Step | undefined): Step => {
-  if (step?.kind !== 'put') throw new Error('a succeeded payment has an event')
-  const due = DUE_WORK_FIELDS.map(attributeName)
-  return { ...step, item: Object.fromEntries(Object.entries(step.item).filter(([name]) => !due.includes(name))) }
-}
-
-/** As many payments as fit one transaction beside their events and their pointers. */
-const PAYMENTS_PER_TRANSACTION = 25
-
-/** Payments that succeeded and are open, each with its event and its credit, exactly as succeed-payment leaves them. */
-export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
-  for (const some of chunks(payments, PAYMENTS_PER_TRANSACTION)) {
-    const steps = some.flatMap((payment): readonly Step[] => {
-      const firedAt = payment.paidAt ?? payment.createdAt
-      const pointers = [pointFromDestination(payment), pointFromReference(payment)]
-      return [
-        { ...commitSucceeded(payment, firedAt), condition: isNew },
-        announced(putEvent(payment, deps.newId(), firedAt)),
-        ...pointers.filter((step) => step !== undefined),
-      ]
-    })
-    const { applied } = await deps.table.transact(Object.fromEntries(steps.entries()))
-    if (!applied) throw new Error('a payment is there already')
-    // A transaction takes an item once, and there are fewer shards than payments.
-    const credits = some.map((payment) =>
-      credit({ ...payment, from: undefined }, payment.netMinor, payment.paidAt ?? payment.createdAt),
-    )
-    await Promise.all(credits.map((step) => deps.table.write(step)))
-  }
-}
-
-/** The provider's settled row of a payment: by default it kept what was estimated. */
-export const settledRowFor = (
-  payment: Payment,
-  {
-    feeMinor = payment.providerFeeMinor,
-    settledAt = payment.paidAt ?? payment.createdAt,
-  }: { readonly feeMinor?: number; readonly settledAt?: Timestamp } = {},
-): SettledRow => ({
-  feeMinor: minor(feeMinor),
-  transactionId: `txn_${payment.paymentId}`,
-  providerMinor: minor(payment.notionalMinor - feeMinor),
-  settledAt,
-})
-
-const postedAll = async (deps: TestDeps, postings: readonly Posting[]): Promise<readonly Payment[]> => {
-  const posted = (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
-  if (posted.length !== postings.length) throw new Error('a payment was not posted')
-  return posted
-}
-
-/** Posts an open payment by its settled row. */
-export const post = async (
-  deps: TestDeps,
-  payment: Payment,
-  row: Parameters<typeof settledRowFor>[1] = {},
-): Promise<Payment> => {
-  const [posted = payment] = await postedAll(deps, [{ payment, by: { row: settledRowFor(payment, row) } }])
-  return posted
-}
-
-/** Posts an open payment as if no row of it had come in time. */
-export const postAssumed = async (deps: TestDeps, payment: Payment): Promise<Payment> => {
-  const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: deps.now() })
-  const [posted = payment] = await postedAll(deps, [{ payment, by: { assumed } }])
-  return posted
-}
-
-/** Payments that succeeded and are posted now, by rows with the fees that they have. */
-export const storePosted = async (
-  deps: TestDeps,
-  payments: readonly Payment[],
-  row: Parameters<typeof settledRowFor>[1] = {},
-): Promise<readonly Payment[]> => {
-  await storeOpen(deps, payments)
-  return postedAll(
-    deps,
-    payments.map((payment) => ({ payment, by: { row: settledRowFor(payment, row) } })),
-  )
-}
-
-/** One open payment in the table; paid now unless `paidAt` says when. */
-export const anOpenPayment = async (
-  deps: TestDeps,
-  client: Client,
-  fields: SucceededFields & { readonly paidAt?: Timestamp } = {},
-): Promise<Payment> => {
-  const payment = succeededPayment(client, { ...fields, paidAt: fields.paidAt ?? deps.now() })
-  await storeOpen(deps, [payment])
-  return payment
-}
-
-/** One succeeded payment in the table, posted now by its settled row, which shows the fee: by default the tariff's. */
-export const aSucceededPayment = async (
-  deps: TestDeps,
-  client: Client,
-  { providerFeeMinor: feeMinor, providerSettledAt: settledAt, ...fields }: Parameters<typeof anOpenPayment>[2] = {},
-): Promise<Payment> =>
-  post(deps, await anOpenPayment(deps, client, fields), {
-    ...(feeMinor !== undefined && { feeMinor }),
-    ...(settledAt && { settledAt }),
-  })
 
 /** From here on what was paid until now is 24 hours old, to the millisecond. */
 export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
@@ -265,25 +93,3 @@ export const fail = (deps: TestDeps, { settlementId }: Known): Promise<Settlemen
   markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
 export const recredit = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
   recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
-
-/** The provider's transaction for a payment's money: by default settled to us, with the tariff's fee kept. */
-export const aTransaction = (
-  payment: Payment,
-  fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},
-): ProviderTransaction =>
-  settledRow(
-    { providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` },
-    payment.createdAt,
-    {
-      paymentRequestId: payment.paymentRequestId,
-      amountMinor: payment.notionalMinor,
-      keptMinor: minor(fields.keptMinor ?? payment.providerFeeMinor),
-      settledAt: fields.settledAt ?? payment.paidAt ?? payment.createdAt,
-    },
-  )
-
-/** Fee, net and fee status as stored. */
-export const feeOf = async (deps: TestDeps, { paymentId }: Payment) => {
-  const stored = await findStoredPayment(deps, paymentId)
-  return stored?.status === 'succeeded' ? [stored.providerFeeMinor, stored.netMinor, stored.feeStatus] : []
-}

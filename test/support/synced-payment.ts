@@ -11,8 +11,9 @@ import { addMs, HOUR_MS } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
 import { ledgerView } from './ledger-view.ts'
 import { memoryDeps } from './memory-deps.ts'
+import { post } from './paid-builders.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
-import { post, sweptNow } from './settlement-builders.ts'
+import { sweptNow } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
 /** A gateway of its own with a client in it, and the provider's list of transactions. */

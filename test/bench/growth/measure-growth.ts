@@ -15,8 +15,8 @@ import { settlementEntries } from '../../../shared/settlement/statement/settleme
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { addMs, DAY_MS, epochMs, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { assembledDeps } from '../../support/assembled-deps.ts'
+import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { storePosted, succeededPayment } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { meterTable } from '../meter-table.ts'
 

@@ -10,19 +10,12 @@ import { minor } from '../../../shared/money.ts'
 import { type Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
+import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import {
-  aDayLater,
-  anOpenPayment,
-  aSettledClient,
-  aSucceededPayment,
-  auditedNow,
-  BANK,
-  withFloor,
-} from '../../support/settlement-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aDayLater, aSettledClient, auditedNow, BANK, withFloor } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /** What is to be paid out is listed over all clients. */

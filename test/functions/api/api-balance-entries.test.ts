@@ -4,16 +4,8 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { entryPagesOf, nextLinkOf } from '../../support/entry-pages.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import {
-  aDayLater,
-  anOpenPayment,
-  aSucceededPayment,
-  fail,
-  recredit,
-  storePosted,
-  succeededPayment,
-  sweptNow,
-} from '../../support/settlement-builders.ts'
+import { anOpenPayment, aSucceededPayment, storePosted, succeededPayment } from '../../support/paid-builders.ts'
+import { aDayLater, fail, recredit, sweptNow } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>

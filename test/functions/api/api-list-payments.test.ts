@@ -8,7 +8,7 @@ import { addMs, timestampOf } from '../../../shared/time.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { succeededPayment } from '../../support/settlement-builders.ts'
+import { succeededPayment } from '../../support/paid-builders.ts'
 
 const rowsIn = (body: Readonly<Record<string, unknown>>) =>
   [body['data']].flat().map((row) => Object(row) as { readonly id: string; readonly status: string })

@@ -8,8 +8,8 @@ import { addMs } from '../../../shared/time.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
-import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>

@@ -5,19 +5,10 @@ import { API, anApi, call } from '../../support/api-event.ts'
 import { entryPagesOf, nextLinkOf, sumsOfEntries } from '../../support/entry-pages.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { post, postAssumed, storeOpen, storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-import {
-  aDayLater,
-  fail,
-  post,
-  postAssumed,
-  recredit,
-  storeOpen,
-  storePosted,
-  succeededPayment,
-  sweptNow,
-} from '../../support/settlement-builders.ts'
 import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
+import { aDayLater, fail, recredit, sweptNow } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>

@@ -132,8 +132,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   PAYMENT: 'pk sk body ttl',
   UpdateFields: 'UpdateItem',
   ENDPOINTS: 'pk sk slow_since',
-  LEDGER:
-    'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
+  LEDGER: 'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
 }
 
 const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [

@@ -2,9 +2,10 @@ import { expect, it } from 'vitest'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { less, minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { aDayLater, aSucceededPayment, BANK, payOut, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aDayLater, BANK, payOut, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 
 it('a client that owes is told after a week, once a week, and no longer once new payments cover it', async () => {
   const deps = memoryDeps()

@@ -7,7 +7,8 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { addMs } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { storePosted, succeededPayment, withFloor } from '../../support/settlement-builders.ts'
+import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
+import { withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 /** The client as whoever makes payments reads it now. */

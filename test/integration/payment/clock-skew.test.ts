@@ -10,10 +10,11 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, SECOND_MS } from '../../../shared/time.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aStoredClient, create, eventOf } from '../../support/payment-builders.ts'
-import { aSucceededPayment, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { sweep, withFloor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** The same world as a machine sees it whose clock is off. */

@@ -5,10 +5,10 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import type { ProviderFees } from '../../../shared/stage-settings.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { DAY_MS } from '../../../shared/time.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { settle, withFloor } from '../../support/settlement-builders.ts'
 import {
   creditedPayment,

@@ -5,9 +5,9 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 
 /** What keys and places in the indexes say anyhow. */
 const SAID_ANYHOW = {

@@ -13,8 +13,8 @@ import {
 } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { settledRowFor } from '../../support/paid-builders.ts'
 import { aCreating, aPaid, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { settledRowFor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /** The `it` of a client whose books are audited behind each test, and of a payment of its that waits to be paid. */

@@ -5,8 +5,6 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import {
@@ -15,13 +13,12 @@ import {
   aTransaction,
   feeOf,
   post,
-  settle,
   storeOpen,
   succeededPayment,
-  sweep,
-  sweptNow,
-  withFloor,
-} from '../../support/settlement-builders.ts'
+} from '../../support/paid-builders.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { settle, sweep, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 

@@ -17,18 +17,10 @@ import { ledgerPk, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
 import { beforeFirst, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import {
-  aDayLater,
-  anOpenPayment,
-  aSucceededPayment,
-  post,
-  storeOpen,
-  succeededPayment,
-  sweep,
-  sweptNow,
-} from '../../support/settlement-builders.ts'
+import { anOpenPayment, aSucceededPayment, post, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
+import { aDayLater, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'

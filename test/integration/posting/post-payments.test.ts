@@ -8,18 +8,11 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
 import { beforeFirst, interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import {
-  aDayLater,
-  anOpenPayment,
-  post,
-  settledRowFor,
-  storeOpen,
-  succeededPayment,
-  sweep,
-} from '../../support/settlement-builders.ts'
+import { anOpenPayment, post, settledRowFor, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
+import { aDayLater, sweep } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { aRefund } from './provider-rows.ts'

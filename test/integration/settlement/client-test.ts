@@ -1,14 +1,7 @@
 import { test } from 'vitest'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import {
-  aDayLater,
-  aSucceededPayment,
-  BANK,
-  fail,
-  recredit,
-  sweptNow,
-  withFloor,
-} from '../../support/settlement-builders.ts'
+import { aDayLater, BANK, fail, recredit, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /**

@@ -8,8 +8,8 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { exists } from '../../../shared/table/condition.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { recordTable } from '../../support/intercept-table.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   type AllStates,
@@ -20,7 +20,8 @@ import {
   sumOf,
   sweepADayLater,
 } from '../../support/payout-builders.ts'
-import { aSucceededPayment, fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'

@@ -6,22 +6,12 @@ import { findAnySettlement, recordStep } from '../../../shared/settlement/settle
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { interceptTable, queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { anOpenPayment, aSucceededPayment, post, postAssumed } from '../../support/paid-builders.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
-import {
-  aDayLater,
-  anOpenPayment,
-  aSucceededPayment,
-  BANK,
-  post,
-  postAssumed,
-  settle,
-  sweep,
-  sweptNow,
-  withFloor,
-} from '../../support/settlement-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aDayLater, BANK, settle, sweep, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {

@@ -8,16 +8,14 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
+import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import {
   aDayLater,
-  anOpenPayment,
-  aSucceededPayment,
   BANK,
   BY_OPERATOR,
   fail,
   payOut,
-  postAssumed,
   recredit,
   settlementsOf,
   sweep,

@@ -8,11 +8,11 @@ import { listSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aRequest } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 
 /** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks reach nobody here. */

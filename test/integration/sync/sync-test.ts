@@ -1,7 +1,7 @@
 import { test } from 'vitest'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
 
 /**

@@ -14,8 +14,8 @@ import {
 import type { Timestamp } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { succeededPayment } from '../../support/paid-builders.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-import { succeededPayment } from '../../support/settlement-builders.ts'
 import { anEvent, attemptOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const paymentId = v.parse(PaymentIdSchema, '00000000-0000-4000-8000-000000000001')

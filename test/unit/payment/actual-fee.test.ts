@@ -3,7 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import { askForOwnRow, feeByKept, invoicedFee } from '../../../shared/payment/fee/actual-fee.ts'
 import type { Provider, ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { aClient } from '../../support/client-builders.ts'
-import { aTransaction, succeededPayment } from '../../support/settlement-builders.ts'
+import { aTransaction, succeededPayment } from '../../support/paid-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const PAYMENT = succeededPayment(aClient(), { paidAt: aClient().createdAt })

@@ -6,8 +6,8 @@ import type { CreatingPayment, Payment } from '../../../shared/payment/payment.t
 import type { ProviderPayment, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
+import { succeededPayment } from '../../support/paid-builders.ts'
 import { aRequest } from '../../support/payment-builders.ts'
-import { succeededPayment } from '../../support/settlement-builders.ts'
 
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
 

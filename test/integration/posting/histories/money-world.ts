@@ -13,16 +13,8 @@ import { NOT_SETTLED, settledRow } from '../../../support/fake-provider.ts'
 import { beforeFirst } from '../../../support/intercept-table.ts'
 import { type MemoryDeps, memoryDeps } from '../../../support/memory-deps.ts'
 import type { HeardRow } from '../../../support/money-model.ts'
-import {
-  fail,
-  payOut,
-  recredit,
-  settle,
-  settlementsOf,
-  storeOpen,
-  succeededPayment,
-  withFloor,
-} from '../../../support/settlement-builders.ts'
+import { storeOpen, succeededPayment } from '../../../support/paid-builders.ts'
+import { fail, payOut, recredit, settle, settlementsOf, withFloor } from '../../../support/settlement-builders.ts'
 import { paymentOf } from '../../../support/synced-payment.ts'
 import type { TestDeps } from '../../../support/test-deps.ts'
 import { DISPUTE_FEE } from '../provider-rows.ts'

@@ -1,0 +1,127 @@
+/** Goal: no settlement is paid out that is not what its entries say, or that nobody has looked at where a look is needed. */
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
+import { less, minor, ZERO } from '../../../shared/money.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { TimestampSchema } from '../../../shared/time.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aDayLater, auditedNow, BANK, settlementsOf, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { anAudited, aRecorded } from './recorded-settlement.ts'
+
+describe('a bank reference', () => {
+  it('pays out one settlement: a second use is a conflict', async () => {
+    const { deps, client, pay } = await anAudited()
+    await pay()
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const second = await sweptNow(deps, client)
+    await auditedNow(deps, second)
+
+    const used = await pay({ settlement_id: second.settlementId })
+    const own = await pay({ settlement_id: second.settlementId, bank_reference: 'BCA 18' })
+
+    expect(used).toMatchObject({ status: 409, body: { code: 'conflict' } })
+    expect(own).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
+    expect((await settlementsOf(deps, client)).map(({ bankReference }) => bankReference)).toStrictEqual([
+      'BCA 18',
+      'BCA 17',
+    ])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.each([undefined, '', 'x'.repeat(101), 'line\nbreak'])('must be there and readable: %j', async (bank_reference) => {
+    const { pay, status } = await anAudited()
+
+    expect(await pay({ bank_reference })).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
+    expect(await status()).toBe('recorded')
+  })
+})
+
+describe('what an operator confirms', () => {
+  /** A day before the settlement. */
+  const FRESH = v.parse(TimestampSchema, '2026-11-20T03:00:00.000Z')
+  const confirmOf = (reply: { readonly body: object }) => Object(reply.body).confirm
+
+  it('what no settled row proves, to the rupiah', async () => {
+    const deps = memoryDeps()
+    const client = await withFloor(deps, 0, { bank: BANK })
+    await postAssumed(deps, await anOpenPayment(deps, client))
+    aDayLater(deps)
+    const { settlementId } = await sweptNow(deps, client)
+    await auditedNow(deps, { settlementId })
+    const pay = (more: object) =>
+      invokeAdmin(markPaid, deps, { operator: OPERATOR, settlement_id: settlementId, bank_reference: 'B', ...more })
+
+    const refused = [
+      await pay({}),
+      await pay({ confirm: { unproven: 95_899 } }),
+      await pay({ confirm: { unproven: 95_900, findings: 1 } }),
+    ]
+
+    expect(refused.map(confirmOf)).toStrictEqual([{ unproven: 95_900 }, { unproven: 95_900 }, { unproven: 95_900 }])
+    expect(refused.map(({ body }) => Object.keys(body).toSorted())).toStrictEqual(
+      refused.map(() => ['action_hint', 'code', 'confirm', 'message']),
+    )
+    expect(await pay({ confirm: { unproven: 95_900 } })).toMatchObject({ status: 200 })
+    const [record] = (await auditRecordsOf(deps, settlementId)).slice(-1)
+    expect(record).toMatchObject({
+      action: 'mark-settlement-paid',
+      after: { bank_reference: 'B', confirm: { unproven: 95_900 } },
+    })
+  })
+
+  it('bank details that are a change and younger than 72 hours', async () => {
+    const { deps, client, settlement, pay } = await aRecorded({ bank: { ...BANK, isChange: true, since: FRESH } })
+    await auditedNow(deps, settlement)
+
+    const refused = await pay()
+
+    expect(refused).toMatchObject({ status: 422, body: { confirm: { new_bank: true } } })
+    expect(await pay({ confirm: { new_bank: true } })).toMatchObject({ status: 200 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('what the client owes besides, and open findings about its payments', async () => {
+    const { deps, client, payment, pay } = await anAudited()
+    await movePayment(deps, payment, {
+      type: 'chargeback',
+      kind: 'chargeback',
+      transactionId: 'txn-c',
+      amountMinor: minor(100_000),
+      providerMinor: less(ZERO, minor(100_000)),
+      at: deps.now(),
+    })
+    const stored = await findStoredPayment(deps, payment.paymentId)
+    if (stored === undefined || stored.status === 'creating') throw new Error('the payment is gone')
+    const about = { payment: stored, now: deps.now() }
+    await putSuspense(deps, finding({ subject: payment.paymentId, cause: 'amount_differs', ...about }))
+    await putSuspense(deps, finding({ subject: payment.paymentId, cause: 'fee_assumed', ...about }))
+
+    const refused = await pay()
+
+    expect(confirmOf(refused)).toStrictEqual({ owed: 95_900, findings: 1 })
+    expect(confirmOf(await pay({ confirm: { owed: 95_900 } }))).toStrictEqual({ owed: 95_900, findings: 1 })
+    expect(await pay({ confirm: { owed: 95_900, findings: 1 } })).toMatchObject({ status: 200 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('nothing more than is asked for', async () => {
+    const { pay, status } = await anAudited()
+
+    const refused = await pay({ confirm: { owed: 1 } })
+
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { field_errors: { confirm: [expect.stringContaining('owed')] } },
+    })
+    expect(await status()).toBe('recorded')
+    expect(await pay({ confirm: {} })).toMatchObject({ status: 200 })
+  })
+})

@@ -1,0 +1,34 @@
+import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { aDayLater, auditedNow, BANK, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+/** A settlement of one payment, recorded now, and an operator who has transferred its net. */
+export const aRecorded = async (fields: Parameters<typeof withFloor>[2] = { bank: BANK }) => {
+  const deps = memoryDeps()
+  const client = await withFloor(deps, 0, fields)
+  const payment = await aSucceededPayment(deps, client)
+  aDayLater(deps)
+  const settlement = await sweptNow(deps, client)
+  const pay = (more: object = {}, on: TestDeps = deps) =>
+    invokeAdmin(markPaid, on, {
+      operator: OPERATOR,
+      settlement_id: settlement.settlementId,
+      bank_reference: 'BCA 17',
+      ...more,
+    })
+  const status = async () => (await findAnySettlement(deps, settlement.settlementId)).status
+  return { deps, client, payment, settlement, pay, status }
+}
+
+/** The same once its audit is done. */
+export const anAudited = async (fields?: Parameters<typeof withFloor>[2]) => {
+  const world = await aRecorded(fields)
+  await auditedNow(world.deps, world.settlement)
+  return world
+}
+
+export const quiet = (deps: TestDeps): TestDeps => ({ ...deps, sleep: async () => {} })

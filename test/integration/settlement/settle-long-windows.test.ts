@@ -1,0 +1,201 @@
+/**
+ * Goal: a window ends in the settlement one run would make, however many runs meet there or take it in turn. Method: others
+ * come between the reading and the write; pages of one row and runs of one page, against what one run settles.
+ */
+import { describe, expect } from 'vitest'
+import { handler as worker } from '../../../functions/queue/settle-client.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
+import { journalPk, windowKey } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
+import { beforeFirst, interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import {
+  aDayLater,
+  BY_OPERATOR,
+  inSteps,
+  settle,
+  settlementsOf,
+  sweep,
+  withFloor,
+} from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest } from './client-test.ts'
+
+/** Two payments in a first millisecond, one in each of the following. */
+const fivePayments = async (deps: TestDeps, client: Client) => {
+  const times = [0, 0, 1, 2, 3].map((ms) => addMs(deps.now(), ms))
+  for (const paidAt of times) await aSucceededPayment(deps, client, { paidAt })
+  deps.clock.advance(600)
+  aDayLater(deps)
+}
+
+const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
+
+const messagesIn = ({ sent }: TestDeps) => sent.splice(0).map(({ message }) => JSON.stringify(message.body))
+
+/** The queue until it is empty, every message twice. */
+const workedOff = async (deps: TestDeps): Promise<number> => {
+  let runs = 0
+  for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
+    const [body] = bodies
+    for (let time = 0; time < 2; time++) {
+      runs++
+      const event = { Records: [{ messageId: 'm', body }] }
+      await worker.withDeps(deps)(event as never, { functionName: 'settle-client' } as never)
+    }
+  }
+  return runs
+}
+
+/** Of a client whose digests have blocks of one entry: each test says itself where its books are recounted. */
+const it = clientTest
+
+const stepped = clientTest.extend('client', ({ deps }) => withFloor(deps))
+
+describe('a window that one run cannot sum', () => {
+  stepped('is settled in the name of the operator who asked, who is told that it goes on', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    const { operator } = BY_OPERATOR
+
+    const invocation = { requestId: 'r-1', recorded: () => {} }
+    const answer = await triggerSettlement({ ...small, invocation }, { clientId: client.clientId, operator })
+    await workedOff(small)
+
+    expect(answer).toStrictEqual({ settlement: undefined, isContinuing: true })
+    const [settlement] = await settlementsOf(deps, client)
+    expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
+    expect(await listAuditRecords(deps, settlement?.settlementId ?? '')).toMatchObject([{ operator, requestId: 'r-1' }])
+    await expectBalanced(small, client.clientId)
+  })
+
+  stepped.for([1, 2, 3])('has the digest of one run in blocks of %i', async (block, { deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps, 2, 1, block)
+
+    await settle(small, client)
+    await workedOff(small)
+
+    const [settlement] = await settlementsOf(deps, client)
+    expect(settlement).toMatchObject(ALL_FIVE)
+    await expectBalanced(small, client.clientId)
+  })
+
+  stepped('goes on to a later end, with entries that were posted since', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    await settle(small, client)
+    await fivePayments(deps, client)
+
+    await workedOff(small)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
+    await expectBalanced(small, client.clientId)
+  })
+
+  stepped('is not read from its beginning again', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    await settle(small, client)
+    await settle(small, client)
+    const { deps: recorded, calls } = recordTable(small)
+
+    await settle(recorded, client)
+
+    const starts = queriesIn(calls).flatMap(({ partition, cursor }) =>
+      String(partition).startsWith('JOURNAL') ? [cursor !== undefined] : [],
+    )
+    // The first look is one row from the beginning; the sum goes on after the position.
+    expect(starts.slice(0, 2)).toStrictEqual([false, true])
+  })
+
+  stepped('counts no row twice when another run has kept its sums meanwhile', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    const overtaken = beforeFirst(small, 'update', () => settle(inSteps(deps, 1, 3), client))
+
+    await settle(overtaken, client)
+    await workedOff(small)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    await expectBalanced(small, client.clientId)
+  })
+
+  stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const isKeeping = (step: unknown) => JSON.stringify(step).includes('progressNumber')
+    const small = interceptTable(inSteps(deps), {
+      before: async (call) => {
+        if (call.name === 'update' && isKeeping(call.steps)) await sweep(inSteps(deps, 100, 100), client)
+      },
+    })
+
+    expect(await settle(small, client)).toMatchObject({ settlement: undefined, isContinuing: false })
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
+    await expectBalanced(inSteps(deps), client.clientId)
+  })
+
+  stepped('waits below the floor, and is settled with what comes', async ({ deps }) => {
+    const client = await withFloor(deps, 600_000)
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    await settle(small, client)
+    await workedOff(small)
+    expect(await settlementsOf(deps, client)).toStrictEqual([])
+    await fivePayments(deps, client)
+
+    await settle(small, client)
+    await workedOff(small)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
+    await expectBalanced(small, client.clientId)
+  })
+})
+
+/** The same table, where a look at the journal sometimes misses its last entry. */
+const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): TestDeps =>
+  withRequests(deps, {
+    ...deps.requests,
+    query: async (input) => {
+      const page = await deps.requests.query(input)
+      if (input.partition[0] !== journalPk(client.clientId) || page.items.length === 0 || !isLate()) return page
+      return { ...page, items: page.items.slice(0, -1), count: page.items.length - 1 }
+    },
+  })
+
+describe('the last minutes of a window', () => {
+  it('are read again until two looks find the same: an entry may become visible after its shard', async ({
+    deps,
+    client,
+  }) => {
+    await aSucceededPayment(deps, client)
+    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
+    aDayLater(deps)
+    const hidden = new Set([3])
+    let looks = 0
+    const late: TestDeps = lateVisible(deps, client, () => hidden.has(++looks))
+
+    const settlement = await sweep(late, client)
+
+    expect(settlement).toMatchObject({ paymentCount: 2, netMinor: 95_900 + 45_950 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('that never come to rest are recorded by no run', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
+    aDayLater(deps)
+    let looks = 0
+    const restless = lateVisible(deps, client, () => ++looks % 2 === 0)
+
+    await expect(sweep(restless, client)).rejects.toThrow('do not come to rest')
+
+    expect(await settlementsOf(deps, client)).toStrictEqual([])
+    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 2 })
+  })
+})
