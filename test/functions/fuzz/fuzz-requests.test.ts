@@ -25,6 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly number[]>> = {
   'GET /v1/payments/{id}': [200, 404],
   'POST /v1/payments/{id}/cancel': [200, 404, 422],
   'GET /v1/balance': [200, 422],
+  'GET /v1/balance/entries': [200, 422],
   'GET /v1/settlements': [200, 422],
   'GET /v1/settlements/{id}': [200, 404],
   'GET /v1/settlements/{id}/payments': [200, 404, 422],

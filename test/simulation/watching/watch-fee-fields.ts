@@ -61,6 +61,8 @@ const ofFees: readonly Rule<Write>[] = [
   [
     'says otherwise how its fee became final',
     ({ after }) => {
+      // Stored of an invoiced one alone.
+      if (after['final_fee'] === undefined) return false
       const { status, feeMinor } = Object(after['final_fee'])
       return isFinal(after) && (status !== after['fee_status'] || feeMinor !== after['provider_fee_minor'])
     },
