@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type {
-  Entry,
-  EntryList,
   Balance,
   CreatePayment,
+  Entry,
+  EntryList,
   EventList,
   Payment,
   PaymentList,

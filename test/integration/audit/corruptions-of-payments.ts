@@ -5,11 +5,11 @@ import {
   change,
   copy,
   entryOf,
-    lose,
+  lose,
   OTHER_ID,
   paymentCalled,
   rows,
-    shardOf,
+  shardOf,
 } from './corruption-world.ts'
 import { type RawRow } from './raw-rows.ts'
 
