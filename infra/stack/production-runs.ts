@@ -8,11 +8,12 @@ export const PRODUCTION_RUNS: Readonly<Record<string, number>> = {
   'api-cancel-payment': 50,
   // Room of their own for those who read: a flood of lists takes nothing from a look at one payment.
   'api-get-payment': 35,
-  'api-list-payments': 25,
+  'api-list-payments': 20,
   'api-get-balance': 10,
   'api-list-settlements': 5,
   'api-get-settlement': 5,
   'api-list-settlement-payments': 5,
+  'api-list-balance-entries': 5,
   'api-list-events': 5,
   'api-list-webhook-endpoints': 2,
   'api-list-webhook-deliveries': 5,

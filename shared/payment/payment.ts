@@ -113,7 +113,26 @@ const Row = v.looseObject({
   transitions: v.array(v.looseObject({})),
   postedAt: v.optional(v.unknown()),
   feeStatus: v.optional(v.unknown()),
-  providerFeeMinor: v.optional(v.unknown()),
+  notionalMinor: MinorSchema,
+  providerFeeMinor: MinorSchema,
+  transactionId: v.optional(v.string()),
+  transactionMinor: v.optional(MinorSchema),
+})
+type Row = v.InferOutput<typeof Row>
+
+/** What the provider's own row of a payment brings, unless the payment's row says another amount. */
+const usualMinor = ({ notionalMinor, providerFeeMinor }: Pick<Row, 'notionalMinor' | 'providerFeeMinor'>): number =>
+  notionalMinor - providerFeeMinor
+
+const ownRowOf = (row: Row) =>
+  row.transactionId === undefined
+    ? {}
+    : { ownRow: { transactionId: row.transactionId, providerMinor: row.transactionMinor ?? usualMinor(row) } }
+
+/** How the payment's row says its own row at the provider: its amount only where it is not the usual one. */
+export const storedOwnRow = (payment: Payment) => ({
+  transactionId: payment.ownRow?.transactionId,
+  transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
 })
 
 /** Adds what the row of a visible payment leaves out: its places in the indexes say it, and every one began as pending. */
@@ -124,7 +143,8 @@ const whole = (row: unknown): unknown => {
   const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
   const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read.output
   const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
-  return { ...finalFee, ...read.output, paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
+  const left = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
+  return { ...finalFee, ...read.output, ...ownRowOf(read.output), ...left }
 }
 
 export const PaymentFields = v.object({

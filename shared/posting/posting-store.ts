@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { putEntry } from '../journal/entry-store.ts'
-import type { Payment } from '../payment/payment.ts'
+import { type Payment, storedOwnRow } from '../payment/payment.ts'
 import { absent, all, equals, present, unchanged } from '../table/condition.ts'
 import { ownersOf, paymentKey } from '../table/keys.ts'
 import { type Step, update } from '../table/step.ts'
@@ -18,7 +18,7 @@ const fieldsOf = (payment: Payment) => ({
   providerSettledAt: payment.providerSettledAt,
   postedAt: payment.postedAt,
   lateRowAt: payment.lateRowAt,
-  ownRow: payment.ownRow,
+  ...storedOwnRow(payment),
   reversal: payment.reversal,
   isVoid: payment.isVoid,
   voidedOpen: payment.voidedOpen,

@@ -179,7 +179,13 @@ describe('docs/merchants/payments.md', () => {
     stages.push(await figures())
     const settlementId = await settled()
     stages.push(await figures())
-    await world.admin('mark-settlement-paid', { operator: 'test', settlement_id: settlementId, notes: 'transfer' })
+    // The audit of a settlement is due a minute after its record.
+    await world.advance(120)
+    await world.invoke('check-due-work')
+    const payOut = { operator: 'test', settlement_id: settlementId, bank_reference: 'transfer 17' }
+    await eventually(async () =>
+      expect(await world.admin('mark-settlement-paid', payOut)).toMatchObject({ status: 200 }),
+    )
     stages.push(await figures())
 
     const said = rowsOf(

@@ -75,7 +75,7 @@ it.each([
 })
 
 describe('the way of the money in the README', () => {
-  const cells = matches(README, /^\| ((?:created|paid, credited|announced|fee made final|settled|paid out) .*) \|$/gm)
+  const cells = matches(README, /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm)
     .map((row) => row.split(' | '))
     .map(([, , functions = '', files = '']) => ({
       functions: matches(functions, /`([^`]+)`/g),

@@ -14,6 +14,7 @@ import { toAuditRecordDto } from '../../shared/operator/audit-record-dto.ts'
 import { AuditRecordSchema } from '../../shared/operator/audit-record-store.ts'
 import { CreatingPaymentSchema, PaymentSchema } from '../../shared/payment/payment.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
+import { AdjustmentSchema } from '../../shared/posting/adjustment-store.ts'
 import { SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
 import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
@@ -48,6 +49,7 @@ const job: Reader = (item) => (item['dueAt'] === undefined ? 'done' : v.parse(Sy
 export const READERS: Readonly<Record<string, Reader>> = {
   'ALERT GROUP': parsed(AlertGroupSchema),
   'ALERT UNTOLD': parsed(AbandonmentSchema),
+  ADJUSTMENT: parsed(AdjustmentSchema),
   APIKEY: shown(ApiKeySchema, toApiKeyDto),
   AUDIT: shown(AuditRecordSchema, toAuditRecordDto),
   'AUDIT HEAD': parsed(AuditHeadSchema),
@@ -82,4 +84,5 @@ export const UNREAD: readonly string[] = [
   'RATE of a key',
   'RATE of a window',
   'REFERENCE',
+  'REFERENCE PAYOUT',
 ]

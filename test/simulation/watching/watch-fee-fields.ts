@@ -135,7 +135,7 @@ const ofMovements: readonly Rule<Write>[] = [
   [
     'has money move and keeps its version',
     ({ before, after }) =>
-      ['movements', 'taken_back_minor', 'open_at', 'posted_at', 'late_row_at', 'own_row'].some(
+      ['movements', 'taken_back_minor', 'open_at', 'posted_at', 'late_row_at', 'transaction_id'].some(
         (name) => before['status'] === 'succeeded' && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
       ) && amount(after, 'money_version') !== amount(before, 'money_version') + 1,
   ],

@@ -21,13 +21,13 @@ import { anEvent, attemptOf, storedDelivery, storedEndpoint } from '../../suppor
 const paymentId = v.parse(PaymentIdSchema, '00000000-0000-4000-8000-000000000001')
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z` as Timestamp
 
-const final = {
+const paid = {
   ...paymentKey(paymentId),
   ...succeededPayment(aClient(), { paymentId, paidAt: at(1) }),
   method: 'qris',
   channelCode: undefined,
 }
-const paid = { ...final, feeStatus: 'estimated', finalFee: undefined }
+const final = { ...paid, feeStatus: 'actual', finalFee: { status: 'actual', feeMinor: 4_000, at: at(3) } }
 const PAYMENT = { ...paid, status: 'pending', paidAt: undefined, transitions: paid.transitions.slice(0, 1) }
 const suspense = (status: string, fields = {}) => ({
   ...suspenseKey('py-1'),

@@ -1,7 +1,6 @@
 import type { Client } from '../../../../shared/client/client.ts'
 import { GatewayError } from '../../../../shared/errors.ts'
 import { getBalance } from '../../../../shared/ledger/balance.ts'
-import { minor } from '../../../../shared/money.ts'
 import type { Payment } from '../../../../shared/payment/payment.ts'
 import { postAfterWait } from '../../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../../shared/provider/provider.ts'
@@ -17,8 +16,8 @@ import { storeOpen, succeededPayment } from '../../../support/paid-builders.ts'
 import { fail, payOut, recredit, settle, settlementsOf, withFloor } from '../../../support/settlement-builders.ts'
 import { paymentOf } from '../../../support/synced-payment.ts'
 import type { TestDeps } from '../../../support/test-deps.ts'
-import { DISPUTE_FEE } from '../provider-rows.ts'
 import { writeOff } from '../write-off.ts'
+import { anOf, booked } from './booked-rows.ts'
 import type { Happening, Move } from './money-happenings.ts'
 
 /** A row of the provider's, and what its account gained by it. */
@@ -48,8 +47,6 @@ export const newWorld = async (): Promise<World> => {
   return { deps, client: await withFloor(deps), payments: [], open: [], rows: 0, deaths: 0 }
 }
 
-const anOf = <Thing>(things: readonly Thing[], number: number): Thing | undefined => things[number % things.length]
-
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
 
 /** What the sync does with a row of the provider's. */
@@ -63,103 +60,6 @@ export const hearAgain = async (world: World): Promise<void> => {
   const waiting = world.open
   world.open = []
   for (const { row, of } of waiting) await hear(world, world.deps, row, of)
-}
-
-const rowOf = (world: World, payment: Payment, fields: Partial<ProviderTransaction>): ProviderTransaction =>
-  settledRow(
-    { providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` },
-    world.deps.now(),
-    { transactionId: `txn_${++world.rows}`, keptMinor: undefined, amountMinor: payment.notionalMinor, ...fields },
-  )
-
-const ownId = ({ paymentId }: Payment) => `own_${paymentId}`
-
-const amountOf = ({ notionalMinor }: Payment, part: number) =>
-  minor(part === 0 ? notionalMinor : Math.max(1, Math.floor((notionalMinor * part) / 1_000)))
-
-type Booked = { readonly payment: Payment; readonly row: ProviderTransaction }
-
-const book = (kept: Kept, type: HeardRow['type'], row: ProviderTransaction, amountMinor: number): Booked => {
-  const isOwnRow = row.type === 'payment'
-  const { transactionId, providerMinor: leg } = row
-  kept.rows.push({ type, transactionId, amountMinor, leg, row, ...(isOwnRow && { isOwnRow }) })
-  return { payment: kept.payment, row }
-}
-
-const bookVoid = (world: World, kept: Kept): Booked => {
-  kept.isVoid = true
-  const row = rowOf(world, kept.payment, { transactionId: ownId(kept.payment), status: 'reversed', returns: 'voided' })
-  return book(kept, 'reversal', { ...row, providerMinor: minor(0) }, kept.payment.notionalMinor)
-}
-
-/** The provider books it, once; how often and by which process it is heard of is another matter. */
-const bookTake = (world: World, { which, kind, part }: Extract<Move, { do: 'take' }>): Booked | undefined => {
-  const kept = anOf(world.payments, which)
-  if (!kept || (kind === 'voided' && kept.isVoid)) return undefined
-  if (kind === 'voided') return bookVoid(world, kept)
-  const disputedMinor = amountOf(kept.payment, part)
-  const amountMinor = minor(disputedMinor + (kind === 'chargeback' ? DISPUTE_FEE : 0))
-  const fields = { type: 'return', returns: kind, amountMinor, providerMinor: minor(0 - amountMinor) } as const
-  const row = rowOf(world, kept.payment, { ...fields, ...(kind === 'chargeback' && { disputedMinor }) })
-  return book(kept, kind, row, disputedMinor)
-}
-
-const bookGive = (world: World, { which, part }: Extract<Move, { do: 'give' }>): Booked | undefined => {
-  const disputed = world.payments.filter(({ rows }) => rows.some(({ type }) => type === 'chargeback'))
-  const kept = anOf(disputed, which)
-  if (!kept) return undefined
-  const amountMinor = amountOf(kept.payment, part)
-  const fields = { type: 'correction', comesAgain: true, amountMinor, providerMinor: amountMinor } as const
-  return book(kept, 'dispute_won', rowOf(world, kept.payment, fields), amountMinor)
-}
-
-/** A row becomes void once. */
-const bookUndo = (world: World, { which }: Extract<Move, { do: 'undo' }>): Booked | undefined => {
-  const standing = world.payments.flatMap((kept) =>
-    kept.rows
-      .filter(
-        ({ type, transactionId: id }) =>
-          type !== 'reversal' && kept.rows.filter((one) => one.transactionId === id).length === 1,
-      )
-      .map((one) => ({ kept, one })),
-  )
-  const found = anOf(standing, which)
-  if (!found) return undefined
-  const { kept, one } = found
-  return book(kept, 'reversal', { ...one.row, status: 'reversed', updatedAt: world.deps.now() }, one.row.amountMinor)
-}
-
-/** The provider settles what it has not voided, once. */
-const bookSettled = (world: World, { which, feeMinor }: Extract<Move, { do: 'post' }>): Booked | undefined => {
-  const kept = anOf(
-    world.payments.filter(({ isVoid }) => !isVoid),
-    which,
-  )
-  if (!kept) return undefined
-  kept.settledFee ??= feeMinor
-  const { payment, settledFee } = kept
-  const keptMinor = minor(settledFee)
-  const providerMinor = minor(payment.notionalMinor - settledFee)
-  return { payment, row: rowOf(world, payment, { transactionId: ownId(payment), keptMinor, providerMinor }) }
-}
-
-const booked = (world: World, move: Move): Booked | undefined => {
-  switch (move.do) {
-    case 'take':
-      return bookTake(world, move)
-    case 'give':
-      return bookGive(world, move)
-    case 'undo':
-      return bookUndo(world, move)
-    case 'post':
-      return bookSettled(world, move)
-    case 'assume':
-    case 'settle':
-    case 'close':
-    case 'recredit':
-    case 'write off':
-      return undefined
-  }
 }
 
 /** What an operator is refused for its state is no mistake. */
