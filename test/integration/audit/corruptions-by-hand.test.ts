@@ -12,7 +12,7 @@ import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.
 import { verdictKey } from '../../../shared/table/keys.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 
-import { clientId, history, makeHistory, rows, settlement } from './corruption-world.ts'
+import { clientId, history, makeHistory, rows, settlement, type Undo } from './corruption-world.ts'
 import { CORRUPTIONS_OF_PAYMENTS } from './corruptions-of-payments.ts'
 import { CORRUPTIONS_OF_SETTLEMENTS } from './corruptions-of-settlements.ts'
 
@@ -50,6 +50,16 @@ const paid = () =>
     confirm: {},
   })
 
+/** What is answered while the corruption lasts. */
+const during = async <Answer>(make: () => Promise<Undo>, act: () => Promise<Answer>): Promise<Answer> => {
+  const undo = await make()
+  try {
+    return await act()
+  } finally {
+    await undo()
+  }
+}
+
 describe('a corruption by hand', () => {
   it('is not seen where there is none', async () => {
     await expectBalanced(history.deps, clientId())
@@ -58,8 +68,7 @@ describe('a corruption by hand', () => {
   })
 
   it.each(Object.entries(CORRUPTIONS))('is found by an audit of the whole client: %s', async (_, { make, what }) => {
-    const undo = await make()
-    const found = await auditLedger(withoutSleep(), clientId()).finally(undo)
+    const found = await during(make, () => auditLedger(withoutSleep(), clientId()))
 
     expect(found.balanced).toBe(false)
     expect(found.differences.map((one) => one.what)).toContainEqual(expect.stringMatching(what))
@@ -68,8 +77,7 @@ describe('a corruption by hand', () => {
 
   it.each(Object.entries(CORRUPTIONS))('is told by the daily audits: %s', async (_, { make, daily }) => {
     const begun = history.deps.now()
-    const undo = await make()
-    const days = await daysUntilTold().finally(undo)
+    const days = await during(make, daysUntilTold)
 
     expect(days).toBeLessThanOrEqual(daily ? 1 : A_MONTH)
     expect(await nextDayTells()).toBe(false)
@@ -82,10 +90,7 @@ describe('a corruption by hand', () => {
     'is not paid out: %s',
     async (_, { make, gate }) => {
       await auditRecorded(withoutSleep(), settlement('recorded'))
-      const undo = await make()
-      const refused = await paid()
-        .then(() => undefined, String)
-        .finally(undo)
+      const refused = await during(make, () => paid().then(() => undefined, String))
 
       expect(refused).toMatch(gate ?? /never/)
     },

@@ -122,7 +122,7 @@ export const CORRUPTIONS_OF_PAYMENTS: Readonly<Record<string, Corruption>> = {
       await rows.remove(key)
       await rows.write(moved)
       return async () => {
-        await rows.remove({ pk: key.pk, sk: String(moved.sk) })
+        await rows.remove({ pk: key.pk, sk: moved.sk })
         await rows.write(before)
       }
     },

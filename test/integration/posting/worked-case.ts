@@ -22,14 +22,13 @@ export const heard = async (deps: TestDeps, payment: Payment, ...rows: readonly 
   }
 }
 
+const FIGURES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor', 'providerMinor', 'houseMinor'] as const
+
 /** In the order in which they were written. */
 export const linesIn = async (deps: TestDeps, client: Client) =>
   (await entriesIn(deps, client))
     .toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : a.postedAt > b.postedAt ? 1 : 0))
-    .map(({ type, grossMinor, feeMinor, markupMinor, netMinor, providerMinor, houseMinor }) => [
-      type,
-      ...[grossMinor, feeMinor, markupMinor, netMinor, providerMinor, houseMinor],
-    ])
+    .map((entry) => [entry.type, ...FIGURES.map((name) => entry[name])])
 
 /** Of entries that one transaction wrote the journal knows no order. */
 export const byText = (a: unknown, b: unknown): number => (String(a) < String(b) ? -1 : 1)
