@@ -53,7 +53,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     { secrets: ['create-endpoints'] },
   ),
   admin('update-endpoint', changed('ENDPOINTS')),
-  admin('delete-endpoint', changed('ENDPOINTS'), { secrets: ['delete-endpoints'] }),
+  admin(
+    'delete-endpoint',
+    allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
+    { secrets: ['delete-endpoints'] },
+  ),
   support('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
   support('send-test-event', allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['DELIVERY'] }), {
     sends: BOTH_LANES,
@@ -64,7 +68,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     BatchGetItem: ['PAYMENT'],
     Query: ['DESTINATION', 'REFERENCE'],
   }),
-  support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), ASKS_PROVIDER),
+  support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), { ...ASKS_PROVIDER, sends: BOTH_LANES }),
   support('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {

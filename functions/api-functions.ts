@@ -36,6 +36,7 @@ const LOOKUP = { lookup: true } as const
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('create-payment', 'POST', '/v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
     ...ASKS_PROVIDER,
+    sends: BOTH_LANES,
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
@@ -43,6 +44,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
   api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS, {
     ...ASKS_PROVIDER,
+    sends: BOTH_LANES,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   api('get-balance', 'GET', '/v1/balance', BALANCE),

@@ -1,12 +1,11 @@
 import { workersForQuota } from '../shared/provider/workers-for-quota.ts'
 import { allAccess } from '../shared/table/access.ts'
-import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
 import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
-/** What nobody waits for: started by the provider's callbacks, the table's stream, queues and schedules. */
+/** What nobody waits for: started by the provider's callbacks, queues and schedules. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   {
     ...DEFAULTS,
@@ -15,19 +14,9 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     entry: 'functions/callback/receive-provider-callback.ts',
     trigger: { kind: 'http', method: 'POST', path: '/callbacks/xendit' },
     table: allAccess(NEWS, PAUSES),
-    sends: ['sync'],
+    sends: [...BOTH_LANES, 'sync'],
     secrets: [...ASKS_PROVIDER.secrets, 'read-callback-tokens'],
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
-  },
-  {
-    ...DEFAULTS,
-    name: 'fan-out-events',
-    entry: 'functions/stream/fan-out-events.ts',
-    trigger: { kind: 'stream', insertedSkPrefix: EVENT_SK_PREFIX, batchSize: 25 },
-    table: { Query: ['ENDPOINTS'], PutItem: ['DELIVERY'], UpdateItem: ['PAYMENT'] },
-    sends: BOTH_LANES,
-    // A batch of 25 events for a client's few endpoints takes one; the rest is for a table that throttles.
-    timeoutSeconds: 60,
   },
   {
     ...DEFAULTS,
@@ -68,7 +57,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // A tick may wait for the run before it, which is over within a minute: what is set aside was really missed.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
-    sends: ['audits', 'due-alerts', 'due-deliveries', 'due-events', 'due-payments'],
+    sends: ['audits', 'due-alerts', 'due-deliveries', 'due-payments'],
     // It looks at nothing itself: a page of each slot, and a message where there is something.
     timeoutSeconds: 60,
     reservedConcurrency: 1,
@@ -124,7 +113,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     entry: 'functions/schedule/sync-provider-transactions.ts',
     trigger: { kind: 'schedule', schedule: { everyMinutes: 5, maxEventAgeSeconds: 600 } },
     table: SYNCING,
-    sends: ['sync'],
+    sends: [...BOTH_LANES, 'sync'],
     // A run begins no page after four minutes, and whoever comes next goes on where it ended.
     timeoutSeconds: 300,
   },
@@ -142,6 +131,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       runsAt: (callsPerMinute) => workersForQuota('listing', callsPerMinute),
     },
     table: SYNCING,
+    sends: BOTH_LANES,
     timeoutSeconds: 300,
   },
 ]

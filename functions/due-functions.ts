@@ -1,11 +1,11 @@
 import { mostWorkers } from '../shared/due-work/due-slot.ts'
 import { BOTH_LANES, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
-import { DUE_ALERTS, DUE_DELIVERIES, DUE_EVENTS, DUE_PAYMENTS } from './table-access.ts'
+import { DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS } from './table-access.ts'
 
 const due = (
   work: Parameters<typeof mostWorkers>[0],
-  plural: 'payments' | 'events' | 'deliveries' | 'alerts',
+  plural: 'payments' | 'deliveries' | 'alerts',
   access: Pick<FunctionSpec, 'table'> & Partial<FunctionSpec>,
 ): FunctionSpec => ({
   ...DEFAULTS,
@@ -26,8 +26,7 @@ const due = (
 
 /** Look at what is due, each of one kind: their queues name slots, one a message. */
 export const DUE_FUNCTIONS: readonly FunctionSpec[] = [
-  due('payment', 'payments', { table: DUE_PAYMENTS, alerts: true, secrets: ['read-provider'] }),
-  due('event', 'events', { table: DUE_EVENTS, sends: BOTH_LANES }),
+  due('payment', 'payments', { table: DUE_PAYMENTS, sends: BOTH_LANES, alerts: true, secrets: ['read-provider'] }),
   due('delivery', 'deliveries', { table: DUE_DELIVERIES, sends: BOTH_LANES }),
   due('alert', 'alerts', { table: DUE_ALERTS, alerts: true }),
 ]

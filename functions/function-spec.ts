@@ -16,7 +16,6 @@ export type Trigger =
       readonly runsAt?: (callsPerMinute: number) => number
     } & QueueSource)
   /** Inserts of items whose sort key starts with the prefix. */
-  | { readonly kind: 'stream'; readonly insertedSkPrefix: string; readonly batchSize: number }
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
   /** Invoked by an operator, as whose duty it is. */
   | { readonly kind: 'operator'; readonly duty: Duty }

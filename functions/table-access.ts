@@ -6,12 +6,14 @@ import type { IndexName } from '../shared/table/schema.ts'
 export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
 
 /**
- * What applying provider news may touch: money, suspense and its alert. An event is put beside its payment, and what
- * leads to it from its destination and from its reference is put when it becomes visible.
+ * What applying provider news may touch: money, suspense and its alert. An event is put beside its payment, with its
+ * deliveries to the endpoints of the client. What leads to the payment from its destination and from its reference is
+ * put when it becomes visible.
  */
 export const NEWS: TableAccess = {
   GetItem: ['PAYMENT'],
-  PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE', 'SUSPENSE'],
+  Query: ['ENDPOINTS'],
+  PutItem: ['DELIVERY', 'DESTINATION', 'PAYMENT', 'REFERENCE', 'SUSPENSE'],
   UpdateItem: ['PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
 }
@@ -120,15 +122,8 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   indexes: ['by-due'],
 })
 
-/** What is due, by kind: news of payments, fan-out of events, messages of deliveries, alerts. */
+/** What is due, by kind: news of payments, messages of deliveries, alerts. */
 export const DUE_PAYMENTS: TableAccess = allAccess(NEWS, PAUSES, listed('PAYMENT', 'by-due'))
-/** Events are in the partitions of their payments. */
-export const DUE_EVENTS: TableAccess = allAccess(listed('PAYMENT', 'by-due'), {
-  GetItem: ['PAYMENT'],
-  Query: ['ENDPOINTS'],
-  PutItem: ['DELIVERY'],
-  UpdateItem: ['PAYMENT'],
-})
 export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'), {
   GetItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],

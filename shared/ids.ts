@@ -46,7 +46,11 @@ const hyphenated = (bytes: Buffer): string => {
 export const paymentIdForKey = (clientId: ClientId, idempotencyKey: string): PaymentId =>
   v.parse(PaymentIdSchema, derivedUuid('payment', clientId, idempotencyKey))
 
-/** The one delivery of an event to an endpoint: fan-out may run any number of times. */
+/** The one event of a payment under a name: its type, and what tells several of one type apart. */
+export const eventIdFor = (paymentId: PaymentId, name: string): EventId =>
+  v.parse(EventIdSchema, derivedUuid('event', paymentId, name))
+
+/** The one delivery of an event to an endpoint, whoever makes it. */
 export const deliveryIdFor = (eventId: EventId, endpointId: EndpointId): DeliveryId =>
   v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
 

@@ -25,17 +25,14 @@ export const METRICS = {
   TimeToAnnounce: { unit: 'Milliseconds', dimensionSets: OVERALL },
   /** Attempts by outcome: succeeded, failed (tried again), abandoned (the last one), skipped. */
   DeliveryAttempts: { unit: 'Count', dimensionSets: [['outcome']] },
-  FanOutFailures: { unit: 'Count', dimensionSets: OVERALL },
   /** Runs of the minute's check; none means that nothing looks after what was lost. */
   DueWorkRuns: { unit: 'Count', dimensionSets: OVERALL },
   DueWorkFailures: { unit: 'Count', dimensionSets: OVERALL },
   /** How long the oldest item of each kind is overdue, each minute: a backlog that grows grows here. */
-  EventsLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   AlertsLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   DeliveriesLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   PaymentChecksLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
-  /** Events that the stream did not hand on and deliveries whose message was lost, repaired by due work. */
-  EventsRepaired: { unit: 'Count', dimensionSets: OVERALL },
+  /** Deliveries whose message was lost, repaired by due work. */
   DeliveriesRepaired: { unit: 'Count', dimensionSets: OVERALL },
   /** Money that may not be credited, and what the books cannot explain. */
   SuspenseItems: { unit: 'Count', dimensionSets: [['kind'], ['kind', 'cause']] },
@@ -119,12 +116,10 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   'delivery.failed': [attempts('failed')],
   'delivery.abandoned': [attempts('abandoned')],
   'delivery.skipped': [attempts('skipped')],
-  'event.fan_out_failed': [{ measured: [one('FanOutFailures')] }],
   'due_work.completed': [
     {
       measured: [
         one('DueWorkRuns'),
-        fieldOf('EventsLate', 'event_late_ms'),
         fieldOf('AlertsLate', 'alert_late_ms'),
         fieldOf('DeliveriesLate', 'delivery_late_ms'),
         fieldOf('PaymentChecksLate', 'payment_late_ms'),
@@ -133,11 +128,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   ],
   'due_work.drained': [
     {
-      measured: [
-        fieldOf('DueWorkFailures', 'failed'),
-        fieldOf('EventsRepaired', 'event'),
-        fieldOf('DeliveriesRepaired', 'delivery'),
-      ],
+      measured: [fieldOf('DueWorkFailures', 'failed'), fieldOf('DeliveriesRepaired', 'delivery')],
     },
   ],
   'suspense.recorded': [{ measured: [one('SuspenseItems')] }],

@@ -8,7 +8,6 @@ export const QUEUE_NAMES = [
   'sync',
   'audits',
   'due-payments',
-  'due-events',
   'due-deliveries',
   'due-alerts',
 ] as const
@@ -22,7 +21,6 @@ export const byQueue = <Value>(valueOf: (name: QueueName) => Value): Readonly<Re
   sync: valueOf('sync'),
   audits: valueOf('audits'),
   'due-payments': valueOf('due-payments'),
-  'due-events': valueOf('due-events'),
   'due-deliveries': valueOf('due-deliveries'),
   'due-alerts': valueOf('due-alerts'),
 })

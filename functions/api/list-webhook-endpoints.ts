@@ -1,8 +1,8 @@
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 import { toOwnEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
-import { liveEndpoints } from '../../shared/webhook/endpoint/list-endpoints.ts'
+import { newestEndpoints } from '../../shared/webhook/endpoint/list-endpoints.ts'
 
 /** GET /v1/webhook_endpoints (design section 8): all that are not deleted, without their secrets. */
 export const handler = apiHandler({}, async ({ clientId }, deps) =>
-  ok({ data: (await liveEndpoints(deps, clientId)).map(toOwnEndpointDto) }),
+  ok({ data: (await newestEndpoints(deps, clientId)).map(toOwnEndpointDto) }),
 )

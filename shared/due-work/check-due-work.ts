@@ -24,7 +24,6 @@ type Send = (deps: Pick<Deps, 'queues'>, messages: readonly QueueMessage[]) => P
 
 /** Each kind has a queue and workers of its own, so that none can hold up another. */
 const KINDS: readonly (readonly [CheckedWork, Send])[] = [
-  ['event', ({ queues }, messages) => queues.send('due-events', ...messages)],
   ['alert', ({ queues }, messages) => queues.send('due-alerts', ...messages)],
   ['delivery', ({ queues }, messages) => queues.send('due-deliveries', ...messages)],
   ['payment', ({ queues }, messages) => queues.send('due-payments', ...messages)],

@@ -6,7 +6,7 @@ import { WORK_SLOTS, type Work } from '../table/schema.ts'
 /** Payouts wait for people, audits have messages of their own, and the sync looks after its own. */
 export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 
-const LEAST_PARTS: Readonly<Record<CheckedWork, number>> = { event: 1, alert: 2, delivery: 1, payment: 2 }
+const LEAST_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 
 /**
  * A slot with much to do is divided into parts, each for one worker: more parts here are more workers there, and nothing

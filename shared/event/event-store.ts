@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
-import { above, absent, all, any, equals, exists } from '../table/condition.ts'
-import { DUE_WORK_FIELDS } from '../table/due-work.ts'
-import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, ownersOf, paymentKey } from '../table/keys.ts'
+import { above, absent, all, any, exists } from '../table/condition.ts'
+import { EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { type Step, update } from '../table/step.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
@@ -13,12 +12,6 @@ import { expiresAfter, RETENTION } from './retention.ts'
 
 /** Second part of the key of a client's list of events. */
 const EVENT_ENTITY = 'event'
-
-/** Reads one event by the key due work found it under, strongly consistent. */
-export const findEvent = async (deps: Pick<Deps, 'table'>, key: Key): Promise<Event | undefined> => {
-  const item = await deps.table.get(foundKey('PAYMENT', key))
-  return item && v.parse(EventSchema, item)
-}
 
 type EventName = { readonly paymentId: PaymentId; readonly eventType: string }
 
@@ -111,22 +104,6 @@ export const listClientEventsSince = async (
   const page = positions.slice(0, limit)
   const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
   return { events, next: positions.length > limit ? page.at(-1) : undefined }
-}
-
-/** Claims an overdue event by moving its due time forward. False when somebody else has, or it is fanned out. */
-export const postponeEvent = async (deps: Pick<Deps, 'table'>, event: Event, dueAt: Timestamp): Promise<boolean> => {
-  const { applied } = await deps.table.write(
-    update(eventKey(event.paymentId, event.type), { set: { dueAt } }, equals('dueAt', event.dueAt)),
-  )
-  return applied
-}
-
-/** Every delivery of the event exists: takes it off the due work, whoever put it there. It is kept for so long from now. */
-export const completeEvent = async (deps: StoreDeps, event: Event): Promise<void> => {
-  const ttl = expiresAfter(deps.now(), RETENTION.eventMs)
-  await deps.table.write(
-    update(eventKey(event.paymentId, event.type), { set: { ttl }, remove: DUE_WORK_FIELDS }, exists),
-  )
 }
 
 /** Keeps an event whose bytes are sent again for as long as if it were new. Refused when its time has passed. */

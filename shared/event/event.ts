@@ -34,8 +34,6 @@ export const EventFields = v.object({
   paymentId: PaymentIdSchema,
   firedAt: TimestampSchema,
   body: v.string(),
-  /** Present until the event has been fanned out. */
-  dueAt: v.optional(TimestampSchema),
 })
 
 /** One logical fact, written by the transition that made it true. Holds the exact bytes every delivery will carry. */

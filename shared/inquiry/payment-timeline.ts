@@ -23,8 +23,6 @@ const toEventDto = async (deps: Pick<Deps, 'table'>, event: Event) => ({
   event: event.type,
   event_id: event.eventId,
   fired_at: event.firedAt,
-  /** False while its deliveries are still being made. */
-  fanned_out: event.dueAt === undefined,
   deliveries: (await deliveriesOfEvent(deps, event.clientId, event.eventId)).map(toDeliveryDto),
 })
 

@@ -44,9 +44,14 @@ export const clientKey = (clientId: ClientId): Key => ({ pk: `${pkPrefix('CLIENT
 export const apiKeyKey = (keyHash: string): Key => ({ pk: `${pkPrefix('APIKEY')}${keyHash}`, sk: 'APIKEY' })
 
 export const endpointsPk = (clientId: ClientId) => `${pkPrefix('ENDPOINTS')}${clientId}`
+export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
 export const endpointKey = (clientId: ClientId, endpointId: EndpointId): Key => ({
   pk: endpointsPk(clientId),
-  sk: `ENDPOINT#${endpointId}`,
+  sk: `${ENDPOINT_SK_PREFIX}${endpointId}`,
+})
+export const goneEndpointKey = (clientId: ClientId, endpointId: EndpointId): Key => ({
+  pk: endpointsPk(clientId),
+  sk: `GONE#${endpointId}`,
 })
 
 export const paymentKey = (paymentId: PaymentId): Key => ({ pk: `${pkPrefix('PAYMENT')}${paymentId}`, sk: 'PAYMENT' })

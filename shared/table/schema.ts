@@ -13,7 +13,6 @@ export const TABLE_SCHEMA = {
   partitionKey: 'pk',
   sortKey: 'sk',
   ttl: 'ttl',
-  stream: 'NEW_IMAGE',
   /** Every key attribute and its DynamoDB type. */
   attributeTypes: {
     pk: 'S',
@@ -38,13 +37,12 @@ export const TABLE_SCHEMA = {
   readonly partitionKey: string
   readonly sortKey: string
   readonly ttl: string
-  readonly stream: string
   readonly attributeTypes: Readonly<Record<string, 'S' | 'N'>>
   readonly indexes: Readonly<Record<IndexName, IndexSchema>>
 }
 
 /** Kinds of due work and over how many index partitions each is spread. */
-export const WORK_SLOTS = { payment: 16, delivery: 16, event: 16, alert: 1, audit: 1, payout: 1, sync: 1 } as const
+export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, audit: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS
 
 /** Ledger shards in each part of a client: a payment's shard is a hash of its id. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { envelopeBody } from '../../event/envelope.ts'
 import { EVENT_TYPES, type Event, EventSchema, type EventType } from '../../event/event.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
-import { envelopeBody } from '../../payment/outbox-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { toWebhookData } from '../../payment/payment-dto.ts'
 import type { Item } from '../../table/attributes.ts'

@@ -18,7 +18,7 @@ import { waitForAttempt } from './wait-for-attempt.ts'
 
 type CreateDeps = Pick<
   Deps,
-  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'log' | 'alerts' | 'stage'
+  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'queues' | 'log' | 'alerts' | 'stage'
 >
 
 /** One caller can at most meet its own claim, one running attempt, and one take-over it lost. */

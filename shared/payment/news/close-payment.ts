@@ -3,8 +3,8 @@ import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspens
 import type { Suspense } from '../../suspense/suspense.ts'
 import { newSuspense } from '../../suspense/suspense-store.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
+import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
 import { loggedPayment } from '../logged-payment.ts'
-import { putEvent } from '../outbox-store.ts'
 import { type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { leavePending } from '../payment-store.ts'
 import type { NewsDeps } from './news-deps.ts'
@@ -16,7 +16,7 @@ const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', canc
 const MAX_TRIES = 3
 
 /**
- * `pending` -> `failed`, `expired` or `cancelled`: payment, counts and event in one transaction (spec 3.1); no event
+ * `pending` -> `failed`, `expired` or `cancelled`: payment, counts, event and its deliveries in one transaction (spec 3.1); no event
  * for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction, unless it is there and
  * told already. Undefined: the payment is no longer pending. A try older than a minute is made anew: whoever reads events
  * is told of none behind what it has read.
@@ -32,19 +32,20 @@ export const closePayment = async (
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const now = deps.now()
     const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
+    const told = await announcementOf(deps, closed, now)
     const outcome = await transactWhileFresh(
       deps,
       {
         payment: leavePending(closed),
         counts: countTransition({ ...closed, from: 'pending', to: status }),
-        event: putEvent(closed, deps.newId(), now),
+        ...told.steps,
         suspense: untold && newSuspense(untold),
       },
       now,
     )
     if (outcome.applied === 'stale') continue
     if (outcome.applied) {
-      await afterClosing(deps, closed, status, source, untold)
+      await afterClosing(deps, { closed, status, source, held: untold, told })
       return closed
     }
     if (outcome.refusedBy !== 'suspense') return undefined
@@ -53,14 +54,17 @@ export const closePayment = async (
   throw new Error('others were in the way of a payment that ends, for minutes')
 }
 
-const afterClosing = async (
-  deps: NewsDeps,
-  closed: Payment,
-  status: keyof typeof CLOSED_CODE,
-  source: NewsSource,
-  held: Suspense | undefined,
-): Promise<void> => {
-  deps.log.info(CLOSED_CODE[status], { ...loggedPayment(closed), source })
+type Closing = {
+  readonly closed: Payment
+  readonly status: keyof typeof CLOSED_CODE
+  readonly source: NewsSource
+  readonly held: Suspense | undefined
+  readonly told: Announcement
+}
+
+const afterClosing = async (deps: NewsDeps, { closed, status, source, held, told }: Closing): Promise<void> => {
+  deps.log.info(CLOSED_CODE[status], { ...loggedPayment(closed), source, deliveries: told.deliveries.length })
+  await tellWorkers(deps, told)
   if (!held) return
   logSuspense(deps, held)
   await publishSuspenseAlert(deps, held)

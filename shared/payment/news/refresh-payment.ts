@@ -19,7 +19,7 @@ const requestsOf = (payment: StoredPayment): readonly string[] => {
  * Answers the payment as it then is; throws 502 when the provider could not be asked.
  */
 export const refreshPayment = async (
-  deps: NewsDeps & Pick<Deps, 'invocation'>,
+  deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
   id: string,
   operator: string,
 ): Promise<StoredPayment> => {
@@ -51,7 +51,7 @@ export const refreshPayment = async (
 
 /** The provider made the change, the operator's question brought it here: both are worth keeping. */
 const auditRefresh = async (
-  deps: NewsDeps & Pick<Deps, 'invocation'>,
+  deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
   before: StoredPayment,
   after: StoredPayment,
   operator: string,

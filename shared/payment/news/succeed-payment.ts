@@ -2,11 +2,11 @@ import { credit } from '../../ledger/shard-store.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
+import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
 import { pointFromDestination } from '../destination-store.ts'
 import { invoicedFee } from '../fee/actual-fee.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
-import { putEvent } from '../outbox-store.ts'
 import { type CreatingPayment, type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { commitSucceeded, leavePending } from '../payment-store.ts'
 import { pointFromReference } from '../reference-store.ts'
@@ -33,13 +33,20 @@ const paid = (
   }
 }
 
-const afterSuccess = (deps: NewsDeps, payment: Payment, source: NewsSource): Payment => {
-  deps.log.info('payment.succeeded', { ...loggedPayment(payment), source })
+const afterSuccess = async (
+  deps: NewsDeps,
+  payment: Payment,
+  source: NewsSource,
+  told: Announcement,
+): Promise<Payment> => {
+  // A merchant without an endpoint is seen here, and in the payment's timeline.
+  deps.log.info('payment.succeeded', { ...loggedPayment(payment), source, deliveries: told.deliveries.length })
+  await tellWorkers(deps, told)
   return payment
 }
 
 /**
- * `pending` -> `succeeded`: payment, ledger credit and event in one transaction (spec 3.1). The condition on `pending`
+ * `pending` -> `succeeded`: payment, ledger credit, event and its deliveries in one transaction (spec 3.1). The condition on `pending`
  * lets the credit happen once, however many callers bring the same capture. `paid_at` is the moment of recording: a try
  * older than a minute is not repeated. The fee is not asked for: the settled row posts the payment later.
  */
@@ -51,16 +58,17 @@ export const succeedPayment = async (
 ): Promise<TransitionResult> => {
   const now = deps.now()
   const succeeded = paid(deps, payment, capture, now, source)
+  const told = await announcementOf(deps, succeeded, now)
   const outcome = await transactWhileFresh(
     deps,
     {
       payment: leavePending(succeeded),
       ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now),
+      ...told.steps,
     },
     now,
   )
-  return outcome.applied === true ? afterSuccess(deps, succeeded, source) : undefined
+  return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
 }
 
 /**
@@ -78,16 +86,17 @@ export const succeedCreatingPayment = async (
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
   const made = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
   const succeeded = { ...paid(deps, made, capture, now, source), rememberedProviderPaymentIds: undefined }
+  const told = await announcementOf(deps, succeeded, now)
   const outcome = await transactWhileFresh(
     deps,
     {
       payment: commitSucceeded(succeeded, now),
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now),
+      ...told.steps,
       destination: pointFromDestination(succeeded),
       reference: pointFromReference(succeeded),
     },
     now,
   )
-  return outcome.applied === true ? afterSuccess(deps, succeeded, source) : undefined
+  return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
 }

@@ -38,22 +38,23 @@ export const findDeliveries = async (
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
+const itemOf = ({ status, unlisted, ...delivery }: Delivery) => ({
+  ...delivery,
+  ...(unlisted ? { state: status } : { status }),
+  ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
+  owner: delivery.endpointId,
+  entity: DELIVERY_ENTITY,
+  listedAt: delivery.createdAt,
+  id: delivery.deliveryId,
+  ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
+})
+
+/** Puts a delivery beside its new event, whose condition is that of both. */
+export const putDelivery = (delivery: Delivery): Step => put(deliveryKey(delivery.deliveryId), itemOf(delivery))
+
 /** Puts a new delivery, unless it is there already. */
-export const insertDelivery = ({ status, unlisted, ...delivery }: Delivery): Step =>
-  put(
-    deliveryKey(delivery.deliveryId),
-    {
-      ...delivery,
-      ...(unlisted ? { state: status } : { status }),
-      ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
-      owner: delivery.endpointId,
-      entity: DELIVERY_ENTITY,
-      listedAt: delivery.createdAt,
-      id: delivery.deliveryId,
-      ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
-    },
-    isNew,
-  )
+export const insertDelivery = (delivery: Delivery): Step =>
+  put(deliveryKey(delivery.deliveryId), itemOf(delivery), isNew)
 
 /** When the next attempt is due, and when due work looks whether its message was lost. */
 export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => ({

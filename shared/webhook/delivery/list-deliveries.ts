@@ -4,7 +4,7 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
-import { findEndpoint, listAllEndpoints } from '../endpoint/endpoint-store.ts'
+import { findEndpoint, findGoneEndpoint, listEndpointsEver } from '../endpoint/endpoint-store.ts'
 import { attemptsOf } from './attempt-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { findDeliveries } from './delivery-store.ts'
@@ -59,7 +59,7 @@ export const deliveriesOfEvent = async (
   withAttempts(deps, await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId))
 
 const allEndpointIds = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly EndpointId[]> =>
-  (await listAllEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
+  (await listEndpointsEver(deps, clientId)).map(({ endpointId }) => endpointId)
 
 const endpointIds = async (
   deps: Pick<Deps, 'table'>,
@@ -67,7 +67,8 @@ const endpointIds = async (
   only: EndpointId | undefined,
 ): Promise<readonly EndpointId[]> => {
   if (only === undefined) return allEndpointIds(deps, clientId)
-  if (!(await findEndpoint(deps, clientId, only))) throw notFound('endpoint')
+  const endpoint = (await findEndpoint(deps, clientId, only)) ?? (await findGoneEndpoint(deps, clientId, only))
+  if (!endpoint) throw notFound('endpoint')
   return [only]
 }
 

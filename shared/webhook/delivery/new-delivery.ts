@@ -5,20 +5,20 @@ import type { Endpoint } from '../endpoint/endpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
 
-export type Announcement = {
+export type Announced = {
   readonly eventId: EventId
   readonly eventType: string
-  readonly body: string
+  /** Of a test alone: the bytes of all others are their event's. */
+  readonly body?: string
   readonly firedAt: Timestamp
   /** Where the event is to be found; absent when there is none, as of a test. */
   readonly paymentId?: PaymentId
 }
 
 /** What is announced of an event. */
-export const announcementOf = ({ eventId, type, body, firedAt, paymentId }: Event): Announcement => ({
+export const announced = ({ eventId, type, firedAt, paymentId }: Event): Announced => ({
   eventId,
   eventType: type,
-  body,
   firedAt,
   paymentId,
 })
@@ -29,15 +29,14 @@ export const announcementOf = ({ eventId, type, body, firedAt, paymentId }: Even
  * body stays in the event; a test has no event and keeps its own. A delivery is listed by its status only after
  * something went wrong with it.
  */
-export const newDelivery = ({ body, ...announcement }: Announcement, endpoint: Endpoint, now: Timestamp): Delivery => ({
-  deliveryId: deliveryIdFor(announcement.eventId, endpoint.endpointId),
-  ...announcement,
+export const newDelivery = (event: Announced, endpoint: Endpoint, now: Timestamp): Delivery => ({
+  deliveryId: deliveryIdFor(event.eventId, endpoint.endpointId),
+  ...event,
   clientId: endpoint.clientId,
   endpointId: endpoint.endpointId,
   url: endpoint.url,
   attempts: 0,
   roundStart: 0,
-  ...(announcement.paymentId === undefined && { body }),
   createdAt: now,
   resends: 0,
   ...(endpoint.enabled

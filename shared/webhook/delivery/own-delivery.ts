@@ -27,7 +27,7 @@ export const findOwnDelivery = async (
 export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
-  // A deleted one is not enabled either.
+  // A deleted one is not found.
   if (!endpoint?.enabled) throw invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
   const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) => deps.table.transact(steps))
   if (begun === undefined) throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')

@@ -9,7 +9,7 @@ import type { Timestamp } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { laneOf } from '../endpoint/lane.ts'
 import { findDeliveries, insertDelivery } from './delivery-store.ts'
-import { announcementOf, newDelivery } from './new-delivery.ts'
+import { announced, newDelivery } from './new-delivery.ts'
 import { type RedeliverDeps, redeliverFinished, requireEnabledEndpoint } from './redeliver.ts'
 import type { FinishedStatus } from './redeliver-dto.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
@@ -60,14 +60,14 @@ export const redeliverToEndpoint = async (
   return { count, next: page.next && eventCursorOf(page.next) }
 }
 
-/** False when fan-out has made the delivery meanwhile. */
+/** False when another call has made the delivery meanwhile. */
 const deliverMissing = async (
   deps: RedeliverDeps,
   event: Event,
   endpoint: Endpoint,
   operator: string,
 ): Promise<boolean> => {
-  const delivery = newDelivery(announcementOf(event), endpoint, deps.now())
+  const delivery = newDelivery(announced(event), endpoint, deps.now())
   const { deliveryId: subject, clientId } = delivery
   const record = { subject, clientId, operator, action: 'redeliver', after: { status: 'scheduled' } }
   const { applied } = await recordChange(deps, record, {

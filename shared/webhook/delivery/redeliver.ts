@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../errors.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import { findEndpoint } from '../endpoint/endpoint-store.ts'
+import { findEndpoint, findGoneEndpoint } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
 import { beginRound, type RoundDeps } from './begin-round.ts'
 import { findDelivery } from './delivery-store.ts'
@@ -38,8 +38,8 @@ export const requireEnabledEndpoint = async (
   endpointId: EndpointId,
 ): Promise<Endpoint> => {
   const endpoint = await findEndpoint(deps, clientId, endpointId)
-  if (!endpoint) throw notFound('endpoint')
-  if (endpoint.deletedAt !== undefined) {
+  if (!endpoint) {
+    if (!(await findGoneEndpoint(deps, clientId, endpointId))) throw notFound('endpoint')
     throw invalid(
       'the endpoint is deleted',
       undefined,

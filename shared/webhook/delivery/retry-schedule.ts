@@ -24,11 +24,11 @@ export const waitAfterFailureMs = (failures: number): number | undefined => {
   return waitMs === undefined ? undefined : Math.min(waitMs, LONGEST_WAIT_MS)
 }
 
-const OVERDUE_AFTER_MS = 2 * MINUTE_MS
+const OVERDUE_AFTER_MS = MINUTE_MS
 const LONGEST_OVERDUE_MS = HOUR_MS
 
 /**
- * How long due work leaves an attempt to its queue message before it sends another: two minutes, doubling with each
+ * How long due work leaves an attempt to its queue message before it sends another: a minute, doubling with each
  * message sent in vain, so that a long outage does not fill the queue with copies.
  */
 export const overdueAfterMs = (resends: number): number =>

@@ -3,16 +3,20 @@ import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { absent, all, type Condition, equals, exists, isNew } from '../../table/condition.ts'
-import { endpointKey, endpointsPk } from '../../table/keys.ts'
-import { put, type Step, update, updateFields } from '../../table/step.ts'
-import type { QueryPage } from '../../table/table.ts'
+import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
+import { queryPages } from '../../table/query-pages.ts'
+import { put, remove, type Step, update, updateFields } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema } from './endpoint.ts'
 
-const READ_PAGE = 100
-const MAX_READ_PAGES = 20
+/** Endpoints of one client, enabled or not: each one costs every event of that client a delivery. */
+export const MOST_ENDPOINTS = 20
 
-/** Reads an endpoint, a deleted one too, strongly consistent. */
+/** Two registrations at once may each have seen room for one. */
+const MOST_READ = 2 * MOST_ENDPOINTS
+const READ_PAGE = 100
+
+/** Reads an endpoint that is not deleted, strongly consistent. */
 export const findEndpoint = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
@@ -22,39 +26,54 @@ export const findEndpoint = async (
   return item && v.parse(EndpointSchema, item)
 }
 
-/**
- * All endpoints a client ever had, tombstones too, strongly consistent. Registration keeps their number far below what
- * is read here; more than that throws, since leaving one out would silently lose its events.
- */
-export const listAllEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
-  const endpoints: Endpoint[] = []
-  let cursor: QueryPage['cursor']
-  for (let page = 0; page === 0 || cursor; page++) {
-    assertInvariant(page < MAX_READ_PAGES, 'a client has more endpoints than can be read')
-    const found = await deps.table.query({
-      partition: [endpointsPk(clientId)],
-      limit: READ_PAGE,
-      ...(cursor && { cursor }),
-    })
-    endpoints.push(...found.items.map((item) => v.parse(EndpointSchema, item)))
-    cursor = found.cursor
+/** An endpoint that was deleted; undefined of one that never was, or still is. */
+export const findGoneEndpoint = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  endpointId: EndpointId,
+): Promise<Endpoint | undefined> => {
+  const item = await deps.table.get(goneEndpointKey(clientId, endpointId))
+  return item && v.parse(EndpointSchema, item)
+}
+
+/** All endpoints of a client, strongly consistent. */
+export const liveEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
+  const { items, cursor } = await deps.table.query({
+    partition: [endpointsPk(clientId)],
+    range: { beginsWith: ENDPOINT_SK_PREFIX },
+    limit: MOST_READ,
+  })
+  assertInvariant(cursor === undefined, 'a client has more endpoints than can be read')
+  return items.map((item) => v.parse(EndpointSchema, item))
+}
+
+/** All endpoints that a client ever had, strongly consistent. */
+export const listEndpointsEver = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+): Promise<readonly Endpoint[]> => {
+  const found: Endpoint[] = []
+  for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], limit: READ_PAGE })) {
+    found.push(...items.map((item) => v.parse(EndpointSchema, item)))
   }
-  return endpoints
+  return found
 }
 
 export const insertEndpoint = (endpoint: Endpoint): Step =>
   put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)
 
-/** The endpoint is not deleted and has not been changed since it was read, so an audit record's "before" is true. */
+/** It has not been changed since it was read, so an audit record's "before" is true. */
 const asRead = ({ enabled, eventTypes }: Endpoint): Condition =>
-  all(absent('deletedAt'), equals('enabled', enabled), equals('eventTypes', eventTypes))
+  all(equals('enabled', enabled), equals('eventTypes', eventTypes))
 
 export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>): Step =>
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: changes }, asRead(endpoint))
 
-/** Leaves a tombstone: deliveries under way find out, and past ones still have an endpoint to be listed by. */
-export const softDeleteEndpoint = (endpoint: Endpoint, deletedAt: Timestamp): Step =>
-  update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: { enabled: false, deletedAt } }, asRead(endpoint))
+/** Puts it where no event looks for whom to tell. Past deliveries still have an endpoint to be listed by. */
+export const moveToGone = (endpoint: Endpoint, deletedAt: Timestamp) => ({
+  endpoint: remove(endpointKey(endpoint.clientId, endpoint.endpointId), asRead(endpoint)),
+  gone: put(goneEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),
+})
 
 /** Says that the endpoint holds workers, unless somebody has said so. What operators set is out of reach here. */
 export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestamp): Step =>

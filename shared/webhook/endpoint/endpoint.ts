@@ -5,7 +5,7 @@ import { TimestampSchema } from '../../time.ts'
 
 export const ALL_EVENTS = '*'
 
-/** Where a client wants its webhooks (spec 2.4). Deleting leaves a tombstone, so that a late delivery finds its end. */
+/** Where a client wants its webhooks (spec 2.4). A deleted one is kept under another key. */
 export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
   clientId: ClientIdSchema,
@@ -22,5 +22,4 @@ export type Endpoint = v.InferOutput<typeof EndpointSchema>
 
 /** True when the endpoint wants events of this type, be it enabled or not. */
 export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>
-  endpoint.deletedAt === undefined &&
   endpoint.eventTypes.some((wanted) => wanted === ALL_EVENTS || wanted === eventType)

@@ -4,7 +4,7 @@ import { notFound } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
 import type { Endpoint } from './endpoint.ts'
-import { listAllEndpoints } from './endpoint-store.ts'
+import { liveEndpoints } from './endpoint-store.ts'
 
 /** A client's endpoints that are not deleted, newest first. Throws 404 for an unknown client. */
 export const listEndpoints = async (
@@ -13,14 +13,12 @@ export const listEndpoints = async (
   page: Page,
 ): Promise<readonly Endpoint[]> => {
   if (!(await findClient(deps, clientId))) throw notFound('client')
-  return (await liveEndpoints(deps, clientId)).slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+  return (await newestEndpoints(deps, clientId)).slice(firstOfPage(page), firstOfPage(page) + page.perPage)
 }
 
 /** All of them: registration keeps them below what one answer holds. */
-export const liveEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
-  const live = (await listAllEndpoints(deps, clientId)).filter(({ deletedAt }) => deletedAt === undefined)
-  return live.toSorted(newestFirst)
-}
+export const newestEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
 
 const sortKey = ({ createdAt, endpointId }: Endpoint) => `${createdAt} ${endpointId}`
 const newestFirst = (a: Endpoint, b: Endpoint) => (sortKey(a) < sortKey(b) ? 1 : -1)

@@ -7,18 +7,13 @@ import { recordChange } from '../../operator/audit-record-store.ts'
 import { endpointSecretName } from '../../secrets.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
-import { insertEndpoint, listAllEndpoints } from './endpoint-store.ts'
+import { insertEndpoint, liveEndpoints, MOST_ENDPOINTS } from './endpoint-store.ts'
 import { assertSafeUrl } from './safe-url.ts'
 
 type RegisterDeps = Pick<
   Deps,
   'table' | 'stage' | 'secrets' | 'resolveHost' | 'randomBytes' | 'now' | 'newId' | 'invocation'
 >
-
-/** Endpoints of one client in use: each one costs every event of that client a delivery. */
-const MAX_LIVE_ENDPOINTS = 50
-/** Deleted ones counted: all of them are read at each fan-out. */
-const MAX_ENDPOINTS_EVER = 1_000
 
 const SECRET_BYTES = 32
 
@@ -62,13 +57,7 @@ export const registerEndpoint = async (
 }
 
 const assertRoomForOneMore = async (deps: RegisterDeps, clientId: ClientId): Promise<void> => {
-  const endpoints = await listAllEndpoints(deps, clientId)
-  const live = endpoints.filter(({ deletedAt }) => deletedAt === undefined)
-  // The one that no deleting helps against comes first.
-  if (endpoints.length >= MAX_ENDPOINTS_EVER) {
-    throw invalid(`a client has at most ${MAX_ENDPOINTS_EVER} endpoints, deleted ones counted`)
-  }
-  if (live.length >= MAX_LIVE_ENDPOINTS) {
-    throw invalid(`a client has at most ${MAX_LIVE_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
-  }
+  const endpoints = await liveEndpoints(deps, clientId)
+  if (endpoints.length < MOST_ENDPOINTS) return
+  throw invalid(`a client has at most ${MOST_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
 }

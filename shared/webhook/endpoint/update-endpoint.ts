@@ -2,10 +2,10 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError, notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
-import type { Step } from '../../table/step.ts'
+import type { Steps } from '../../table/table.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
-import { changeEndpoint, findEndpoint, softDeleteEndpoint } from './endpoint-store.ts'
+import { changeEndpoint, findEndpoint, findGoneEndpoint, moveToGone } from './endpoint-store.ts'
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
@@ -15,7 +15,7 @@ export const requireEndpoint = async (
   { clientId, endpointId }: Target,
 ): Promise<Endpoint> => {
   const endpoint = await findEndpoint(deps, clientId, endpointId)
-  if (!endpoint || endpoint.deletedAt !== undefined) throw notFound('endpoint')
+  if (!endpoint) throw notFound('endpoint')
   return endpoint
 }
 
@@ -37,7 +37,7 @@ export const updateEndpoint = async (
   await write(
     deps,
     { subject: endpointId, clientId, operator, action: 'update-endpoint', ...dtos },
-    changeEndpoint(before, { enabled: after.enabled, eventTypes: after.eventTypes }),
+    { endpoint: changeEndpoint(before, { enabled: after.enabled, eventTypes: after.eventTypes }) },
   )
   return after
 }
@@ -51,21 +51,24 @@ export const deleteEndpoint = async (
   { clientId, endpointId, operator }: Target & { readonly operator: string },
 ): Promise<Endpoint> => {
   const before = await findEndpoint(deps, clientId, endpointId)
-  if (!before) throw notFound('endpoint')
-  const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
-  if (before.deletedAt === undefined) {
-    await write(
-      deps,
-      { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) },
-      softDeleteEndpoint(before, after.deletedAt),
-    )
+  const after = before
+    ? { ...before, enabled: false, deletedAt: deps.now() }
+    : await findGoneEndpoint(deps, clientId, endpointId)
+  if (!after) throw notFound('endpoint')
+  if (before) {
+    const record = { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) }
+    await write(deps, record, moveToGone(before, after.deletedAt ?? deps.now()))
   }
-  await deps.secrets.remove(before.secretName)
+  await deps.secrets.remove(after.secretName)
   return after
 }
 
-const write = async (deps: RecordDeps, record: Parameters<typeof recordChange>[1], endpoint: Step): Promise<void> => {
-  const { applied } = await recordChange(deps, record, { endpoint })
+const write = async (
+  deps: RecordDeps,
+  record: Parameters<typeof recordChange>[1],
+  steps: Steps<string>,
+): Promise<void> => {
+  const { applied } = await recordChange(deps, record, steps)
   if (applied) return
   throw new GatewayError('conflict', 'the endpoint was changed by somebody else meanwhile', {
     actionHint: 'Look at it with list-endpoints and try again.',

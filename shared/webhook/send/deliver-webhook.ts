@@ -54,7 +54,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeue(deps, delivery, lane, hopSeconds(waitMs))
-  if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)
+  if (!endpoint?.enabled) return skip(deps, delivery)
   if (lane === 'slow' && message.slow !== true) return requeue(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint)
 }
