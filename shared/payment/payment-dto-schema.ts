@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
-import { PAYMENT_STATUSES } from '../payment-status.ts'
+import { FAILURE_REASONS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { FEE_STATUSES } from './payment.ts'
 
 /*
@@ -39,6 +39,12 @@ export const WebhookDataSchema = v.object({
   status: v.pipe(
     v.picklist(PAYMENT_STATUSES),
     v.description('All but `pending` are terminal: no payment leaves them.'),
+  ),
+  failure_reason: v.optional(
+    v.pipe(
+      v.picklist(FAILURE_REASONS),
+      v.description('Why it failed; present once `failed`. `wrong_amount`: what came is not what was asked for.'),
+    ),
   ),
   payment_destination: text(
     'What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: ' +

@@ -18,6 +18,7 @@ const sharedFields = (payment: Payment): WebhookData => ({
   fee_status: payment.feeStatus,
   currency: payment.currency,
   status: payment.status,
+  failure_reason: payment.failureReason,
   payment_destination: payment.paymentDestination,
   customer: payment.customer,
   description: payment.description,

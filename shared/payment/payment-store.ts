@@ -91,6 +91,7 @@ export const leavePending = (payment: Payment): Step =>
     {
       set: {
         status: payment.status,
+        failureReason: payment.failureReason,
         paidAt: payment.paidAt,
         openAt: payment.openAt,
         providerFeeMinor: payment.providerFeeMinor,

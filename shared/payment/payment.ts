@@ -3,7 +3,7 @@ import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MovementSchema, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { MinorSchema, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
+import { FAILURE_REASONS, PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 const CustomerSchema = v.object({
@@ -178,6 +178,8 @@ export const PaymentFields = v.object({
   expiryStartedAt: v.optional(TimestampSchema),
   /** Captures we had news of while it was being created, until due work has asked about them. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
+  /** Of a failed payment. */
+  failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
   /** When it was paid, as long as it is open: succeeded and not posted. Its place among the open payments. */
   openAt: v.optional(TimestampSchema),

@@ -1,5 +1,6 @@
 import type { Minor } from '../money.ts'
 import type { PaymentMethod } from '../payment-method.ts'
+import type { FailureReason } from '../payment-status.ts'
 import type { Timestamp } from '../time.ts'
 
 /** The upstream provider as the domain sees it. The adapter (xendit-provider.ts) knows its HTTP, nothing else does. */
@@ -90,6 +91,8 @@ export type ProviderRequest = {
   readonly paymentRequestId: string
   readonly reference: string
   readonly status: ProviderRequestStatus
+  /** Why it failed, where it did and the provider says so. */
+  readonly failureReason?: FailureReason | undefined
   readonly latestPaymentId: string | undefined
   /** What the customer is shown. Undefined when the answer holds none that fits the channel: a push shows nothing. */
   readonly destination: string | undefined

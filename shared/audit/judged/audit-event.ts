@@ -27,6 +27,7 @@ const DATA_FIELDS = [
   'client_net_minor',
   'currency',
   'status',
+  'failure_reason',
   'payment_destination',
   'customer',
   'description',

@@ -78,10 +78,12 @@ const applyDecision = async (
       return { kind: 'applied', payment: stored, held: true }
     case 'hold_and_fail': {
       const held = heldMoney({ ...decision, now: deps.now() })
-      return appliedOrAgain(await closePayment(deps, decision.payment, 'failed', source, held))
+      return appliedOrAgain(
+        await closePayment(deps, decision.payment, 'failed', source, { held, failureReason: 'wrong_amount' }),
+      )
     }
     case 'close':
-      return appliedOrAgain(await closePayment(deps, decision.payment, decision.status, source))
+      return appliedOrAgain(await closePayment(deps, decision.payment, decision.status, source, decision))
     default:
       return assertNever(decision)
   }

@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts'
+import type { FailureReason } from '../../payment-status.ts'
 import {
   type Answer,
   PROVIDER_READ_TIMEOUT_MS,
@@ -23,6 +24,7 @@ export type ProviderNews = {
   readonly capture: ProviderPayment | undefined
   /** Undefined when the capture alone was asked for. */
   readonly requestStatus: ProviderRequestStatus | undefined
+  readonly failureReason?: FailureReason | undefined
   readonly destination: string | undefined
 }
 
@@ -56,6 +58,7 @@ const requestNews = async (
     reference: request.reference,
     paymentRequestId: request.paymentRequestId,
     requestStatus: request.status,
+    failureReason: request.failureReason,
     destination: request.destination,
   }
   const { latestPaymentId } = request

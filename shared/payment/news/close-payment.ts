@@ -1,4 +1,5 @@
 import { countTransition } from '../../ledger/shard-store.ts'
+import type { FailureReason } from '../../payment-status.ts'
 import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { newSuspense } from '../../suspense/suspense-store.ts'
@@ -11,6 +12,13 @@ import type { NewsDeps } from './news-deps.ts'
 import type { TransitionResult } from './succeed-payment.ts'
 
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
+
+type Why = {
+  /** Money that caused it. */
+  readonly held?: Suspense | undefined
+  /** Of a failed payment; `other` where nothing is known. */
+  readonly failureReason?: FailureReason | undefined
+}
 
 /** Each has a minute. */
 const MAX_TRIES = 3
@@ -26,12 +34,16 @@ export const closePayment = async (
   payment: Payment,
   status: 'failed' | 'expired' | 'cancelled',
   source: NewsSource,
-  held?: Suspense,
+  { held, failureReason = 'other' }: Why = {},
 ): Promise<TransitionResult> => {
   let untold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const now = deps.now()
-    const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
+    const closed: Payment = {
+      ...transitioned(payment, status, now, source),
+      dueAt: undefined,
+      ...(status === 'failed' && { failureReason }),
+    }
     const told = await announcementOf(deps, closed, now)
     const outcome = await transactWhileFresh(
       deps,

@@ -1,3 +1,4 @@
+import type { FailureReason } from '../../payment-status.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import type { MoneyCause } from '../../suspense/suspense.ts'
 import type { Timestamp } from '../../time.ts'
@@ -17,7 +18,13 @@ export type Decision =
       readonly capture: ProviderPayment
       readonly cause: MoneyCause
     }
-  | { readonly do: 'close'; readonly payment: Payment; readonly status: 'failed' | 'expired' | 'cancelled' }
+  | {
+      readonly do: 'close'
+      readonly payment: Payment
+      readonly status: 'failed' | 'expired' | 'cancelled'
+      /** Of a failed one. */
+      readonly failureReason?: FailureReason | undefined
+    }
 
 const NOTHING: Decision = { do: 'nothing' }
 
@@ -61,10 +68,11 @@ const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decisio
   if (news.paymentRequestId !== payment.paymentRequestId) return NOTHING
   switch (news.requestStatus) {
     case 'failed':
+      return { do: 'close', payment, status: 'failed', failureReason: news.failureReason }
     case 'expired':
-      return { do: 'close', payment, status: news.requestStatus }
+      return { do: 'close', payment, status: 'expired' }
     case 'cancelled':
-      return { do: 'close', payment, status: statusOfCancelled(payment, now) }
+      return { do: 'close', payment, status: statusOfCancelled(payment, now), failureReason: 'cancelled_upstream' }
     // `succeeded` without a capture is not money yet.
     case 'succeeded':
     case 'open':

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type Minor, minor, ZERO } from '../../money.ts'
+import type { FailureReason } from '../../payment-status.ts'
 import { earlier, parseForeignTime, TimestampSchema } from '../../time.ts'
 import type { ProviderPayment, ProviderRequest, ProviderTransaction, TransactionPage } from '../provider.ts'
 import {
@@ -63,6 +64,30 @@ const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
   ['CANCELED', 'cancelled'],
 ])
 
+/** What the customer could not do, or would not. */
+const DECLINED = [
+  'ACCOUNT_ACCESS_BLOCKED',
+  'ACCOUNT_NOT_ACTIVATED',
+  'EXPIRED_OTP',
+  'INSUFFICIENT_BALANCE',
+  'INVALID_ACCOUNT_DETAILS',
+  'INVALID_OTP',
+  'OTP_ATTEMPT_COUNTS_EXCEEDED',
+  'PAYMENT_AMOUNT_LIMITS_EXCEEDED',
+  'PAYMENT_ATTEMPT_COUNTS_EXCEEDED',
+  'USER_DECLINED_PAYMENT',
+  'USER_DEVICE_UNREACHABLE',
+  'USER_DID_NOT_AUTHORIZE',
+] as const
+
+/** What the channel could not do. */
+const UNAVAILABLE = ['CHANNEL_UNAVAILABLE', 'PARTNER_TIMEOUT_ERROR', 'SERVER_ERROR', 'TIMEOUT_ERROR'] as const
+
+const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
+  ...DECLINED.map((code) => [code, 'declined'] as const),
+  ...UNAVAILABLE.map((code) => [code, 'channel_unavailable'] as const),
+])
+
 export const RequestSchema = v.pipe(
   v.object({
     payment_request_id: v.optional(ProviderIdSchema),
@@ -70,6 +95,7 @@ export const RequestSchema = v.pipe(
     id: v.fallback(v.optional(ProviderIdSchema), undefined),
     reference_id: ReferenceSchema,
     status: v.string(),
+    failure_code: OptionalText,
     latest_payment_id: v.nullish(v.union([v.literal(''), ProviderIdSchema])),
     channel_code: v.string(),
     actions: v.nullish(v.array(v.object({ descriptor: OptionalText, value: OptionalText })), []),
@@ -79,6 +105,7 @@ export const RequestSchema = v.pipe(
       paymentRequestId: answer.payment_request_id ?? answer.id ?? '',
       reference: answer.reference_id,
       status: REQUEST_STATUS.get(answer.status) ?? 'open',
+      ...(answer.status === 'FAILED' && { failureReason: FAILURE_REASON.get(answer.failure_code ?? '') ?? 'other' }),
       latestPaymentId: answer.latest_payment_id || undefined,
       destination: destinationOf(answer.channel_code, answer.actions ?? []),
     }),
