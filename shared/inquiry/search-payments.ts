@@ -4,8 +4,7 @@ import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { MOST_AT_DESTINATION, paymentsAtDestination } from '../payment/destination-store.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findPaymentsByKey } from '../payment/payment-store.ts'
-import { idsOfReference, MOST_OF_REFERENCE } from '../payment/reference-store.ts'
+import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/reference-store.ts'
 
 export type PaymentSearch = {
   readonly payments: readonly Payment[]
@@ -57,9 +56,6 @@ const ownOfReference = async (
   page: Page,
 ): Promise<PaymentSearch> => {
   const ids = await idsOfReference(deps, clientId, reference)
-  const payments = await findPaymentsByKey(deps, ofPage(ids, page))
-  return {
-    payments: payments.filter((payment) => payment.clientId === clientId && payment.externalReference === reference),
-    complete: ids.length <= MOST_OF_REFERENCE && isLast(ids, page),
-  }
+  const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
+  return { payments: ofPage(payments, page), complete: ids.length <= MOST_OF_REFERENCE && isLast(payments, page) }
 }

@@ -8,11 +8,19 @@ import type { Payment } from './payment.ts'
 import { findPaymentsByKey } from './payment-store.ts'
 
 /**
- * What leads from a destination to its payment, whoever's it is: written once, by the transaction that makes the
- * destination visible. Undefined for a push, which shows none.
+ * What leads from an account number to its payment, whoever's it is: put before the payment is visible, so that it is
+ * never missing. One of a try that did not commit is read as none. Undefined for other methods: people ask for a payment
+ * by the number that they transferred to.
  */
-export const pointFromDestination = ({ paymentDestination, createdAt, paymentId }: Payment): Step | undefined =>
-  paymentDestination === '' ? undefined : put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })
+export const pointFromDestination = ({
+  method,
+  paymentDestination,
+  createdAt,
+  paymentId,
+}: Payment): Step | undefined =>
+  method === 'virtual_account'
+    ? put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })
+    : undefined
 
 /** How many payments of one destination are looked through: a number is given out again, but not as often. */
 export const MOST_AT_DESTINATION = 1_000
@@ -30,10 +38,15 @@ export const paymentsAtDestination = async (
     newestFirst: true,
     limit: Math.min(first + page.perPage, MOST_AT_DESTINATION),
   })
-  const ids = items.slice(first).map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
-  const payments = await findPaymentsByKey(deps, ids)
+  const pointers = items.slice(first)
+  const ids = pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+  const pointed = new Set(pointers.map(({ sk }) => sk))
+  const payments = await findPaymentsByKey(deps, [...new Set(ids)])
   return {
-    payments: payments.filter(({ paymentDestination }) => paymentDestination === destination),
+    payments: payments.filter(
+      ({ paymentDestination, createdAt, paymentId }) =>
+        paymentDestination === destination && pointed.has(destinationKey(destination, createdAt, paymentId).sk),
+    ),
     complete: cursor === undefined,
   }
 }

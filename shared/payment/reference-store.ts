@@ -16,14 +16,16 @@ import type { Payment } from './payment.ts'
 import { findPaymentsByKey } from './payment-store.ts'
 
 /**
- * What leads from a merchant's reference to its payment: written once, by the transaction that makes the payment visible.
- * Undefined for a payment without one.
+ * What leads from a merchant's reference to its payment: put before the payment is visible, so that it is never missing.
+ * One that leads nowhere is read as none. Undefined for a payment without a reference.
  */
-export const pointFromReference = ({ externalReference: reference, ...payment }: Payment): Step | undefined => {
-  if (!reference) return undefined
-  const { clientId, part, createdAt, paymentId } = payment
-  return put(referenceKey(ownerOf(clientId, part), reference, createdAt, paymentId), { paymentId })
-}
+export const pointFromReference = ({
+  externalReference: reference,
+  clientId,
+  part,
+  paymentId,
+}: Payment): Step | undefined =>
+  reference ? put(referenceKey(ownerOf(clientId, part), reference, paymentId), { paymentId }) : undefined
 
 /** How many payments one reference may have to be listed: an order has a few, and each of them may have to be looked at. */
 export const MOST_OF_REFERENCE = 1_000
@@ -37,8 +39,8 @@ type Asked = {
 
 /**
  * One page of a client's payments with a reference, newest first, with their true number. All of it is read consistently,
- * so that a payment is found as soon as its create is answered. For a status all of them are looked at, and count in the
- * client's rate limit as a list of so many. Throws 422 for a reference of more than a thousand payments.
+ * so that a payment is found as soon as its create is answered. All of them are looked at, and count in the client's rate
+ * limit as a list of so many. Throws 422 for a reference of more than a thousand payments.
  */
 export const paymentsOfReference = async (
   deps: Pick<Deps, 'table' | 'now' | 'stage'>,
@@ -46,22 +48,26 @@ export const paymentsOfReference = async (
 ): Promise<PaymentList> => {
   const ids = await idsOfReference(deps, client.clientId, reference)
   if (ids.length > MOST_OF_REFERENCE) throw tooMany()
-  const ofPage = <One>(all: readonly One[]) => all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
-  // A pointer suggests; whose the payment is and what it is called is the payment's to say.
-  const isMeant = (payment: Payment) => payment.clientId === client.clientId && payment.externalReference === reference
-
-  if (status === undefined) {
-    const payments = await findPaymentsByKey(deps, ofPage(ids))
-    return { payments: payments.filter(isMeant), total: ids.length }
-  }
   const taken = pageWeight(page.perPage)
   const more = pageWeight(ids.length, MOST_OF_REFERENCE) - taken
   if (more > 0) await enforceRateLimit(deps, client, more, taken)
-  const all = (await findPaymentsByKey(deps, ids)).filter((payment) => isMeant(payment) && payment.status === status)
-  return { payments: ofPage(all), total: all.length }
+  const called = await paymentsCalled(deps, { clientId: client.clientId, reference, ids })
+  const all = called.filter((payment) => status === undefined || payment.status === status)
+  return { payments: all.slice(firstOfPage(page), firstOfPage(page) + page.perPage), total: all.length }
 }
 
-/** All that a client's reference leads to, newest first, of every part; no longer all where they are more than a thousand. */
+/** Those that are a client's and have the reference, newest first. A pointer suggests; the payment itself decides. */
+export const paymentsCalled = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, reference, ids }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
+): Promise<readonly Payment[]> => {
+  const payments = await findPaymentsByKey(deps, ids)
+  return payments
+    .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
+    .toSorted(newestFirst)
+}
+
+/** All that a client's reference leads to, of every part; no longer all where they are more than a thousand. */
 export const idsOfReference = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
@@ -69,24 +75,21 @@ export const idsOfReference = async (
 ): Promise<readonly PaymentId[]> => {
   const owners = ownersOf(clientId, await readParts(deps, clientId))
   const pointers = await Promise.all(owners.map((owner) => pointersIn(deps, owner, reference)))
-  return pointers
-    .flat()
-    .toSorted(newestFirst)
-    .map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+  return pointers.flat().map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
 }
 
 const pointersIn = async (deps: Pick<Deps, 'table'>, owner: string, reference: string): Promise<readonly Item[]> => {
   const partition = [referencePk(owner, reference)]
   const found: Item[] = []
-  for await (const items of queryPages(deps, { partition, newestFirst: true, limit: MOST_OF_REFERENCE + 1 })) {
+  for await (const items of queryPages(deps, { partition, limit: MOST_OF_REFERENCE + 1 })) {
     found.push(...items)
     if (found.length > MOST_OF_REFERENCE) break
   }
   return found
 }
 
-/** Times of one length and plain letters behind them, whose order is DynamoDB's. */
-const newestFirst = (a: Item, b: Item): number => (String(a['sk']) < String(b['sk']) ? 1 : -1)
+const sortKey = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`
+const newestFirst = (a: Payment, b: Payment): number => (sortKey(a) < sortKey(b) ? 1 : -1)
 
 const tooMany = () =>
   invalid(

@@ -70,12 +70,11 @@ export const destinationKey = (destination: string, createdAt: string, paymentId
  */
 export const referencePk = (owner: string, reference: string) =>
   `${pkPrefix('REFERENCE')}${derivedUuid('reference', owner, reference)}`
-export const referenceKey = (owner: string, reference: string, createdAt: string, paymentId: PaymentId): Key => ({
+export const referenceKey = (owner: string, reference: string, paymentId: PaymentId): Key => ({
   pk: referencePk(owner, reference),
-  sk: `${createdAt}#${paymentId}`,
+  sk: paymentId,
 })
 
-/** Shared with the stream's filter: inserts of these items are what fan-out-events receives. */
 export const EVENT_SK_PREFIX = 'EVENT#'
 export const eventKey = (paymentId: PaymentId, type: string): Key => ({
   pk: `${pkPrefix('PAYMENT')}${paymentId}`,

@@ -4,12 +4,11 @@ import { countTransition } from '../../ledger/shard-store.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Deadline } from '../deadline.ts'
-import { pointFromDestination } from '../destination-store.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { commitPending, findStoredPayment } from '../payment-store.ts'
-import { pointFromReference } from '../reference-store.ts'
+import { putPointers } from '../put-pointers.ts'
 import { attemptStart, timesOf } from './create-times.ts'
 
 type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
@@ -59,13 +58,12 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
     return found.kind === 'again' ? { kind: 'expired' } : found
   }
   const payment = pendingPayment(creating, upstream, now)
+  await putPointers(deps, payment)
   const outcome = await transactWhileFresh(
     deps,
     {
       payment: commitPending(payment),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
-      destination: pointFromDestination(payment),
-      reference: pointFromReference(payment),
     },
     now,
   )

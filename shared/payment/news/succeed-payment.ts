@@ -3,13 +3,12 @@ import type { ProviderPayment } from '../../provider/provider.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
-import { pointFromDestination } from '../destination-store.ts'
 import { invoicedFee } from '../fee/actual-fee.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
 import { type CreatingPayment, type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { commitSucceeded, leavePending } from '../payment-store.ts'
-import { pointFromReference } from '../reference-store.ts'
+import { putPointers } from '../put-pointers.ts'
 import type { NewsDeps } from './news-deps.ts'
 
 /** `undefined`: the payment is not as it was when it was read; read it again and decide again. */
@@ -86,15 +85,13 @@ export const succeedCreatingPayment = async (
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
   const made = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
   const succeeded = { ...paid(deps, made, capture, now, source), rememberedProviderPaymentIds: undefined }
-  const told = await announcementOf(deps, succeeded, now)
+  const [told] = await Promise.all([announcementOf(deps, succeeded, now), putPointers(deps, succeeded)])
   const outcome = await transactWhileFresh(
     deps,
     {
       payment: commitSucceeded(succeeded, now),
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
       ...told.steps,
-      destination: pointFromDestination(succeeded),
-      reference: pointFromReference(succeeded),
     },
     now,
   )
