@@ -55,7 +55,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('update-endpoint', changed('ENDPOINTS')),
   admin(
     'delete-endpoint',
-    allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
+    allAccess(RECORDED, { BatchGetItem: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
     { secrets: ['delete-endpoints'] },
   ),
   support('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
@@ -70,7 +70,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), { ...ASKS_PROVIDER, sends: BOTH_LANES }),
   support('list-deliveries', DELIVERY_LISTS),
-  support('redeliver', REDELIVERING, { sends: BOTH_LANES }),
+  support('redeliver', REDELIVERING, { sends: BOTH_LANES, alerts: true }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
     ...ASKS_PROVIDER,
     sends: ['settlements'],

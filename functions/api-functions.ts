@@ -58,6 +58,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
     ...LOOKUP,
     sends: BOTH_LANES,
+    alerts: true,
   }),
   // Events are in the partitions of their payments; the ledger says in how many parts those are.
   api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),

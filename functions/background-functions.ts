@@ -33,20 +33,16 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach. Of what lies
     // beside a payment it sees what it sends: the bodies of events.
     table: {
-      GetItem: ['ALERT'],
       GetFields: ['PAYMENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
-      Query: ['ALERT'],
-      PutItem: ['ALERT', 'DELIVERY'],
-      UpdateItem: ['ALERT', 'DELIVERY'],
+      PutItem: ['DELIVERY'],
+      UpdateItem: ['DELIVERY'],
       UpdateFields: ['ENDPOINTS'],
-      DeleteItem: ['ALERT'],
     },
     sends: BOTH_LANES,
-    alerts: true,
     secrets: ['read-endpoints'],
     // Deliveries of a batch run side by side, each with 10 s for the merchant and a few for name, table and queue.
-    timeoutSeconds: 25,
+    timeoutSeconds: 18,
     recursive: true,
     callsMerchants: true,
   },

@@ -93,22 +93,30 @@ export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIV
 
 /** Deliveries with their attempts, of all endpoints of a client. */
 export const OWN_DELIVERIES: TableAccess = allAccess(
-  { GetItem: ['ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
+  { BatchGetItem: ['ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
   listed('DELIVERY', 'by-owner', 'by-status'),
 )
 export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
+/** Tells the operators of deliveries of an endpoint that were abandoned. */
+const TELLING: TableAccess = {
+  GetItem: ['DELIVERY'],
+  BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
+  UpdateItem: ['DELIVERY'],
+  UpdateFields: ['ENDPOINTS'],
+  indexes: ['by-status'],
+}
+
 /** A new round of a delivery; the event whose bytes it sends is kept, in the partition of its payment. */
-export const ROUNDS: TableAccess = { GetItem: ['ENDPOINTS'], UpdateItem: ['ALERT', 'DELIVERY', 'PAYMENT'] }
+export const ROUNDS: TableAccess = allAccess(TELLING, { GetItem: ['ENDPOINTS'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
-export const REDELIVERING: TableAccess = {
-  GetItem: ['AUDIT', 'DELIVERY', 'ENDPOINTS', 'LEDGER'],
-  BatchGetItem: ['DELIVERY', 'PAYMENT'],
-  PutItem: ['AUDIT', 'DELIVERY'],
-  UpdateItem: ['ALERT', 'DELIVERY', 'PAYMENT'],
+export const REDELIVERING: TableAccess = allAccess(ROUNDS, RECORDED, {
+  GetItem: ['DELIVERY', 'LEDGER'],
+  BatchGetItem: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
+  PutItem: ['DELIVERY'],
   indexes: ['by-owner'],
-}
+})
 
 /** Whether the provider is paused, and that it is. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
@@ -128,12 +136,9 @@ export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'
   GetItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],
 })
-export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
-  GetItem: ['ALERT'],
-  BatchGetItem: ['ALERT', 'SUSPENSE'],
-  Query: ['ALERT'],
-  UpdateItem: ['ALERT', 'SUSPENSE'],
-  DeleteItem: ['ALERT'],
+export const DUE_ALERTS: TableAccess = allAccess(TELLING, DUE_DELIVERIES, {
+  BatchGetItem: ['SUSPENSE'],
+  UpdateItem: ['SUSPENSE'],
 })
 
 /** What a settlement is held against: its entries, their payments, its trail and its client's other settlements. */

@@ -29,7 +29,7 @@ export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<P
   GetFields: { PAYMENT: ['body', 'ttl'] },
   UpdateFields: {
     // What the delivery worker notes of an endpoint; where it leads and to what is the operators' alone.
-    ENDPOINTS: ['slow_since'],
+    ENDPOINTS: ['slow_since', 'last_alert_at'],
     // What a payment's transition moves of a shard. The window beside it and the fence are for those that post and settle.
     LEDGER: [
       'credited_at',

@@ -14,7 +14,6 @@ export type Key = { readonly pk: string; readonly sk: string }
 /** Kinds of partitions: what their keys begin with. The manifest says in these words what a function may touch. */
 export const PARTITIONS = [
   'ADJUSTMENT',
-  'ALERT',
   'APIKEY',
   'AUDIT',
   'CLIENT',
@@ -86,21 +85,7 @@ export const deliveryKey = (deliveryId: DeliveryId): Key => ({ pk: deliveryPk(de
 export const attemptSkPrefix = 'ATTEMPT#'
 export const attemptKey = (deliveryId: DeliveryId, attempt: number): Key => ({
   pk: deliveryPk(deliveryId),
-  sk: `${attemptSkPrefix}${String(attempt).padStart(4, '0')}`,
-})
-
-/** What the operators are told of an endpoint's abandoned deliveries: to do, and not history, so it may be deleted. */
-export const alertsPk = (endpointId: EndpointId) => `${pkPrefix('ALERT')}${endpointId}`
-export const alertGroupKey = (endpointId: EndpointId): Key => ({ pk: alertsPk(endpointId), sk: 'GROUP' })
-export const ABANDONMENT_SK_PREFIX = 'UNTOLD#'
-export const abandonmentKey = (of: {
-  readonly endpointId: EndpointId
-  readonly createdAt: string
-  readonly deliveryId: DeliveryId
-  readonly attempts: number
-}): Key => ({
-  pk: alertsPk(of.endpointId),
-  sk: `${ABANDONMENT_SK_PREFIX}${of.createdAt}#${of.deliveryId}#${of.attempts}`,
+  sk: `${attemptSkPrefix}${String(attempt).padStart(8, '0')}`,
 })
 
 /** The first part of what a client owns has the client's own name; all that is not divided lies there too. */
@@ -211,9 +196,8 @@ export const auditRecordKey = (subject: string, at: string, id: string): Key => 
 /** In a partition of its own, so that the records' partition holds records alone. */
 export const auditHeadKey = (subject: string): Key => ({ pk: `${auditRecordPk(subject)}#HEAD`, sk: 'HEAD' })
 
-/** Items of three kinds wait in the `alert` due work: these two, and abandoned deliveries. */
+/** Items of two kinds wait in the `alert` due work: these, and abandoned deliveries. */
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
-export const isAbandonmentKey = ({ sk }: Key): boolean => sk.startsWith(ABANDONMENT_SK_PREFIX)
 
 /**
  * The primary key that an index brought, of the one kind that is looked for there. Throws on any other: the caller is

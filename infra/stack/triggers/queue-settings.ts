@@ -16,7 +16,7 @@ type QueueSettings = {
  * when its claim ends. One handed to a second worker while Lambda still retries the first meets the claim and waits. It
  * may then be received as often as makes up the time that a queue hidden for six timeouts gives.
  */
-const RECOVERED_SOON: QueueSettings = { hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 10, maxReceives: 20 }
+const RECOVERED_SOON: QueueSettings = { hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 2, maxReceives: 20 }
 
 /** What AWS advises: a batch hidden for less could be handed to a second worker while Lambda still retries the first. */
 const HANDED_OUT_ONCE: QueueSettings = { hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds, maxReceives: 5 }

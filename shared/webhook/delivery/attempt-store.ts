@@ -7,16 +7,15 @@ import { toItem } from '../../table/attributes.ts'
 import { all, type Condition, equals, isNew } from '../../table/condition.ts'
 import { dueWork } from '../../table/due-work.ts'
 import { attemptKey, attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
-import { put, type Step, update } from '../../table/step.ts'
+import { put, update } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
-import { putAbandonment } from './abandonment-store.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryAttemptSchema, DeliverySchema } from './delivery.ts'
 import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from './delivery-store.ts'
 
 export type AfterAttempt =
   | { readonly status: 'succeeded' }
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
-  | { readonly status: 'abandoned'; readonly since: Timestamp; readonly alertDueAt: Timestamp }
+  | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
 /** Attempts shown of one delivery: the newest, in many rounds. */
 const SHOWN_ATTEMPTS = 100
@@ -55,8 +54,13 @@ const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: After
   switch (after.status) {
     case 'succeeded':
       return { set: { status: after.status, ...keptSince(attempt) }, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS] }
-    case 'scheduled':
-      return { set: schedule(delivery, after.nextAttemptAt), remove: [...CLAIM_FIELDS, 'resends', UNLISTED_FIELD] }
+    case 'scheduled': {
+      const isLost = attempt.error === 'unknown'
+      return {
+        set: { ...schedule(delivery, after.nextAttemptAt), ...(isLost && { lostBefore: true }) },
+        remove: [...CLAIM_FIELDS, 'resends', UNLISTED_FIELD, ...(isLost ? [] : ['lostBefore'])],
+      }
+    }
     case 'abandoned':
       return {
         set: {
@@ -68,12 +72,6 @@ const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: After
       }
   }
 }
-
-const abandonmentOf = (
-  { clientId, endpointId, deliveryId, createdAt }: Delivery,
-  { number: attempts }: DeliveryAttempt,
-  { since }: Extract<AfterAttempt, { readonly status: 'abandoned' }>,
-): Step => putAbandonment({ clientId, endpointId, deliveryId, createdAt, attempts, since })
 
 const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition =>
   all(equals('attempts', number - 1), equals('claimToken', claimToken))
@@ -126,7 +124,6 @@ export const storeAttemptResult = async (
       onItsClaim(claimed, attempt),
     ),
     attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }, isNew),
-    abandonment: after.status === 'abandoned' ? abandonmentOf(claimed, attempt, after) : undefined,
   })
   return applied
 }

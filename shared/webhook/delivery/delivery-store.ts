@@ -8,7 +8,6 @@ import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
 import { deliveryKey } from '../../table/keys.ts'
 import { put, type Step, update } from '../../table/step.ts'
 import { addMs, type Timestamp } from '../../time.ts'
-import { freeAbandonment } from './abandonment-store.ts'
 import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
 
@@ -135,15 +134,10 @@ export const postponeDelivery = async (
   return applied
 }
 
-/**
- * An alert that is owed by the delivery's own row stands by itself from now on. Refused when the operators have been told,
- * or a round has begun.
- */
-export const freeAlert = (delivery: Delivery, dueAt: Timestamp) => ({
-  delivery: update(
-    deliveryKey(delivery.deliveryId),
+/** The operators know of it. A new round's due work stays. */
+export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
+  update(
+    deliveryKey(deliveryId),
     { remove: DUE_WORK_FIELDS },
-    all(equals('status', 'abandoned'), equals('work', 'alert'), equals('dueAt', dueAt)),
-  ),
-  abandonment: freeAbandonment(delivery, dueAt),
-})
+    all(equals('status', 'abandoned'), equals('attempts', attempts)),
+  )

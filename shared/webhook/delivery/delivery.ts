@@ -43,6 +43,8 @@ const DeliveryRowSchema = v.object({
   /** Present while a worker holds the next attempt. */
   claimToken: v.optional(v.string()),
   claimedUntil: v.optional(TimestampSchema),
+  /** The last attempt was lost with its worker. */
+  lostBefore: v.optional(v.literal(true)),
   /** The bytes of a test delivery, as UTF-8 text. All others send those of their event, which outlives them. */
   body: v.optional(v.string()),
   /** The first attempt of an unlisted row, if it delivered; all others have rows of their own. */

@@ -4,7 +4,7 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
-import { findEndpoint, findGoneEndpoint, listEndpointsEver } from '../endpoint/endpoint-store.ts'
+import { findEndpointEver, listEndpointsEver } from '../endpoint/endpoint-store.ts'
 import { attemptsOf } from './attempt-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { findDeliveries } from './delivery-store.ts'
@@ -67,8 +67,7 @@ const endpointIds = async (
   only: EndpointId | undefined,
 ): Promise<readonly EndpointId[]> => {
   if (only === undefined) return allEndpointIds(deps, clientId)
-  const endpoint = (await findEndpoint(deps, clientId, only)) ?? (await findGoneEndpoint(deps, clientId, only))
-  if (!endpoint) throw notFound('endpoint')
+  if (!(await findEndpointEver(deps, clientId, only))) throw notFound('endpoint')
   return [only]
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { invalid } from '../../errors.ts'
-import { DeliveryIdSchema, type EndpointId } from '../../ids.ts'
+import { type DeliveryId, DeliveryIdSchema, type EndpointId } from '../../ids.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { DeliveryStatus } from './delivery.ts'
@@ -112,3 +112,11 @@ const listedKeys = async (
   } while (cursor && keys.length < count)
   return keys
 }
+
+/** The newest deliveries of an endpoint that were abandoned; `most` of them. The index suggests. */
+export const newestAbandoned = async (
+  deps: Pick<Deps, 'table'>,
+  owner: EndpointId,
+  most: number,
+): Promise<readonly DeliveryId[]> =>
+  (await listedKeys(deps, owner, 'abandoned', most)).map(({ id }) => v.parse(DeliveryIdSchema, id))

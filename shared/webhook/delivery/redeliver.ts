@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../errors.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import { findEndpoint, findGoneEndpoint } from '../endpoint/endpoint-store.ts'
+import { findEndpointEver } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
 import { beginRound, type RoundDeps } from './begin-round.ts'
 import { findDelivery } from './delivery-store.ts'
@@ -37,9 +37,9 @@ export const requireEnabledEndpoint = async (
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint> => {
-  const endpoint = await findEndpoint(deps, clientId, endpointId)
-  if (!endpoint) {
-    if (!(await findGoneEndpoint(deps, clientId, endpointId))) throw notFound('endpoint')
+  const endpoint = await findEndpointEver(deps, clientId, endpointId)
+  if (!endpoint) throw notFound('endpoint')
+  if (endpoint.deletedAt !== undefined) {
     throw invalid(
       'the endpoint is deleted',
       undefined,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { absent, all, type Condition, equals, exists, isNew } from '../../table/condition.ts'
+import { absent, all, type Condition, equals, exists, isNew, unchanged } from '../../table/condition.ts'
 import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/query-pages.ts'
 import { put, remove, type Step, update, updateFields } from '../../table/step.ts'
@@ -26,13 +26,14 @@ export const findEndpoint = async (
   return item && v.parse(EndpointSchema, item)
 }
 
-/** An endpoint that was deleted; undefined of one that never was, or still is. */
-export const findGoneEndpoint = async (
+/** An endpoint, a deleted one too. */
+export const findEndpointEver = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
-  const item = await deps.table.get(goneEndpointKey(clientId, endpointId))
+  const items = await deps.table.getMany([endpointKey(clientId, endpointId), goneEndpointKey(clientId, endpointId)])
+  const item = items.find((found) => found !== undefined)
   return item && v.parse(EndpointSchema, item)
 }
 
@@ -82,3 +83,14 @@ export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestam
 /** It answers again. Refused when that was said before: a newer mark stays. */
 export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step =>
   updateFields(endpointKey(clientId, endpointId), { remove: ['slowSince'] }, equals('slowSince', slowSince))
+
+/** Takes the endpoint's next message to the operators. False when somebody else has taken it since it was read. */
+export const noteAlert = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, endpointId, deletedAt, lastAlertAt }: Endpoint,
+  now: Timestamp,
+): Promise<boolean> => {
+  const key = (deletedAt === undefined ? endpointKey : goneEndpointKey)(clientId, endpointId)
+  const step = updateFields(key, { set: { lastAlertAt: now } }, all(exists, unchanged('lastAlertAt', lastAlertAt)))
+  return (await deps.table.write(step)).applied
+}

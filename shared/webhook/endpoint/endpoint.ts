@@ -17,6 +17,8 @@ export const EndpointSchema = v.object({
   deletedAt: v.optional(TimestampSchema),
   /** Since when it has held workers without an answer; absent once it answers again. */
   slowSince: v.optional(TimestampSchema),
+  /** When the operators were told last of deliveries to it that were abandoned. */
+  lastAlertAt: v.optional(TimestampSchema),
 })
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
 

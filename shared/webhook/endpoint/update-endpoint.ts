@@ -5,7 +5,7 @@ import { type RecordDeps, recordChange } from '../../operator/audit-record-store
 import type { Steps } from '../../table/table.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
-import { changeEndpoint, findEndpoint, findGoneEndpoint, moveToGone } from './endpoint-store.ts'
+import { changeEndpoint, findEndpoint, findEndpointEver, moveToGone } from './endpoint-store.ts'
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
@@ -50,14 +50,12 @@ export const deleteEndpoint = async (
   deps: RecordDeps & Pick<Deps, 'secrets'>,
   { clientId, endpointId, operator }: Target & { readonly operator: string },
 ): Promise<Endpoint> => {
-  const before = await findEndpoint(deps, clientId, endpointId)
-  const after = before
-    ? { ...before, enabled: false, deletedAt: deps.now() }
-    : await findGoneEndpoint(deps, clientId, endpointId)
-  if (!after) throw notFound('endpoint')
-  if (before) {
+  const before = await findEndpointEver(deps, clientId, endpointId)
+  if (!before) throw notFound('endpoint')
+  const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
+  if (before.deletedAt === undefined) {
     const record = { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) }
-    await write(deps, record, moveToGone(before, after.deletedAt ?? deps.now()))
+    await write(deps, record, moveToGone(before, after.deletedAt))
   }
   await deps.secrets.remove(after.secretName)
   return after

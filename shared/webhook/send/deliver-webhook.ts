@@ -16,7 +16,7 @@ import { noteAnswer } from './note-answer.ts'
 import { type AttemptResultDeps, recordAttemptResult } from './record-attempt-result.ts'
 import { webhookHeaders } from './webhook-headers.ts'
 
-type DeliverDeps = AttemptResultDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId' | 'realNowMs'>
+type DeliverDeps = AttemptResultDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs'>
 
 export type DeliveryMessage = {
   readonly deliveryId: DeliveryId
@@ -29,7 +29,10 @@ export type DeliveryMessage = {
 }
 
 /** Longer than an attempt can take, so that a claim that has run out belongs to a worker that died. */
-const CLAIM_MS = 30 * SECOND_MS
+const CLAIM_MS = 15 * SECOND_MS
+
+/** A claim that comes later may outlive the invocation. The queue hands the message out again. */
+const LATEST_CLAIM_MS = 3 * SECOND_MS
 
 type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'
 
@@ -45,18 +48,19 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
  * Throws only where nothing is lost by it: the queue's next try of the message looks at the row again.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
+  const beganMs = deps.monotonicMs()
   const { delivery, endpoint } = await findBoth(deps, message)
   if (!delivery) return drop(deps, message, 'unknown_delivery')
   if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
   const lane = laneOf(endpoint)
-  if (delivery.claimToken !== undefined) return handleClaimed(deps, delivery, lane)
+  if (delivery.claimToken !== undefined) return handleClaimed(deps, delivery, endpoint)
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeue(deps, delivery, lane, hopSeconds(waitMs))
   if (!endpoint?.enabled) return skip(deps, delivery)
   if (lane === 'slow' && message.slow !== true) return requeue(deps, delivery, lane, 0)
-  return attemptDelivery(deps, delivery, endpoint)
+  return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
 type Found = { readonly delivery: Delivery | undefined; readonly endpoint: Endpoint | undefined }
@@ -81,13 +85,14 @@ const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropR
  * A live claim is somebody's work, or that of a worker whose message has come back early: looked at again when it ends.
  * One that ran out is a crash after which nobody knows what the merchant got.
  */
-const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, lane: Lane): Promise<void> => {
+const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<void> => {
+  const lane = laneOf(endpoint)
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
   if (leftMs > 0) return requeue(deps, delivery, lane, hopSeconds(leftMs))
   const at = addMs(delivery.claimedUntil, -CLAIM_MS)
   const lost = { number: delivery.attempts + 1, at, durationMs: 0, error: 'unknown' } as const
-  const recorded = await recordAttemptResult(deps, delivery, lost, lane, at)
+  const recorded = await recordAttemptResult(deps, delivery, lost, { lane, endpoint })
   if (!recorded) drop(deps, idsOf(delivery), 'claim_lost')
 }
 
@@ -114,10 +119,16 @@ const SECRET_MISSING: WebhookResult = {
   durationMs: 0,
 }
 
-const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint): Promise<void> => {
+const attemptDelivery = async (
+  deps: DeliverDeps,
+  delivery: Delivery,
+  endpoint: Endpoint,
+  beganMs: number,
+): Promise<void> => {
   // Read before the claim: what cannot be read now throws, and no attempt is counted for our own trouble.
   const [signingSecret, body] = await Promise.all([deps.secrets.get(endpoint.secretName), bodyOf(deps, delivery)])
   if (body === undefined) return skip(deps, delivery)
+  if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
   if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
@@ -134,7 +145,7 @@ const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: 
     responseBody: result.responseBody,
   }
   const lane = await noteAnswer(deps, endpoint, attempt)
-  if (!(await recordAttemptResult(deps, claimed, attempt, lane))) drop(deps, idsOf(claimed), 'claim_lost')
+  if (!(await recordAttemptResult(deps, claimed, attempt, { lane, endpoint }))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
 /** The event's bytes, or a test's own. Undefined when the event is gone: there is nothing to send. */

@@ -1,0 +1,108 @@
+import type { Alert } from '../../alerts.ts'
+import { mapInChunks } from '../../chunks.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
+import type { DeliveryId } from '../../ids.ts'
+import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { findEndpointEver, noteAlert } from '../endpoint/endpoint-store.ts'
+import type { Delivery } from './delivery.ts'
+import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
+import { newestAbandoned } from './newest-keys.ts'
+
+export type TellDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
+
+/** At most one message about an endpoint in so long, unless a redelivery brings it forward. */
+const ALERT_EVERY_MS = 15 * MINUTE_MS
+/** Deliveries of one message; what is left has a message of its own. */
+const MOST_TOLD = 2_500
+const MOST_NAMED = 500
+/** Writes side by side. */
+const AT_A_TIME = 25
+
+/** When the operators are to be told of a delivery that is abandoned now. */
+export const alertDueAt = (endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined, now: Timestamp): Timestamp =>
+  endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, ALERT_EVERY_MS))
+
+/** True while the operators may not have been told of an abandoned delivery. */
+export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
+
+const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]): Alert => {
+  const named = told.slice(0, MOST_NAMED).map(({ deliveryId }) => deliveryId)
+  const others = told.length - named.length
+  return {
+    kind: 'delivery.abandoned',
+    subject: endpointId,
+    message:
+      `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${told.length} ` +
+      `${told.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}` +
+      `${others > 0 ? ` and ${others} more` : ''}. The merchant does not know of these events. All of them: ` +
+      `list-deliveries {"client_id": "${clientId}", "endpoint_id": "${endpointId}", "status": "abandoned"}; ` +
+      'redeliver by endpoint_id and since sends them again.',
+  }
+}
+
+/** What the operators have not been told of the delivery's endpoint, this delivery first. */
+const untoldOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
+  const ids = await newestAbandoned(deps, delivery.endpointId, MOST_TOLD)
+  const found = await findDeliveries(
+    deps,
+    ids.filter((id) => id !== delivery.deliveryId),
+  )
+  return [delivery, ...found.filter(needsAlert)]
+}
+
+/** One worker tells of an endpoint at a time. */
+type Told = 'told' | 'by_another'
+
+/**
+ * Tells the operators of all deliveries to an endpoint that were abandoned and not told (spec 6.4, design section 11), in
+ * one message. Who moves the endpoint's `last_alert_at` tells. The rows are noted after the message: a worker that dies
+ * between them is followed by one that tells once more, nothing is lost. Throws when the message cannot be published.
+ */
+const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<Told> => {
+  if (endpoint && !(await noteAlert(deps, endpoint, deps.now()))) return 'by_another'
+  const told = await untoldOf(deps, delivery)
+  await deps.alerts.publish(alertOf(delivery, told))
+  await mapInChunks(told, AT_A_TIME, (one) => deps.table.write(endAlert(one)))
+  deps.log.info('alert.published', {
+    endpoint_id: delivery.endpointId,
+    client_id: delivery.clientId,
+    deliveries: told.length,
+  })
+  return 'told'
+}
+
+const endpointOf = (deps: TellDeps, { clientId, endpointId }: Delivery): Promise<Endpoint | undefined> =>
+  findEndpointEver(deps, clientId, endpointId)
+
+/** Due work `alert` of an abandoned delivery. Answers whether it told. */
+export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Promise<boolean> => {
+  const delivery = await findDelivery(deps, deliveryId)
+  if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
+  const endpoint = await endpointOf(deps, delivery)
+  const mayAt = alertDueAt(endpoint, deps.now())
+  if (mayAt > deps.now()) {
+    await postponeDelivery(deps, delivery, mayAt, undefined)
+    return false
+  }
+  return (await tell(deps, delivery, endpoint)) === 'told'
+}
+
+/** Of one endpoint each redelivery meets the message of another at most a few times. */
+const MAX_TRIES = 4
+
+/**
+ * Before a new round takes a row's place in the due work: what is outstanding of its endpoint is told now. Answers the
+ * delivery as it then is.
+ */
+export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery> => {
+  let delivery = met
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    if (!needsAlert(delivery)) return delivery
+    await tell(deps, delivery, await endpointOf(deps, delivery))
+    const current = await findDelivery(deps, delivery.deliveryId)
+    if (!current || current.attempts !== delivery.attempts) return current ?? delivery
+    delivery = current
+  }
+  throw new Error('others kept telling of an endpoint while a round was begun')
+}
