@@ -4,18 +4,16 @@ import type { Client } from '../../shared/client/client.ts'
 import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
 import { credit } from '../../shared/ledger/shard-store.ts'
 import { minor, ZERO } from '../../shared/money.ts'
+import { announcementOf } from '../../shared/payment/announcement.ts'
 import { estimatePricing, netOf } from '../../shared/payment/channel/pricing.ts'
 import { pointFromDestination } from '../../shared/payment/destination-store.ts'
-import { putEvent } from '../../shared/payment/outbox-store.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { pointFromReference } from '../../shared/payment/reference-store.ts'
 import { type Posting, postPayments, type SettledRow } from '../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { finding } from '../../shared/suspense/record-suspense.ts'
-import { attributeName } from '../../shared/table/attributes.ts'
 import { isNew } from '../../shared/table/condition.ts'
-import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
 import type { Step } from '../../shared/table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
@@ -73,29 +71,24 @@ export const succeededPayment = (
   }
 }
 
-/** The outbox row as it is once its deliveries exist: no due work, which other tests of the same table would find. */
-const announced = (step: Step | undefined): Step => {
-  if (step?.kind !== 'put') throw new Error('a succeeded payment has an event')
-  const due = DUE_WORK_FIELDS.map(attributeName)
-  return { ...step, item: Object.fromEntries(Object.entries(step.item).filter(([name]) => !due.includes(name))) }
-}
-
 /** As many payments as fit one transaction beside their events and their pointers. */
 const PAYMENTS_PER_TRANSACTION = 25
 
 /** Payments that succeeded and are open, each with its event and its credit, exactly as succeed-payment leaves them. */
 export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
   for (const some of chunks(payments, PAYMENTS_PER_TRANSACTION)) {
-    const steps = some.flatMap((payment): readonly Step[] => {
-      const firedAt = payment.paidAt ?? payment.createdAt
-      const pointers = [pointFromDestination(payment), pointFromReference(payment)]
-      return [
-        { ...commitSucceeded(payment, firedAt), condition: isNew },
-        announced(putEvent(payment, deps.newId(), firedAt)),
-        ...pointers.filter((step) => step !== undefined),
-      ]
-    })
-    const { applied } = await deps.table.transact(Object.fromEntries(steps.entries()))
+    const steps = await Promise.all(
+      some.map(async (payment): Promise<readonly Step[]> => {
+        const firedAt = payment.paidAt ?? payment.createdAt
+        const told = await announcementOf(deps, payment, firedAt)
+        const pointers = [pointFromDestination(payment), pointFromReference(payment)]
+        return [
+          { ...commitSucceeded(payment, firedAt), condition: isNew },
+          ...[...Object.values(told.steps), ...pointers].filter((step) => step !== undefined),
+        ]
+      }),
+    )
+    const { applied } = await deps.table.transact(Object.fromEntries(steps.flat().entries()))
     if (!applied) throw new Error('a payment is there already')
     // A transaction takes an item once, and there are fewer shards than payments.
     const credits = some.map((payment) =>

@@ -128,6 +128,6 @@ export const checkWhenDue = async (deps: TestDeps, { paymentId }: Pick<Payment, 
   return checkDuePayment(deps, item)
 }
 
-/** The outbox row of a payment, as stored. */
+/** The event of a payment, as stored. */
 export const eventOf = (deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) =>
   deps.table.get(eventKey(payment.paymentId, type))

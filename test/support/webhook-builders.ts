@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { expect } from 'vitest'
 import { type Event, EventSchema } from '../../shared/event/event.ts'
-import { findEvent } from '../../shared/event/event-store.ts'
+import { expiresAfter, RETENTION } from '../../shared/event/retention.ts'
 import { deliveryIdFor, EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { newWindow } from '../../shared/ledger/window-store.ts'
 import { endpointSecretName } from '../../shared/secrets.ts'
@@ -13,11 +12,11 @@ import { deliveryKey, eventKey } from '../../shared/table/keys.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { put, update } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
-import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
+import { addMs, type Timestamp } from '../../shared/time.ts'
 import { putAbandonment } from '../../shared/webhook/delivery/abandonment-store.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
-import { announcementOf, newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
+import { announced, newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
@@ -55,7 +54,6 @@ export const anEvent = (now: Timestamp, overrides: Partial<Event> = {}): Event =
     paymentId: randomUUID(),
     firedAt: now,
     body: `{"event":"payment.succeeded","event_id":"${eventId}","data":{"description":"kopi — ☕"}}`,
-    dueAt: addMs(now, 2 * MINUTE_MS),
     ...overrides,
   })
 }
@@ -64,8 +62,8 @@ export const anEvent = (now: Timestamp, overrides: Partial<Event> = {}): Event =
 export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}): Promise<Event> => {
   const event = anEvent(deps.now(), overrides)
   const index = { owner: event.clientId, entity: 'event', listedAt: event.firedAt, id: event.eventId }
-  const due = event.dueAt && dueWork('event', event.eventId, event.dueAt)
-  await deps.table.write(put(eventKey(event.paymentId, event.type), { body: event.body, ...index, ...due }, isNew))
+  const ttl = expiresAfter(event.firedAt, RETENTION.eventMs)
+  await deps.table.write(put(eventKey(event.paymentId, event.type), { body: event.body, ...index, ttl }, isNew))
   return event
 }
 
@@ -78,15 +76,15 @@ export const eventFor = async (...endpoints: readonly Partial<Endpoint>[]) => {
   return { deps, clientId, event: await storedEvent(deps, { clientId }), endpoints: stored }
 }
 
-/** A delivery in the table, due now. Its event, where none is given, is in the table too, and fanned out. */
+/** A delivery in the table, due now. Its event, if none is given, is in the table too. */
 export const storedDelivery = async (
   deps: TestDeps,
   endpoint: Endpoint,
   overrides: Partial<Delivery> = {},
   given?: Event,
 ): Promise<Delivery> => {
-  const event = given ?? (await storedEvent(deps, { clientId: endpoint.clientId, dueAt: undefined }))
-  const delivery = { ...newDelivery(announcementOf(event), endpoint, deps.now()), ...overrides }
+  const event = given ?? (await storedEvent(deps, { clientId: endpoint.clientId }))
+  const delivery = { ...newDelivery(announced(event), endpoint, deps.now()), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
 }
@@ -179,13 +177,6 @@ export const statusesOf = async (deps: TestDeps, { eventId }: Event, endpoints: 
   Promise.all(
     endpoints.map(async ({ endpointId }) => (await findDelivery(deps, deliveryIdFor(eventId, endpointId)))?.status),
   )
-
-/** Whether due work would still fan the event out; row and index agree. */
-export const isDue = async (deps: TestDeps, event: Event) => {
-  const row = await findEvent(deps, eventKey(event.paymentId, event.type))
-  expect(await dueAtOf(deps, 'event', event.eventId)).toBe(row?.dueAt)
-  return row?.dueAt !== undefined
-}
 
 export const CLAIM_MS = 30_000
 

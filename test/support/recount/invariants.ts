@@ -150,9 +150,6 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...eventProblems(books, seen),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),
-    ...books.events
-      .filter((event) => event['due_at'] !== undefined)
-      .map((event) => `event ${text(event, 'event_id')} was never fanned out`),
     ...untoldProblems(books),
     ...books.suspense
       .filter((item) => item['work'] !== undefined)
