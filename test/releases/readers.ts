@@ -23,7 +23,6 @@ import { HeadSchema, SyncJobSchema } from '../../shared/sync/sync-job.ts'
 import type { Item } from '../../shared/table/attributes.ts'
 import { ClientVerdictSchema } from '../../shared/verdict/client-verdict-store.ts'
 import { SettlementVerdictSchema } from '../../shared/verdict/settlement-verdict-store.ts'
-import { AbandonmentSchema, AlertGroupSchema } from '../../shared/webhook/delivery/abandonment.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -47,8 +46,6 @@ const shown =
 const job: Reader = (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))
 
 export const READERS: Readonly<Record<string, Reader>> = {
-  'ALERT GROUP': parsed(AlertGroupSchema),
-  'ALERT UNTOLD': parsed(AbandonmentSchema),
   ADJUSTMENT: parsed(AdjustmentSchema),
   APIKEY: shown(ApiKeySchema, toApiKeyDto),
   AUDIT: shown(AuditRecordSchema, toAuditRecordDto),

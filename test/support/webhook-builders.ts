@@ -13,7 +13,6 @@ import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { put, update } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
 import { addMs, type Timestamp } from '../../shared/time.ts'
-import { putAbandonment } from '../../shared/webhook/delivery/abandonment-store.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import { announced, newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
@@ -97,13 +96,8 @@ export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOve
 }
 
 /** Makes an abandoned delivery one that the operators have not been told of: its row is due for the alert. */
-export const oweAlert = (deps: TestDeps, delivery: Delivery, dueAt: Timestamp = deps.now()) => {
-  const { clientId, endpointId, deliveryId, createdAt, attempts } = delivery
-  return deps.table.transact({
-    row: update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists),
-    abandonment: putAbandonment({ clientId, endpointId, deliveryId, createdAt, attempts, since: deps.now() }),
-  })
-}
+export const oweAlert = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
+  deps.table.write(update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists))
 
 /** A row that is listed by its status: something has gone wrong with it. */
 export const listed = (delivery: Delivery): Delivery => {

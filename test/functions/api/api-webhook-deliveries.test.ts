@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { attemptKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
-import { softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
@@ -36,7 +36,7 @@ describe('GET /v1/webhook_endpoints (design section 8)', () => {
     deps.clock.advance(1)
     const { clientId } = caller
     const disabled = await storedEndpoint(deps, { clientId, enabled: false, eventTypes: ['payment.succeeded'] })
-    await deps.table.transact({ gone: softDeleteEndpoint(await storedEndpoint(deps, { clientId }), deps.now()) })
+    await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
     await storedEndpoint(deps)
 
     const answer = await ask('listWebhookEndpoints')

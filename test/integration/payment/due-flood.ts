@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import { handler as dueAlerts } from '../../../functions/queue/check-due-alerts.ts'
 import { handler as dueDeliveries } from '../../../functions/queue/check-due-deliveries.ts'
-import { handler as dueEvents } from '../../../functions/queue/check-due-events.ts'
 import { handler as duePayments } from '../../../functions/queue/check-due-payments.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
@@ -14,10 +13,10 @@ import { update } from '../../../shared/table/step.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 export const LIFE_S = 600
-export const NOTHING = { event: 0, alert: 0, delivery: 0, payment: 0, audit: 0 }
+export const NOTHING = { alert: 0, delivery: 0, payment: 0, audit: 0 }
 
 /** Only a cancel ends them. */
 const QRIS = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S } as const
@@ -50,7 +49,6 @@ export const aFlood = async (count: number, callsPerMinute?: number) => {
 
 const WORKERS = {
   'due-payments': duePayments,
-  'due-events': dueEvents,
   'due-deliveries': dueDeliveries,
   'due-alerts': dueAlerts,
 } as const
@@ -76,10 +74,9 @@ export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]) =>
 export const idsCancelled = ({ provider }: TestDeps) =>
   provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
 
-/** A payment, an event the stream lost, a delivery whose message was lost, and money nobody was told of: all due. */
+/** A payment, a delivery whose message was lost, and money nobody was told of: all due. */
 export const oneOfEachKind = async () => {
   const { deps } = await aFlood(1)
-  await storedEvent(deps)
   await storedDelivery(deps, await storedEndpoint(deps))
   const capture = { providerPaymentId: 'py-held', capturedMinor: minor(1_000) }
   await putSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))

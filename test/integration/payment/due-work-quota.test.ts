@@ -124,7 +124,7 @@ describe('the provider’s quota', () => {
     await checkDueWork(deps)
     const hanging = work(deps, 'due-payments')
 
-    await work(deps, 'due-events', 'due-deliveries', 'due-alerts')
+    await work(deps, 'due-deliveries', 'due-alerts')
 
     expect([deps.published.length, messagesTo(deps, 'webhooks').length]).toStrictEqual([1, 1])
     provider.resolve({ kind: 'not_found' })

@@ -38,12 +38,11 @@ describe('checkDueWork (design section 4)', () => {
   it('hands each slot to workers of its kind, and all of it is done', async () => {
     const deps = await oneOfEachKind()
 
-    expect(await checkDueWork(deps)).toStrictEqual({ event: 1, alert: 1, delivery: 1, payment: 1, audit: 0 })
-    await work(deps, 'due-payments', 'due-events', 'due-deliveries', 'due-alerts')
+    expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1, audit: 0 })
+    await work(deps, 'due-payments', 'due-deliveries', 'due-alerts')
 
     expect(deps.provider.countOf('cancelRequest')).toBe(1)
     expect(deps.published).toHaveLength(1)
-    expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
     expect(messagesTo(deps, 'webhooks')).toHaveLength(1)
     expect(await checkDueWork(deps)).toStrictEqual(NOTHING)
   })
@@ -55,7 +54,7 @@ describe('checkDueWork (design section 4)', () => {
     await checkDueWork(deps)
 
     const line = deps.lines.find(({ code }) => code === 'due_work.completed')
-    expect(line?.fields).toMatchObject({ payment: 1, payment_late_ms: 90_000, event_late_ms: 0 })
+    expect(line?.fields).toMatchObject({ payment: 1, payment_late_ms: 90_000, delivery_late_ms: 0 })
   })
 
   it('divides a slot with much to do among workers, and every item has one', async () => {
@@ -93,9 +92,7 @@ describe('checkDueWork (design section 4)', () => {
 
     await expect(checkDueWork(broken)).rejects.toThrow('no such slot')
 
-    expect(new Set(deps.sent.map(({ queue }) => queue))).toStrictEqual(
-      new Set(['due-events', 'due-deliveries', 'due-payments']),
-    )
+    expect(new Set(deps.sent.map(({ queue }) => queue))).toStrictEqual(new Set(['due-deliveries', 'due-payments']))
   })
 })
 

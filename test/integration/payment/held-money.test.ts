@@ -139,7 +139,7 @@ it('money that is held and told already fails the payment, and is not told again
   const held = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
   await recordSuspense(deps, held)
 
-  await closePayment(deps, payment, 'failed', 'callback', held)
+  await closePayment(deps, payment, 'failed', 'callback', { held })
 
   expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
   expect(deps.published).toHaveLength(1)

@@ -3,7 +3,7 @@ import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { claimAttempt } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -52,14 +52,14 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
 
 describe('deliver-webhook: endpoints and secrets that are not there', () => {
   it.for([
-    ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false })],
-    ['deleted', (endpoint: Endpoint) => softDeleteEndpoint(endpoint, endpoint.createdAt)],
+    ['disabled', (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })],
+    ['deleted', (endpoint: Endpoint) => moveToGone(endpoint, endpoint.createdAt)],
   ] as const)(
     'skips the rest when the endpoint is %s between two attempts',
     async ([, change], { deps, endpoint, delivery }) => {
       deps.answerWebhooks(async () => FAILED)
       await deliverWebhook(deps, messageFor(delivery))
-      await deps.table.transact({ endpoint: change(endpoint) })
+      await deps.table.transact<string>(change(endpoint))
 
       await drainQueue(deps)
 

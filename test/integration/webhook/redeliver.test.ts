@@ -9,7 +9,7 @@ import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { aClientId } from '../../support/client-builders.ts'
@@ -174,11 +174,15 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
   })
 
   it.each([
-    ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false }), 'the endpoint is disabled'],
-    ['deleted', (endpoint: Endpoint) => softDeleteEndpoint(endpoint, endpoint.createdAt), deleted],
+    [
+      'disabled',
+      (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) }),
+      'the endpoint is disabled',
+    ],
+    ['deleted', (endpoint: Endpoint) => moveToGone(endpoint, endpoint.createdAt), deleted],
   ])('is refused for an endpoint that is %s, with a hint', async (_, change, message) => {
     const { deps, endpoint, delivery, again } = await arrange()
-    await deps.table.transact({ endpoint: change(endpoint) })
+    await deps.table.transact<string>(change(endpoint))
 
     const body = { message, code: 'validation', action_hint: expect.any(String) as unknown }
     expect(await again()).toStrictEqual({ status: 422, body })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
-import { listAllEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { liveEndpoints, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -35,7 +35,7 @@ describe('register-endpoint (spec 2.4)', () => {
     })
     const secretName = `gateway/test/endpoint/${endpointId}`
     expect(deps.secretValues).toStrictEqual(new Map([[secretName, signingSecret]]))
-    const [stored] = await listAllEndpoints(deps, clientId)
+    const [stored] = await liveEndpoints(deps, clientId)
     expect(stored).toStrictEqual({
       endpointId,
       clientId,
@@ -79,7 +79,7 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(await register(withoutSecrets, clientId)).toMatchObject({ status: 500 })
 
     expect(deps.secretValues.size).toBe(1)
-    expect(await listAllEndpoints(deps, clientId)).toStrictEqual([])
+    expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
   })
 
   it.each([
@@ -104,7 +104,7 @@ describe('register-endpoint (spec 2.4)', () => {
     })
     expect(Reflect.get(body, 'action_hint')).toEqual(expect.any(String))
     expect(deps.secretValues.size).toBe(0)
-    expect(await listAllEndpoints(deps, clientId)).toStrictEqual([])
+    expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
   })
 
   it('refuses an event type that it does not know', async () => {
@@ -133,15 +133,15 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(await register(local, clientId, { url })).toMatchObject({ status: 200, body: { url } })
   })
 
-  it('stops at fifty endpoints in use, and counts no deleted ones', async () => {
+  it('stops at twenty endpoints, disabled ones counted, and counts no deleted ones', async () => {
     const { deps, clientId } = await withClient()
-    for (let made = 0; made < 49; made++) await storedEndpoint(deps, { clientId })
-    await storedEndpoint(deps, { clientId, enabled: false, deletedAt: deps.now() })
+    for (let made = 0; made < 19; made++) await storedEndpoint(deps, { clientId, enabled: made > 0 })
+    await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
     expect(await register(deps, clientId)).toMatchObject({ status: 200 })
 
     expect(await register(deps, clientId)).toMatchObject({
       status: 422,
-      body: { message: 'a client has at most 50 endpoints', action_hint: 'Delete one that is not used.' },
+      body: { message: 'a client has at most 20 endpoints', action_hint: 'Delete one that is not used.' },
     })
   })
 })

@@ -5,7 +5,6 @@ import { attemptKey, deliveryKey, eventKey } from '../../../shared/table/keys.ts
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import { findDelivery, skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
@@ -40,8 +39,7 @@ describe('retention (design section 9)', () => {
   })
 
   it('takes an expired delivery for deleted, and its event is there longer', async ({ deps, event, delivery }) => {
-    await fanOutEvent(deps, event)
-    await drainQueue(deps)
+    await deliverWebhook(deps, messageFor(delivery))
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
 
     pass(deps, 91)
@@ -60,8 +58,7 @@ describe('retention (design section 9)', () => {
   })
 
   it('keeps delivery and event anew when it is sent again', async ({ deps, event, delivery }) => {
-    await fanOutEvent(deps, event)
-    await drainQueue(deps)
+    await deliverWebhook(deps, messageFor(delivery))
     pass(deps, 80)
 
     const { clientId, deliveryId } = delivery

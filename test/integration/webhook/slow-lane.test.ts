@@ -4,9 +4,9 @@
  * and each condition of the mark refuses once. That the lanes keep apart under load is in hanging-endpoint.test.ts.
  */
 import { describe, expect } from 'vitest'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
@@ -14,6 +14,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, findEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -87,7 +88,14 @@ describe('the slow lane: who goes there', () => {
   })
 
   it.for([
-    ['an event', async (deps, { clientId }) => fanOutEvent(deps, await storedEvent(deps, { clientId }))],
+    [
+      'an event',
+      async (deps, { clientId }) => {
+        const client = await aStoredClient(deps, { clientId })
+        const { paymentRequestId } = await aPendingPayment(deps, client)
+        await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paymentRequestId) }, 'callback')
+      },
+    ],
     ['a test event', (deps, endpoint) => sendTestEvent(deps, { ...endpoint, operator: 'ayu' })],
     [
       'a redelivery',

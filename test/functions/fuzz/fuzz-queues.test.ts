@@ -1,20 +1,18 @@
 /**
- * Goal: what cannot be read comes back to where it came from, alone, and leaves nothing behind. Method: batches of the
- * stream and of both queues with good records among records made of anything, to the real handlers.
+ * Goal: what cannot be read comes back to where it came from, alone, and leaves nothing behind. Method: batches of
+ * both queues with good records among records made of anything, to the real handlers.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
 import { handler as settleClient } from '../../../functions/queue/settle-client.ts'
-import { handler as fanOutEvents } from '../../../functions/stream/fan-out-events.ts'
-import { streamRecord } from '../../../infra/local/emulators/memory-table/stream-record.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
-import { rowOf, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import { rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const RUNS = { numRuns: runs(80) }
 
@@ -23,85 +21,6 @@ type Batches = (event: never, context: never) => Promise<unknown>
 /** Hands a batch over as Lambda does; what is in it need not be what the types say. */
 const handOver = (handler: { readonly withDeps: (deps: Deps) => Batches }, deps: Deps, records: readonly unknown[]) =>
   handler.withDeps(deps)({ Records: records } as never, {} as never)
-
-const wireValue = fc.oneof(
-  hostileJson,
-  fc.record({ S: hostileJson }),
-  fc.record({ N: hostileJson }),
-  fc.record({ M: fc.dictionary(hostileText, hostileJson, { maxKeys: 2 }) }),
-  fc.record({ L: hostileJson }),
-  fc.record({ SS: hostileJson }),
-  fc.record({ NULL: hostileJson }),
-  fc.dictionary(hostileText, hostileJson, { maxKeys: 2 }),
-)
-
-const FIELDS = ['pk', 'sk', 'event_id', 'type', 'client_id', 'payment_id', 'fired_at', 'body', 'due_at']
-
-type BadRecord =
-  | { readonly kind: 'image'; readonly image: unknown }
-  | { readonly kind: 'spoilt'; readonly field: string; readonly value: object | undefined }
-
-/** A record without a readable event: no image, an image of anything, or a real one with something wrong in it. */
-const badRecord: fc.Arbitrary<BadRecord> = fc.oneof(
-  fc.record({ kind: fc.constant('image' as const), image: hostileJson }),
-  fc.record({ kind: fc.constant('image' as const), image: fc.dictionary(hostileText, wireValue, { maxKeys: 6 }) }),
-  fc.record({ kind: fc.constant('image' as const), image: fc.constant(undefined) }),
-  fc.record({
-    kind: fc.constant('spoilt' as const),
-    field: fc.constantFrom(...FIELDS.slice(2, 8)),
-    value: fc.oneof(fc.constant(undefined), fc.record({ N: fc.constant('7') }), fc.record({ S: fc.constant('no') })),
-  }),
-)
-
-describe('the table stream with any images in it', () => {
-  it('is handed back from the first record that cannot be read; those before it are announced', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(fc.constant('good' as const), badRecord), { maxLength: 6 }), async (plan) => {
-        const deps = memoryDeps()
-        const endpoint = await storedEndpoint(deps)
-        const records: { dynamodb?: { SequenceNumber?: string; NewImage?: unknown } }[] = []
-        for (const planned of plan) {
-          await storedEvent(deps, { clientId: endpoint.clientId })
-          const change = deps.changes.at(-1)
-          if (!change) throw new Error('no event was written')
-          const { dynamodb } = streamRecord(change)
-          records.push({ dynamodb: { ...dynamodb, ...(planned !== 'good' && spoilt(planned, dynamodb?.NewImage)) } })
-        }
-        const written = deps.changes.length
-
-        const answer = await handOver(fanOutEvents, deps, records)
-
-        // A body may be any text: an event with another one is an event all the same.
-        const readable = plan.map((planned) => planned === 'good' || isReadable(planned))
-        const bad = readable.indexOf(false)
-        const done = bad === -1 ? plan.length : bad
-        const itemIdentifier = records[bad]?.dynamodb?.SequenceNumber
-        expect(answer).toStrictEqual({ batchItemFailures: bad === -1 ? [] : [{ itemIdentifier }] })
-        expect(deps.sent).toHaveLength(done)
-        const deliveries = deps.memory.items('DELIVERY#')
-        expect(deliveries).toHaveLength(done)
-        // A delivery and the event's end for each that was read, and nothing else.
-        expect(deps.changes).toHaveLength(written + 2 * done)
-      }),
-      RUNS,
-    )
-  })
-
-  it('is handed back even when a record has neither image nor sequence number', async () => {
-    const deps = memoryDeps()
-
-    expect(await handOver(fanOutEvents, deps, [{}])).toStrictEqual({ batchItemFailures: [{ itemIdentifier: '' }] })
-    expect(deps.changes).toStrictEqual([])
-  })
-})
-
-const spoilt = (planned: BadRecord, image: unknown): object =>
-  planned.kind === 'image'
-    ? { NewImage: planned.image }
-    : { NewImage: { ...Object(image), [planned.field]: planned.value } }
-
-const isReadable = (planned: BadRecord): boolean =>
-  planned.kind === 'spoilt' && planned.field === 'body' && planned.value !== undefined && 'S' in planned.value
 
 const anyMessage = fc.oneof(
   hostileText,
