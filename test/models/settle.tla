@@ -3,8 +3,8 @@
 The journal of one client. Workers post payments and take them back, while a sweep and a trigger sum and record
 settlements. Operators pay out, fail and re-credit, and give the client a second part.
 
-A transaction checks its conditions and is ordered at one moment. A single write and a read of one item are ordered with
-it. A query is not: it sees the entries of a transaction one after another, in any order.
+A transaction checks its conditions at one moment and commits item by item. Other writes, and reads of one item, come
+before that moment or after it. A query does not: it sees the entries of a transaction one after another, in any order.
 
 What the model assumes: an entry is visible within the second that a settlement waits after its fence. The tail that is
 read twice and the audit a minute later are for slower commits, and are left out.
@@ -12,14 +12,13 @@ read twice and the audit a minute later are for slower commits, and are left out
 What it abstracts:
 - Time is a number. Every clock shows any time, so each worker and each run chooses its time freely.
 - A process reads, and writes any time later, or never.
-- Payment p is in shard p, and is paid a day before time p. Its net is 1. One refund takes back all of it, of some
-  payments.
+- Payment p is in shard p, and is paid a day before time p. Its net is 1. A refund takes back all of it.
 - A sum is the set of its entries. One page has the entries of one time. A run may end after each page.
 - A run may stop before its record, so the floor is left out.
 - A record leaves the progress where it is. The code removes it too, but `start` alone is enough.
 - The number of a progress spares work. It guards nothing here, and is left out.
-Late rows and adjustments have the conditions of a refund. Disputes, parts of a payment and payments that are void while
-they are open are left to the random histories in test/integration/reversal.
+Late rows and adjustments have the conditions of a refund. Disputes, refunds of a part and payments that are void while
+they are open are left to the random histories in test/integration/posting/histories.
 *)
 EXTENDS Integers, FiniteSets, TLC
 
