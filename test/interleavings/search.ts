@@ -1,0 +1,78 @@
+import { type Option, type Ran, runSchedule, type Setting, type Taken } from './scheduler.ts'
+import { sharedKeys } from './shared-keys.ts'
+
+/** What one schedule may have at most. */
+export type Bounds = { readonly preemptions: number; readonly partial: number; readonly schedules: number }
+
+export type Violation = { readonly problems: readonly string[]; readonly taken: readonly Taken[] }
+
+export type Found = {
+  readonly schedules: number
+  /** Every schedule within the other bounds was run. */
+  readonly isWhole: boolean
+  readonly violations: readonly Violation[]
+}
+
+type Judge = (ran: Ran) => Promise<readonly string[]>
+
+/** Choices by their number among the options; what comes after them takes the first option. */
+type Prefix = { readonly chosen: readonly number[]; readonly preemptions: number; readonly partial: number }
+
+const permutations = (of: readonly number[]): readonly (readonly number[])[] =>
+  of.length === 0 ? [[]] : of.flatMap((first) => permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]))
+
+/** The actions one after another, in every order. */
+const serially = async (setting: Setting): Promise<readonly (readonly Taken[])[]> => {
+  const schedules: (readonly Taken[])[] = []
+  for (const order of permutations([...setting.actions.keys()])) {
+    const placeOf = ({ action }: Option) => (action === 'show' ? order.length : order.indexOf(action))
+    const ran = await runSchedule(setting, (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0] as Option)
+    schedules.push(ran.taken)
+  }
+  return schedules
+}
+
+/**
+ * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
+ * does). An action goes on until it ends or sleeps, except where a schedule has a preemption.
+ */
+export const search = async (setting: Setting, judge: Judge, bounds: Bounds, most = 1): Promise<Found> => {
+  const shared = sharedKeys(await serially(setting))
+  const waiting: Prefix[][] = Array.from({ length: bounds.preemptions + bounds.partial + 1 }, () => [])
+  waiting[0]?.push({ chosen: [], preemptions: 0, partial: 0 })
+  const violations: Violation[] = []
+  let schedules = 0
+
+  const run = async (prefix: Prefix): Promise<void> => {
+    const chosen: number[] = []
+    const choose = (options: readonly Option[]): Option => {
+      const at = chosen.length
+      const take = prefix.chosen[at] ?? 0
+      if (at >= prefix.chosen.length) {
+        for (const [other, { preemptions, partial }] of options.entries()) {
+          const next = {
+            chosen: [...chosen, other],
+            preemptions: prefix.preemptions + preemptions,
+            partial: prefix.partial + partial,
+          }
+          if (other === 0 || next.preemptions > bounds.preemptions || next.partial > bounds.partial) continue
+          waiting[next.preemptions + next.partial]?.push(next)
+        }
+      }
+      chosen.push(take)
+      return options[take] as Option
+    }
+    const ran = await runSchedule(setting, choose, shared.isLocal)
+    schedules++
+    const problems = await judge(ran)
+    if (problems.length > 0) violations.push({ problems, taken: ran.taken })
+  }
+
+  for (const bucket of waiting) {
+    for (let prefix = bucket.pop(); prefix !== undefined; prefix = bucket.pop()) {
+      if (schedules >= bounds.schedules || violations.length >= most) return { schedules, isWhole: false, violations }
+      await run(prefix)
+    }
+  }
+  return { schedules, isWhole: true, violations }
+}
