@@ -9,12 +9,21 @@ import { partialTable } from './partial-table.ts'
 import { processDeps } from './process-deps.ts'
 import type { Ran } from './scheduler.ts'
 
-/** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
-const errorProblem = (error: unknown): readonly string[] => {
-  if (error === undefined) return []
-  if (error instanceof GatewayError && error.code === 'validation' && !error.message.startsWith('the books')) return []
-  return [`an action ends with ${String(error)}`]
+/** Refusals that no other operator and no row can cause: an audit that is wrong about a client. */
+const NEVER = /^the books of this client/
+
+/** Runs that overtake one another give up: the queue sends the message again. */
+const OVERTAKEN = 'a settlement window kept moving while it was swept'
+
+const isAllowed = (error: unknown): boolean => {
+  if (error instanceof GatewayError && error.code === 'conflict') return error.message.endsWith('try again')
+  if (error instanceof GatewayError && error.code === 'validation') return !NEVER.test(error.message)
+  return error instanceof Error && error.message === OVERTAKEN
 }
+
+/** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
+const errorProblem = (error: unknown): readonly string[] =>
+  error === undefined || isAllowed(error) ? [] : [`an action ends with ${String(error)}`]
 
 /** What the house gave up is never taken back twice. */
 const writtenOffProblems = (items: readonly RawItem[]): readonly string[] =>
