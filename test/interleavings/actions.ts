@@ -15,6 +15,7 @@ import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
+import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
 import { addMs } from '../../shared/time.ts'
 import type { Act } from './scheduler.ts'
@@ -55,12 +56,19 @@ export const trigger =
 
 const MOST_RUNS = 9
 
-/** One client's part of the sweep. Runs follow one another until the window is summed. */
+type Sweep = { readonly aheadMs?: number; readonly steps?: HistorySteps }
+
+/** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */
 export const settle =
-  ({ clientId }: Client): Act =>
+  ({ clientId }: Client, { aheadMs = 0, steps }: Sweep = {}): Act =>
   async (deps) => {
+    const own = {
+      ...deps,
+      now: () => addMs(deps.now(), aheadMs),
+      ...(steps && { stage: { ...deps.stage, historySteps: steps } }),
+    }
     for (let run = 0; run < MOST_RUNS; run++) {
-      if (!(await settleClient(deps, clientId, { by: 'auto' })).isContinuing) return
+      if (!(await settleClient(own, clientId, { by: 'auto' })).isContinuing) return
     }
     throw new Error('a window is never summed')
   }

@@ -9,6 +9,7 @@ import {
   isSettlement,
   isShard,
   isWindow,
+  oneLook,
   partsAsRead,
   together,
   withoutClauses,
@@ -22,7 +23,7 @@ const isAdjustment = ({ key }: Step) => key.pk.startsWith('ADJUSTMENT#')
 const isEntry = ({ key }: Step) => key.pk.startsWith('JOURNAL#')
 const isHead = ({ key }: Step) => key.sk === 'HEAD'
 
-const WINDOW_START = withoutClauses(changing(isWindow, 'progress'), 'settledUntil')
+const KEPT_START = withoutClauses(changing(isWindow, 'progress'), 'settledUntil')
 
 export const GUARDS: readonly Guard[] = [
   {
@@ -54,7 +55,12 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'a fence is never lowered',
     border: withoutClauses(isRaise, 'closedUntil'),
-    scenario: 'a frozen poster writes after two settlements',
+    scenario: 'two sweeps settle one client, by clocks that differ',
+  },
+  {
+    name: 'the fence of a shard that is put again is never lowered',
+    border: withoutClauses(isRaise, 'closedUntil'),
+    scenario: 'two operators let a client grow while it is settled',
   },
   {
     name: 'the second between fence and sum',
@@ -77,14 +83,9 @@ export const GUARDS: readonly Guard[] = [
     scenario: 'the sweep and an operator settle one client',
   },
   {
-    name: 'the number of a kept sum',
-    border: withoutClauses(changing(isWindow, 'progress'), 'progressNumber'),
-    scenario: 'two sweeps sum one window over several runs',
-  },
-  {
     name: 'the start of a kept sum, at its reading and at its writing',
-    border: together(anyStart, WINDOW_START),
-    scenario: 'two sweeps sum one window over several runs',
+    border: together(anyStart, KEPT_START),
+    scenario: 'a window is summed over several runs and at once, and a payment is posted',
   },
   {
     name: 'money_version of a payment that moves',
@@ -130,5 +131,51 @@ export const GUARDS: readonly Guard[] = [
     name: 'the head of a chain of audit records, as it was read',
     border: withoutClauses(isHead, 'digest', 'pk'),
     scenario: 'two adjustments of one client are written',
+  },
+]
+
+/** Guards that are not found alone, each with what stands beside it. */
+export const BACKED: readonly (Guard & { readonly by: string })[] = [
+  {
+    name: 'the start of a kept sum at its reading',
+    border: anyStart,
+    scenario: 'a window is summed over several runs and at once, and a payment is posted',
+    by: 'a sum is kept on condition of the start of the window, and a record removes it',
+  },
+  {
+    name: 'the start of the window at the keeping of a sum',
+    border: KEPT_START,
+    scenario: 'a window is summed over several runs and at once, and a payment is posted',
+    by: 'a sum of another start is not read',
+  },
+  {
+    name: 'the number of a kept sum',
+    border: withoutClauses(changing(isWindow, 'progress'), 'progressNumber'),
+    scenario: 'two sweeps sum one window over several runs',
+    by: 'each kept sum is whole in itself: an older one costs time only',
+  },
+  {
+    name: 'open or posted, as the payment was read',
+    border: withoutClauses(isPayment, 'openAt'),
+    scenario: 'a payment is posted while it is voided',
+    by: 'money_version',
+  },
+  {
+    name: 'the fence on the window at a write-off',
+    border: withoutClauses(changing(isWindow, 'writtenOffMinor'), 'closedUntil'),
+    scenario: 'a write-off is written while its client is settled',
+    by: 'the fence on the shard of the same transaction, which is raised after the window',
+  },
+  {
+    name: 'an entry is put if absent',
+    border: withoutClauses(isEntry, 'pk'),
+    scenario: 'two operators re-credit one settlement',
+    by: 'what the entry is about is written in the same transaction, once',
+  },
+  {
+    name: 'a second look at the tail of a window',
+    border: oneLook,
+    scenario: 'a payment is posted while its client is settled',
+    by: 'the second between fence and sum, where transactions are visible within it',
   },
 ]

@@ -8,6 +8,7 @@ import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { Item } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import type { Step } from '../../shared/table/step.ts'
+import { hashOf, hashOfItem } from './fingerprint.ts'
 import { type Base, forkedView, nameOf } from './forked-view.ts'
 
 /** Which item of a transaction readers see at once: all of them, or one of them and the others later. */
@@ -95,6 +96,12 @@ export const partialTable = (base: Base) => {
     /** Changes that are committed and not visible yet, in their order. */
     late: () => late,
     show,
+    /** Two tables with the same text have the same items, committed and visible. */
+    state: (): string =>
+      JSON.stringify([
+        [...committed].map(([name, item]) => hashOf(name, hashOfItem(item) | 0)).toSorted(),
+        late.map(({ key, before }) => [key, hashOfItem(before)]),
+      ]),
     /** What the schedule has changed, by the names of the items. */
     changed: (): readonly (readonly [string, StoredItem | undefined])[] =>
       [...committed].toSorted(([a], [b]) => (a < b ? -1 : 1)),

@@ -53,5 +53,6 @@ export const replay = async (busy: BusyClient, scenario: Scenario, text: string)
     if (next === undefined) throw new Error(`the schedule does not go on with ${word ?? 'nothing'}`)
     return next
   })
+  if (ran === undefined) throw new Error('a schedule was given up')
   return { ran, problems: await judgeOf(busy.client.clientId, scenario.steps)(ran) }
 }

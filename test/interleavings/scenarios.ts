@@ -19,6 +19,9 @@ const SMALL_STEPS: HistorySteps = { rows: 2, pages: 1, block: 1 }
 
 const FROZEN_MS = 2_000
 
+/** The same blocks of a digest, and every page in one run. */
+const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1 }
+
 /** Every action by its name, on the busy client. */
 const actionsOn = (busy: BusyClient) => {
   const { client, open, paid, disputed, assumed, recorded, failed, now } = busy
@@ -39,6 +42,8 @@ const actionsOn = (busy: BusyClient) => {
     win: hear(wonRow(disputed, now), disputed),
     'win a part': hear(wonRow(disputed, now, 25_000), disputed),
     settle: settle(client),
+    'settle ahead': settle(client, { aheadMs: 5_000 }),
+    'settle at once': settle(client, { steps: LARGE_STEPS }),
     'settle too': settle(client),
     trigger: trigger(client),
     pay: pay(recorded),
@@ -52,6 +57,7 @@ const actionsOn = (busy: BusyClient) => {
     'write off': adjust(client, { kind: 'written_off', amountMinor: 3_000, reference: 'given up too' }),
     'take a write-off back': adjust(client, { kind: 'written_off', amountMinor: -15_000, reference: 'not given up' }),
     grow: grow(client, 2),
+    'grow too': grow(client, 2),
   } satisfies Record<string, Act>
 }
 
@@ -87,6 +93,7 @@ const PAIRS: readonly (readonly [string, ...Name[]])[] = [
   ['a client grows while it is settled', 'grow', 'settle'],
   ['a client grows while a payment is posted', 'grow', 'post'],
   ['the sweep and an operator settle one client', 'settle', 'trigger'],
+  ['two sweeps settle one client, by clocks that differ', 'settle', 'settle ahead'],
 ]
 
 const TRIPLES: readonly (readonly [string, ...Name[]])[] = [
@@ -100,6 +107,7 @@ const TRIPLES: readonly (readonly [string, ...Name[]])[] = [
   ['a payment is posted and refunded while its client is settled', 'post', 'refund open', 'settle'],
   ['a payment is posted and voided while its client is settled', 'post', 'void open', 'settle'],
   ['a late row and a refund meet while their client is settled', 'late row', 'refund assumed', 'settle'],
+  ['two operators let a client grow while it is settled', 'grow', 'grow too', 'settle'],
   ['a client grows between two settlements', 'grow', 'settle', 'trigger'],
 ]
 
@@ -112,6 +120,7 @@ const FOURS: readonly (readonly [string, ...Name[]])[] = [
 
 const IN_RUNS: readonly (readonly [string, ...Name[]])[] = [
   ['two sweeps sum one window over several runs', 'settle', 'settle too'],
+  ['a window is summed over several runs and at once, and a payment is posted', 'settle', 'settle at once', 'post'],
   ['a frozen poster writes while a window is summed over several runs', 'frozen post', 'settle'],
   ['a settlement is re-credited while a window is summed over several runs', 're-credit', 'settle'],
   ['a client grows while its window is summed over several runs', 'grow', 'settle'],

@@ -4,7 +4,8 @@ import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { addMs, later, type Timestamp } from '../../shared/time.ts'
 import type { TableCall } from '../support/intercept-table.ts'
-import type { Base } from './forked-view.ts'
+import { hashOf } from './fingerprint.ts'
+import { type Base, nameOf } from './forked-view.ts'
 import { type PartialTable, partialTable, type Visible } from './partial-table.ts'
 import { processDeps } from './process-deps.ts'
 
@@ -51,7 +52,12 @@ export type Ran = {
   readonly taken: readonly Taken[]
 }
 
-type Process = { readonly queue: { readonly call: Waiting; readonly run: (visible: Visible) => void }[]; ended: boolean }
+type Process = {
+  /** Of every answer so far, and when it came: what the action knows. */
+  known: number
+  readonly queue: { readonly call: Waiting; readonly run: (visible: Visible) => void }[]
+  ended: boolean
+}
 
 /** Everything that does not wait for the scheduler is done. */
 const quiet = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
@@ -86,25 +92,30 @@ const sharedClock = (start: Timestamp) => {
 
 /**
  * Runs the actions on one table. Each request of each action is held, and `choose` says which one is next; requests of one
- * action keep their order. Requests that are local do not wait: no other action could tell. A sleep ends when it is chosen: by then everything that was committed before it is visible.
+ * action keep their order. Undefined when it chooses none: the schedule is given up. Requests that are local do not wait: no other action could tell. A sleep ends when it is chosen: by then everything that was committed before it is visible.
  */
 export const runSchedule = async (
   { base, now, actions, border, steps }: Setting,
-  choose: (options: readonly Option[]) => Option,
+  choose: (options: readonly Option[], state: () => string) => Option | undefined,
   isLocal: (action: number, call: Waiting) => boolean = () => false,
-): Promise<Ran> => {
+): Promise<Ran | undefined> => {
   const table = partialTable(base)
   const clock = sharedClock(now)
-  const processes = actions.map((): Process => ({ queue: [], ended: false }))
+  const processes = actions.map((): Process => ({ known: 0, queue: [], ended: false }))
   const errors: unknown[] = actions.map(() => undefined)
 
   const start = async (act: Act, at: number, process: Process): Promise<void> => {
     const hold = <Answer>(call: Waiting, run: (visible: Visible) => Promise<Answer>): Promise<Answer> =>
       new Promise((resolve, reject) => {
-        process.queue.push({ call, run: (visible) => void run(visible).then(resolve, reject) })
+        const noted = (answer: Answer) => {
+          process.known = hashOf(`${process.known} ${clock.now} ${JSON.stringify(answer)}`)
+          resolve(answer)
+        }
+        process.queue.push({ call, run: (visible) => void run(visible).then(noted, reject) })
       })
     const sleep = (ms: number): Promise<void> => {
       const [end, before] = [addMs(clock.now, ms), new Set<TableChange>(table.late())]
+      process.known = hashOf(`${process.known} ${[...before].map(({ key }) => nameOf(key)).join()}`)
       return hold({ name: 'sleep', ms }, async () => {
         clock.until(end)
         if (border.isSleepless !== true) table.show((change) => before.has(change))
@@ -120,7 +131,7 @@ export const runSchedule = async (
     process.ended = true
   }
 
-  for (const [at, act] of actions.entries()) void start(act, at, processes[at] ?? { queue: [], ended: false })
+  for (const [at, process] of processes.entries()) void start(actions[at] as Act, at, process)
   const taken: Taken[] = []
   const run = (action: number, visible: Visible): void => {
     const next = processes[action]?.queue.shift()
@@ -129,6 +140,7 @@ export const runSchedule = async (
     next.run(visible)
   }
   let current: number | undefined
+  const state = () => `${current} ${clock.now} ${processes.map(({ known }) => known).join()} ${table.state()}`
   for (;;) {
     await quiet()
     const ownQueue = current === undefined ? [] : (processes[current]?.queue ?? [])
@@ -140,7 +152,8 @@ export const runSchedule = async (
     }
     const options = optionsOf(processes, current, table.late().length > 0)
     if (options.length === 0) break
-    const next = choose(options)
+    const next = choose(options, state)
+    if (next === undefined) return undefined
     if (next.action === 'show') {
       taken.push({ action: 'show', visible: 'all', call: undefined })
       table.show()

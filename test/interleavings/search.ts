@@ -26,10 +26,21 @@ const serially = async (setting: Setting): Promise<readonly (readonly Taken[])[]
   const schedules: (readonly Taken[])[] = []
   for (const order of permutations([...setting.actions.keys()])) {
     const placeOf = ({ action }: Option) => (action === 'show' ? order.length : order.indexOf(action))
-    const ran = await runSchedule(setting, (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0] as Option)
-    schedules.push(ran.taken)
+    const ran = await runSchedule(setting, (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0])
+    if (ran) schedules.push(ran.taken)
   }
   return schedules
+}
+
+/** Whether a state was met before at no higher cost: what follows from it was, or will be, looked at from there. */
+const seenStates = () => {
+  const seen = new Map<string, (readonly [number, number])[]>()
+  return ({ preemptions, partial }: Prefix, state: string): boolean => {
+    const costs = seen.get(state) ?? []
+    if (costs.some(([p, l]) => p <= preemptions && l <= partial)) return true
+    seen.set(state, [...costs, [preemptions, partial]])
+    return false
+  }
 }
 
 /**
@@ -42,13 +53,15 @@ export const search = async (setting: Setting, judge: Judge, bounds: Bounds, mos
   waiting[0]?.push({ chosen: [], preemptions: 0, partial: 0 })
   const violations: Violation[] = []
   let schedules = 0
+  const isSeen = seenStates()
 
   const run = async (prefix: Prefix): Promise<void> => {
     const chosen: number[] = []
-    const choose = (options: readonly Option[]): Option => {
+    const choose = (options: readonly Option[], state: () => string): Option | undefined => {
       const at = chosen.length
       const take = prefix.chosen[at] ?? 0
       if (at >= prefix.chosen.length) {
+        if (isSeen(prefix, state())) return undefined
         for (const [other, { preemptions, partial }] of options.entries()) {
           const next = {
             chosen: [...chosen, other],
@@ -60,10 +73,11 @@ export const search = async (setting: Setting, judge: Judge, bounds: Bounds, mos
         }
       }
       chosen.push(take)
-      return options[take] as Option
+      return options[take]
     }
     const ran = await runSchedule(setting, choose, shared.isLocal)
     schedules++
+    if (ran === undefined) return
     const problems = await judge(ran)
     if (problems.length > 0) violations.push({ problems, taken: ran.taken })
   }
