@@ -4,8 +4,8 @@ import {
   type Entry,
   entryOf,
   type TableView,
-  type ViewShape,
   tableView,
+  type ViewShape,
 } from '../../infra/local/emulators/memory-table/table-view.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
@@ -49,7 +49,11 @@ export const forkedView = (base: TableView): TableView => {
     follow: ({ key, before, after }) => {
       changed.set(nameOf(key), after)
       const old = before && entryOf(shape, before)
-      if (old) own.set(old.partition, entriesIn(old.partition).filter((entry) => !isOf(key)(entry)))
+      if (old)
+        own.set(
+          old.partition,
+          entriesIn(old.partition).filter((entry) => !isOf(key)(entry)),
+        )
       const entry = after && entryOf(shape, after)
       if (!entry) return
       const entries = entriesIn(entry.partition)

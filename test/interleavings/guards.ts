@@ -46,7 +46,11 @@ export const GUARDS: readonly Guard[] = [
     border: withoutClauses(changing(isWindow, 'availableMinor'), 'closedUntil'),
     scenario: 'a settlement is re-credited while the next is made',
   },
-  { name: 'the fence before the sum', border: fenceAfterSum, scenario: 'a payment is posted while its client is settled' },
+  {
+    name: 'the fence before the sum',
+    border: fenceAfterSum,
+    scenario: 'a payment is posted while its client is settled',
+  },
   {
     name: 'the fence on every shard',
     border: withoutRaiseOf('SHARD#05'),
@@ -114,7 +118,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'a settlement is re-credited once, and an entry is put if absent',
-    border: together(withoutClauses(changing(isSettlement, 'recreditedAt'), 'recreditedAt'), withoutClauses(isEntry, 'pk')),
+    border: together(
+      withoutClauses(changing(isSettlement, 'recreditedAt'), 'recreditedAt'),
+      withoutClauses(isEntry, 'pk'),
+    ),
     scenario: 'two operators re-credit one settlement',
   },
   {

@@ -1,6 +1,6 @@
 import { auditLedger } from '../../shared/audit/audit-ledger.ts'
-import type { ClientId } from '../../shared/ids.ts'
 import { GatewayError } from '../../shared/errors.ts'
+import type { ClientId } from '../../shared/ids.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { amount, booksOf, clientOf, type RawItem } from '../support/recount/books.ts'
 import { moneyProblemsOf } from '../support/recount/invariants.ts'
@@ -23,7 +23,9 @@ const isAllowed = (error: unknown): boolean => {
 
 /** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
 const errorProblem = (error: unknown): readonly string[] =>
-  error === undefined || isAllowed(error) ? [] : [`an action ends with ${String(error)}`]
+  error === undefined || isAllowed(error)
+    ? []
+    : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
 
 /** What the house gave up is never taken back twice. */
 const writtenOffProblems = (items: readonly RawItem[]): readonly string[] =>

@@ -86,7 +86,9 @@ export const partialTable = (base: Base) => {
     transact: async (steps) => {
       const refusedAt = commit(steps, visible)
       const refused = steps[refusedAt]
-      return refused === undefined ? { applied: true } : { applied: false, refusedAt, item: outOf(storedAt(refused.key)) }
+      return refused === undefined
+        ? { applied: true }
+        : { applied: false, refusedAt, item: outOf(storedAt(refused.key)) }
     },
     isContention,
   })
@@ -99,14 +101,15 @@ export const partialTable = (base: Base) => {
     /** Two tables with the same text have the same items, committed and visible. */
     state: (): string =>
       JSON.stringify([
-        [...committed].map(([name, item]) => hashOf(name, hashOfItem(item) | 0)).toSorted(),
+        [...committed].map(([name, item]) => hashOf(name, hashOfItem(item) | 0)).toSorted((a, b) => a - b),
         late.map(({ key, before }) => [key, hashOfItem(before)]),
       ]),
     /** What the schedule has changed, by the names of the items. */
     changed: (): readonly (readonly [string, StoredItem | undefined])[] =>
       [...committed].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     /** Every committed item. */
-    items: (): readonly StoredItem[] => [...new Map([...base.items, ...committed]).values()].filter((item) => item !== undefined),
+    items: (): readonly StoredItem[] =>
+      [...new Map([...base.items, ...committed]).values()].filter((item) => item !== undefined),
   }
 }
 

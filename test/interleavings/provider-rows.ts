@@ -5,11 +5,11 @@ import type { Timestamp } from '../../shared/time.ts'
 import { settledRow } from '../support/fake-provider.ts'
 
 const rowOf = (payment: Payment, at: Timestamp, fields: Partial<ProviderTransaction>): ProviderTransaction =>
-  settledRow(
-    { providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` },
-    at,
-    { amountMinor: payment.notionalMinor, keptMinor: undefined, ...fields },
-  )
+  settledRow({ providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` }, at, {
+    amountMinor: payment.notionalMinor,
+    keptMinor: undefined,
+    ...fields,
+  })
 
 /** The fee of the settled rows. It differs from the tariff's 4,000. */
 const KEPT = minor(4_440)

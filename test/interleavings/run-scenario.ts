@@ -1,7 +1,7 @@
 import type { BusyClient } from './busy-client.ts'
 import { judgeOf } from './judge.ts'
 import type { Scenario } from './scenarios.ts'
-import { type Border, runSchedule, type Setting, type Taken } from './scheduler.ts'
+import { type Border, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
 import { type Bounds, type Found, search } from './search.ts'
 
 export const NO_BORDER: Border = {}
@@ -20,8 +20,7 @@ export const searchScenario = (
   scenario: Scenario,
   bounds: Bounds,
   border: Border = NO_BORDER,
-): Promise<Found> =>
-  search(settingOf(busy, scenario, border), judgeOf(busy.client.clientId, scenario.steps), bounds)
+): Promise<Found> => search(settingOf(busy, scenario, border), judgeOf(busy.client.clientId, scenario.steps), bounds)
 
 const MARKS = { all: '', first: '~first', last: '~last' } as const
 
@@ -36,6 +35,13 @@ export const scheduleText = ({ actions }: Scenario, taken: readonly Taken[]): st
     else runs.push({ word, times: 1 })
   }
   return runs.map(({ word, times }) => `${word} × ${times}`).join(', ')
+}
+
+const callText = (call: Waiting): string => {
+  if ('ms' in call) return `sleep ${call.ms} ms`
+  if ('keys' in call) return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`
+  if ('query' in call) return `query ${call.query.index ?? ''} ${call.query.partition.join(' ')}`
+  return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
 }
 
 /** Runs one schedule again, as its text says. Throws when the actions ask for something else than then. */
@@ -53,6 +59,10 @@ export const replay = async (busy: BusyClient, scenario: Scenario, text: string)
     if (next === undefined) throw new Error(`the schedule does not go on with ${word ?? 'nothing'}`)
     return next
   })
-  if (ran === undefined) throw new Error('a schedule was given up')
-  return { ran, problems: await judgeOf(busy.client.clientId, scenario.steps)(ran) }
+  if (ran === undefined || words.length > 0) throw new Error('the schedule ends earlier')
+  const lines = ran.taken.map(({ action, visible, call }) => {
+    const name = action === 'show' ? 'show' : names[action]
+    return `${name}${MARKS[visible]}: ${call === undefined ? 'the rest becomes visible' : callText(call)}`
+  })
+  return { lines, problems: await judgeOf(busy.client.clientId, scenario.steps)(ran) }
 }

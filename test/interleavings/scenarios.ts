@@ -127,7 +127,11 @@ const IN_RUNS: readonly (readonly [string, ...Name[]])[] = [
   ['two sweeps sum one window over several runs, beside a frozen poster', 'frozen post', 'settle', 'settle too'],
 ]
 
-const BOUNDS = { 2: { preemptions: 2, partial: 1 }, 3: { preemptions: 2, partial: 1 }, 4: { preemptions: 2, partial: 0 } }
+const BOUNDS = {
+  2: { preemptions: 2, partial: 1 },
+  3: { preemptions: 2, partial: 1 },
+  4: { preemptions: 2, partial: 0 },
+}
 
 /** All scenarios, on one busy client. */
 export const scenariosOf = (busy: BusyClient): readonly Scenario[] => {

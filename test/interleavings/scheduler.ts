@@ -176,8 +176,7 @@ const heldRequests = (table: PartialTable, hold: Hold): TableRequests => {
     batchGet: (keys, reads) => hold({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
     query: (query) => hold({ name: 'query', query }, () => real.query(query)),
     write: (step) => hold({ name: step.kind, steps: [step] }, () => real.write(step)),
-    transact: (steps) =>
-      hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
+    transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
     isContention: real.isContention,
   }
 }

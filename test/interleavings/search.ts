@@ -10,7 +10,8 @@ export type Found = {
   readonly schedules: number
   /** Every schedule within the other bounds was run. */
   readonly isWhole: boolean
-  readonly violations: readonly Violation[]
+  /** The first one ends the search. */
+  readonly violation: Violation | undefined
 }
 
 type Judge = (ran: Ran) => Promise<readonly string[]>
@@ -19,7 +20,9 @@ type Judge = (ran: Ran) => Promise<readonly string[]>
 type Prefix = { readonly chosen: readonly number[]; readonly preemptions: number; readonly partial: number }
 
 const permutations = (of: readonly number[]): readonly (readonly number[])[] =>
-  of.length === 0 ? [[]] : of.flatMap((first) => permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]))
+  of.length === 0
+    ? [[]]
+    : of.flatMap((first) => permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]))
 
 /** The actions one after another, in every order. */
 const serially = async (setting: Setting): Promise<readonly (readonly Taken[])[]> => {
@@ -47,11 +50,11 @@ const seenStates = () => {
  * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
  * does). An action goes on until it ends or sleeps, except where a schedule has a preemption.
  */
-export const search = async (setting: Setting, judge: Judge, bounds: Bounds, most = 1): Promise<Found> => {
+export const search = async (setting: Setting, judge: Judge, bounds: Bounds): Promise<Found> => {
   const shared = sharedKeys(await serially(setting))
   const waiting: Prefix[][] = Array.from({ length: bounds.preemptions + bounds.partial + 1 }, () => [])
   waiting[0]?.push({ chosen: [], preemptions: 0, partial: 0 })
-  const violations: Violation[] = []
+  let violation: Violation | undefined
   let schedules = 0
   const isSeen = seenStates()
 
@@ -79,14 +82,15 @@ export const search = async (setting: Setting, judge: Judge, bounds: Bounds, mos
     schedules++
     if (ran === undefined) return
     const problems = await judge(ran)
-    if (problems.length > 0) violations.push({ problems, taken: ran.taken })
+    if (problems.length > 0) violation = { problems, taken: ran.taken }
   }
 
   for (const bucket of waiting) {
     for (let prefix = bucket.pop(); prefix !== undefined; prefix = bucket.pop()) {
-      if (schedules >= bounds.schedules || violations.length >= most) return { schedules, isWhole: false, violations }
+      if (schedules >= bounds.schedules) return { schedules, isWhole: false, violation }
       await run(prefix)
+      if (violation) return { schedules, isWhole: false, violation }
     }
   }
-  return { schedules, isWhole: true, violations }
+  return { schedules, isWhole: true, violation }
 }

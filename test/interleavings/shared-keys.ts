@@ -2,19 +2,13 @@ import type { Taken, Waiting } from './scheduler.ts'
 
 /** What a request touches: an item, or a partition, or all indexes. A write touches all three. */
 const touched = (call: Waiting): { readonly names: readonly string[]; readonly isWrite: boolean } => {
-  switch (call.name) {
-    case 'sleep':
-      return { names: [], isWrite: false }
-    case 'get':
-    case 'batchGet':
-      return { names: call.keys.map(({ pk, sk }) => `${pk}\n${sk}`), isWrite: false }
-    case 'query':
-      return { names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'], isWrite: false }
-    default: {
-      const names = call.steps.flatMap(({ key: { pk, sk } }) => [`${pk}\n${sk}`, pk])
-      return { names: [...names, 'indexes'], isWrite: true }
-    }
+  if ('steps' in call) {
+    const names = call.steps.flatMap(({ key: { pk, sk } }) => [`${pk}\n${sk}`, pk])
+    return { names: [...names, 'indexes'], isWrite: true }
   }
+  if ('keys' in call) return { names: call.keys.map(({ pk, sk }) => `${pk}\n${sk}`), isWrite: false }
+  if ('ms' in call) return { names: [], isWrite: false }
+  return { names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'], isWrite: false }
 }
 
 /**
@@ -39,8 +33,11 @@ export const sharedKeys = (schedules: readonly (readonly Taken[])[]) => {
       return names.every((name) => {
         // Indexes are read by few, and every write is one to them.
         const isKnown = name === 'indexes' || readers.get(name)?.has(action) || writers.get(name)?.has(action)
-        return isKnown && !hasOther(writers.get(isWrite && name === 'indexes' ? '' : name), action) &&
+        return (
+          isKnown &&
+          !hasOther(writers.get(isWrite && name === 'indexes' ? '' : name), action) &&
           !(isWrite && hasOther(readers.get(name), action))
+        )
       })
     },
   }

@@ -30,7 +30,10 @@ export const withoutClauses = (isMeant: (step: Step) => boolean, ...fields: read
     if (!isMeant(step)) return step
     const condition = without(step.condition, ({ field }) => fields.includes(field))
     // A check and a delete have a condition always.
-    return { ...step, condition: step.kind === 'check' || step.kind === 'delete' ? (condition ?? exists) : condition } as Step
+    return {
+      ...step,
+      condition: step.kind === 'check' || step.kind === 'delete' ? (condition ?? exists) : condition,
+    } as Step
   }),
 })
 
@@ -54,8 +57,7 @@ export const changing =
     isItem(step) && changes(step, field)
 
 /** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
-export const isRaise = (step: Step): boolean =>
-  isShard(step) && changes(step, 'closedUntil')
+export const isRaise = (step: Step): boolean => isShard(step) && changes(step, 'closedUntil')
 
 /** The raises of shards reach the table just before the next transaction of their action: after the sum. */
 export const fenceAfterSum: Border = {
