@@ -9,15 +9,13 @@ import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { adjustLedger } from '../../shared/posting/adjust-ledger.ts'
 import type { AdjustmentKind } from '../../shared/posting/adjustment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
-import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
-import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
-import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
 import { addMs } from '../../shared/time.ts'
+import { BY_OPERATOR } from '../support/settlement-builders.ts'
 import type { Act } from './scheduler.ts'
 
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
@@ -48,12 +46,6 @@ export const hearFrozen =
     await reconcileTransaction({ ...deps, now: () => now }, row, payment, ASK)
   }
 
-/** An operator has the client settled. */
-export const trigger =
-  ({ clientId }: Client): Act =>
-  (deps) =>
-    triggerSettlement(deps, { clientId, operator: 'sari' })
-
 const MOST_RUNS = 9
 
 type Sweep = { readonly aheadMs?: number; readonly steps?: HistorySteps }
@@ -73,24 +65,12 @@ export const settle =
     throw new Error('a window is never summed')
   }
 
-const BY = { operator: 'sari', notes: 'as told by the bank' }
-
 export const pay =
   ({ settlementId }: Settlement): Act =>
   async (deps) => {
     const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
-    await markSettlementPaid(deps, { settlementId, ...BY, bankReference: `BCA ${settlementId}`, confirm })
+    await markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
   }
-
-export const fail =
-  ({ settlementId }: Settlement): Act =>
-  (deps) =>
-    markSettlementFailed(deps, { settlementId, ...BY })
-
-export const recredit =
-  ({ settlementId }: Settlement): Act =>
-  (deps) =>
-    recreditSettlement(deps, { settlementId, ...BY })
 
 type Adjust = { readonly kind: AdjustmentKind; readonly amountMinor: number; readonly reference: string }
 

@@ -10,7 +10,7 @@ import { replay } from './run-scenario.ts'
 import { scenariosOf } from './scenarios.ts'
 import { runTask, scenarioNamed } from './tasks.ts'
 
-const SAMPLE = 20
+const SAMPLE = 15
 const MOST_WITHOUT = 150
 
 const scenarios = scenariosOf(await busyClient())

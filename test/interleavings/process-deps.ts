@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Deps } from '../../shared/deps.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { epochMs, type Timestamp } from '../../shared/time.ts'
-import { assembledDeps } from '../support/assembled-deps.ts'
-import { fakeProvider } from '../support/fake-provider.ts'
+import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 type Means = {
   readonly requests: TableRequests
@@ -27,28 +25,17 @@ export const chance = (process: number | string) => {
   }
 }
 
-const quietLog: Deps['log'] = { info: () => undefined, warn: () => undefined, error: () => undefined }
-
 /** What one process of the gateway has: the shared table and clock, chance of its own. */
-export const processDeps = (process: number | string, { requests, now, sleep, steps }: Means): Deps =>
-  assembledDeps({
+export const processDeps = (process: number | string, { requests, now, sleep, steps }: Means): TestDeps => {
+  const nowMs = () => epochMs(now())
+  const stage = steps && { historySteps: steps }
+  return testDeps({
     ...chance(process),
-    ...(steps && { stage: { historySteps: steps } }),
     requests,
     now,
     sleep,
-    realNowMs: () => epochMs(now()),
-    monotonicMs: () => epochMs(now()),
-    provider: fakeProvider(),
-    queues: { send: async () => undefined },
-    alerts: { publish: async () => undefined },
-    secrets: { get: async () => undefined, create: async () => undefined, remove: async () => undefined },
-    sendWebhook: async () => ({
-      delivered: true,
-      httpStatus: 200,
-      error: undefined,
-      responseBody: '',
-      durationMs: 1,
-    }),
-    log: quietLog,
+    realNowMs: nowMs,
+    monotonicMs: nowMs,
+    ...(stage && { stage }),
   })
+}

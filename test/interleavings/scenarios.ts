@@ -1,5 +1,6 @@
 import type { HistorySteps } from '../../shared/stage-settings.ts'
-import { adjust, fail, grow, hear, hearFrozen, pay, recredit, settle, trigger } from './actions.ts'
+import { fail, recredit, trigger } from '../support/settlement-builders.ts'
+import { adjust, grow, hear, hearFrozen, pay, settle } from './actions.ts'
 import type { BusyClient } from './busy-client.ts'
 import { ownRow, refundRow, voidRow, wonRow } from './provider-rows.ts'
 import type { Act } from './scheduler.ts'
@@ -45,12 +46,12 @@ const actionsOn = (busy: BusyClient) => {
     'settle ahead': settle(client, { aheadMs: 5_000 }),
     'settle at once': settle(client, { steps: LARGE_STEPS }),
     'settle too': settle(client),
-    trigger: trigger(client),
+    trigger: (deps) => trigger(deps, client),
     pay: pay(recorded),
-    fail: fail(recorded),
-    're-credit': recredit(failed),
-    're-credit too': recredit(failed),
-    're-credit the next': recredit(recorded),
+    fail: (deps) => fail(deps, recorded),
+    're-credit': (deps) => recredit(deps, failed),
+    're-credit too': (deps) => recredit(deps, failed),
+    're-credit the next': (deps) => recredit(deps, recorded),
     recover: adjust(client, { kind: 'recovered', amountMinor: 7_000, reference: 'by bank' }),
     'recover again': adjust(client, { kind: 'recovered', amountMinor: 7_000, reference: 'by bank' }),
     'recover more': adjust(client, { kind: 'recovered', amountMinor: 9_000, reference: 'by bank, more' }),

@@ -1,9 +1,9 @@
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
-import type { Deps } from '../../shared/deps.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { addMs, later, type Timestamp } from '../../shared/time.ts'
 import type { TableCall } from '../support/intercept-table.ts'
+import type { TestDeps } from '../support/test-deps.ts'
 import { hashOf } from './fingerprint.ts'
 import { type Base, nameOf } from './forked-view.ts'
 import { type PartialTable, partialTable, type Visible } from './partial-table.ts'
@@ -26,7 +26,7 @@ export type Option = Taken & {
   readonly partial: number
 }
 
-export type Act = (deps: Deps) => Promise<unknown>
+export type Act = (deps: TestDeps) => Promise<unknown>
 
 /** Puts something between the actions and the table: a guard that is taken out. */
 export type Border = {
