@@ -8,11 +8,11 @@ import { scenariosOf } from './scenarios.ts'
 import { scenarioNamed, type Task, type TaskResult } from './tasks.ts'
 
 /** A large scenario ends here: its schedules with the fewest preemptions were looked at. */
-const MOST_SCHEDULES = 10_000
+const MOST_SCHEDULES = 6_000
 /** A guard that is taken out is found much earlier. */
-const MOST_WITHOUT = 2_000
+const MOST_WITHOUT = 1_500
 
-const USAGE = `npm run interleavings [-- --scenario NAME [--schedule TEXT] --schedules N]
+const USAGE = `npm run interleavings [-- --scenario NAME [--schedule TEXT] | --schedules N]
 
 Runs the real code of two to four actions on one client, with its requests to the table let through one by one, in every
 order with at most two preemptions. Transactions become visible item by item. Every end is judged by the audit and by a
