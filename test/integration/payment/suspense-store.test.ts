@@ -177,7 +177,7 @@ describe('resolveSuspense (design section 7)', () => {
 
   it('is refused on what was read before the provider gave a part back', async ({ deps }) => {
     const item = await bookedIn(deps)
-    const back = { transactionId: 'txn_part', rowAt: deps.now(), providerMinor: minor(-2_000) }
+    const back = { transactionId: 'txn_between', rowAt: deps.now(), providerMinor: minor(-2_000) }
     const refund = () => bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(2_000) })
 
     await expect(resolve(beforeFirst(deps, 'transact', refund), item)).rejects.toMatchObject({ code: 'conflict' })
