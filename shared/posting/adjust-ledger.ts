@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { requireClient } from '../client/client-store.ts'
-import { assertInvariant, GatewayError, invalid, notFound } from '../errors.ts'
+import { GatewayError, invalid, notFound } from '../errors.ts'
 import { type ClientId, derivedUuid, UuidSchema } from '../ids.ts'
 import { type Entry, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
@@ -129,9 +129,15 @@ const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise
     })
   }
   const entry = await findEntry(deps, { clientId }, adjustment)
-  assertInvariant(entry !== undefined, 'an adjustment has no entry')
+  if (entry === undefined) throw beingWritten(reference)
   return { adjustment, entry }
 }
+
+/** A transaction becomes visible item by item: the adjustment may be there before its entry. */
+const beingWritten = (reference: string) =>
+  new GatewayError('conflict', `adjustment ${reference} is being written right now; try again`, {
+    actionHint: 'If this answer stays the same, run audit-ledger: it names an entry that is missing.',
+  })
 
 const takenOver = (transactionId: string) =>
   new GatewayError('conflict', `provider transaction ${transactionId} was taken over by another correction`, {

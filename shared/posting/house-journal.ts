@@ -1,11 +1,12 @@
 import type { Deps, StoreDeps } from '../deps.ts'
-import { newHouseEntry } from '../journal/house-entry.ts'
+import { type HouseEntry, newHouseEntry } from '../journal/house-entry.ts'
 import { putHouseEntry } from '../journal/house-store.ts'
-import { less, type Minor, ZERO } from '../money.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
-import type { Suspense } from '../suspense/suspense.ts'
-import { newSuspense, notePosted, noteRefunded } from '../suspense/suspense-store.ts'
+import { owedOf, type Suspense } from '../suspense/suspense.ts'
+import { findSuspense, newSuspense, notePosted, noteRefunded } from '../suspense/suspense-store.ts'
+import type { Step } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 
 type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
@@ -43,39 +44,61 @@ export const bookWithdrawal = async (deps: StoreDeps, row: HouseRow, amountMinor
   await deps.table.transact(putHouseEntry(entry))
 }
 
-/** Books money in suspense once its own row has settled: what was paid is held, and the fee of it is the house's. */
-export const bookSuspense = async (deps: StoreDeps, item: Suspense, row: HouseRow): Promise<void> => {
-  const { suspenseId, amountMinor = ZERO, postedMinor } = item
-  if (item.kind !== 'money' || postedMinor !== undefined) return
-  const entry = newHouseEntry({
-    type: 'suspense',
-    ...row,
-    suspenseMinor: amountMinor,
-    suspenseId,
-    clientId: item.clientId,
-    postedAt: deps.now(),
-  })
-  await deps.table.transact({ item: notePosted(suspenseId, amountMinor), ...putHouseEntry(entry) })
+/** Rows of one item, an operator and another reading of the same row: a few at one moment. */
+const MOST_TRIES = 5
+
+type Booking = { readonly item: Step | undefined; readonly entry: HouseEntry }
+
+/** Books a row of money in suspense, once, on the item as it is. Throws when the item kept changing. */
+const bookOnItem = async (deps: StoreDeps, known: Suspense, plan: (item: Suspense) => Booking | undefined) => {
+  let item: Suspense | undefined = known
+  for (let tried = 0; item !== undefined && tried < MOST_TRIES; tried++) {
+    const booking = plan(item)
+    if (booking === undefined) return
+    const outcome = await deps.table.transact({ item: booking.item, ...putHouseEntry(booking.entry) })
+    if (outcome.applied || outcome.refusedBy === 'houseEntry') return
+    item = await findSuspense(deps, known.suspenseId)
+  }
+  throw new Error('an item in suspense kept changing while its row was booked')
 }
+
+/**
+ * Books money in suspense once its own row has settled: what was paid, less what the provider has given back, is held
+ * while the item is open. The fee of it is the house's.
+ */
+export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<void> =>
+  bookOnItem(deps, known, (item) => {
+    if (item.kind !== 'money' || item.postedMinor !== undefined) return undefined
+    const { suspenseId, clientId } = item
+    const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
+    const entry = newHouseEntry({
+      type: 'suspense',
+      ...row,
+      suspenseMinor,
+      suspenseId,
+      clientId,
+      postedAt: deps.now(),
+    })
+    return { item: notePosted(item, suspenseMinor), entry }
+  })
 
 const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
 
-/** Books a refund or a void of money in suspense: the item is resolved, and nothing of it is held any more. */
-export const bookSuspenseRefund = async (
+/** Books a refund or a void of money in suspense, once for each row. The item is resolved when nothing is left of it. */
+export const bookSuspenseRefund = (
   deps: StoreDeps,
-  item: Suspense,
+  known: Suspense,
   { row, amountMinor }: { readonly row: HouseRow; readonly amountMinor: Minor },
-): Promise<void> => {
-  const { suspenseId, postedMinor = ZERO } = item
-  const entry = newHouseEntry({
-    type: 'suspense_refunded',
-    ...row,
-    suspenseMinor: item.status === 'open' ? less(ZERO, smaller(amountMinor, postedMinor)) : ZERO,
-    suspenseId,
-    postedAt: deps.now(),
+): Promise<void> =>
+  bookOnItem(deps, known, (item) => {
+    const backMinor = item.status === 'open' ? smaller(amountMinor, owedOf(item)) : ZERO
+    const entry = newHouseEntry({
+      type: 'suspense_refunded',
+      ...row,
+      suspenseMinor: item.postedMinor === undefined ? ZERO : less(ZERO, backMinor),
+      suspenseId: item.suspenseId,
+      postedAt: deps.now(),
+    })
+    const note = item.status === 'open' ? noteRefunded(item, plus(item.refundedMinor ?? ZERO, backMinor)) : undefined
+    return { item: note, entry }
   })
-  await deps.table.transact({
-    item: item.status === 'open' ? noteRefunded(item) : undefined,
-    ...putHouseEntry(entry),
-  })
-}

@@ -1,10 +1,10 @@
 import { type Deps } from '../deps.ts'
-import { invalid, notFound } from '../errors.ts'
+import { GatewayError, invalid, notFound } from '../errors.ts'
 import { newHouseEntry } from '../journal/house-entry.ts'
 import { putHouseEntry } from '../journal/house-store.ts'
-import { less, type Minor, ZERO } from '../money.ts'
+import { less, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { isSuspenseId, type Suspense } from './suspense.ts'
+import { heldOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
 /** What operators may say of an item; a refund by the provider is booked by its own row. */
@@ -36,7 +36,7 @@ const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => 
 
 /** What leaves suspense: to the customer by our bank, or to the house. */
 const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<Deps, 'now'>) => {
-  const heldMinor: Minor = item.postedMinor ?? ZERO
+  const heldMinor = heldOf(item)
   return newHouseEntry({
     type: resolution === 'refunded_by_bank' ? 'suspense_refunded' : 'suspense_resolved',
     transactionId: item.suspenseId,
@@ -75,10 +75,15 @@ export const resolveSuspense = async (
     after: { status: 'resolved', resolution: input.resolution, notes: input.notes ?? null },
   }
   const booked = item.kind === 'money' ? putHouseEntry(entryOf(item, input.resolution, deps)) : {}
-  const outcome = await recordChange(deps, record, { item: resolveStep(resolved), ...booked })
-  if (!outcome.applied) throw resolvedAlready()
+  const outcome = await recordChange(deps, record, { item: resolveStep(item, resolved), ...booked })
+  if (!outcome.applied) throw await changedMeanwhile(deps, item)
   return resolved
 }
+
+const changedMeanwhile = async (deps: Pick<Deps, 'table'>, { suspenseId }: Suspense): Promise<GatewayError> =>
+  (await findSuspense(deps, suspenseId))?.status === 'resolved'
+    ? resolvedAlready()
+    : new GatewayError('conflict', 'the provider has given back a part of it right now; try again')
 
 const resolvedAlready = () =>
   invalid('this item is resolved already', undefined, 'list-suspense shows how it was resolved.')

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import type { Minor } from '../money.ts'
+import { type Minor } from '../money.ts'
 import type { Page } from '../page.ts'
-import { absent, all, equals, isNew } from '../table/condition.ts'
+import { absent, all, type Condition, equals, isNew, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { foundKey, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
@@ -10,7 +10,7 @@ import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type Suspense, SuspenseSchema } from './suspense.ts'
+import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'
 
 /** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
@@ -70,17 +70,34 @@ export const claimSuspenseAlert = async (
 export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) =>
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
-/** `open` -> `resolved`, once. */
-export const resolveStep = ({ suspenseId, resolution, notes }: Suspense): Step =>
-  update(suspenseKey(suspenseId), { set: { status: 'resolved', resolution, notes } }, equals('status', 'open'))
+/** It is as it was read: open or resolved, with the same held of it. */
+const asRead = ({ status, postedMinor, refundedMinor }: Suspense): Condition =>
+  all(equals('status', status), unchanged('postedMinor', postedMinor), unchanged('refundedMinor', refundedMinor))
 
-/** Notes that the house journal holds money for it, once. */
-export const notePosted = (suspenseId: string, postedMinor: Minor): Step =>
-  update(suspenseKey(suspenseId), { set: { postedMinor } }, all(equals('kind', 'money'), absent('postedMinor')))
+/** `open` -> `resolved`, once. Refused when something of it has changed since it was read. */
+export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
+  update(suspenseKey(open.suspenseId), { set: { status: 'resolved', resolution, notes } }, asRead(open))
 
-/** `open` -> `resolved` by the provider's own refund. */
-export const noteRefunded = (item: Suspense): Step =>
-  resolveStep({ ...item, status: 'resolved', resolution: 'refunded' })
+/** Notes what the house journal holds for it, once. */
+export const notePosted = (item: Suspense, postedMinor: Minor): Step =>
+  update(
+    suspenseKey(item.suspenseId),
+    { set: { postedMinor } },
+    all(equals('kind', 'money'), absent('postedMinor'), asRead(item)),
+  )
+
+/** Notes what the provider itself gave back. Nothing is left: `open` -> `resolved`. */
+export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
+  update(
+    suspenseKey(item.suspenseId),
+    {
+      set: {
+        refundedMinor,
+        ...(owedOf({ ...item, refundedMinor }) <= 0 && { status: 'resolved', resolution: 'refunded' }),
+      },
+    },
+    asRead(item),
+  )
 
 /** Every open item, page by page. */
 export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly Suspense[]> {

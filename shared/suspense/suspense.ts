@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { MinorSchema } from '../money.ts'
+import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
 
 /** Money that may not be credited, or something found that the books cannot explain. */
@@ -48,8 +48,18 @@ export const SuspenseSchema = v.object({
   status: v.picklist(SUSPENSE_STATUSES),
   /** Of money: what the house journal holds for it, once its own row has settled. */
   postedMinor: v.optional(MinorSchema),
+  /** What the provider has given back of it so far. */
+  refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
   resolution: v.optional(v.picklist(RESOLUTIONS)),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
+
+/** What is still to be given back of money in suspense. */
+export const owedOf = ({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor =>
+  less(amountMinor, refundedMinor)
+
+/** What the house journal holds for an item: nothing before its own row has settled, nothing once it is resolved. */
+export const heldOf = (item: Suspense): Minor =>
+  item.status === 'open' && item.postedMinor !== undefined ? owedOf(item) : ZERO

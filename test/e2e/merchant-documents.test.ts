@@ -182,7 +182,7 @@ describe('docs/merchants/payments.md', () => {
     // The audit of a settlement is due a minute after its record.
     await world.advance(120)
     await world.invoke('check-due-work')
-    const payOut = { operator: 'test', settlement_id: settlementId, bank_reference: 'transfer 17' }
+    const payOut = { operator: 'test', settlement_id: settlementId, bank_reference: 'transfer 18' }
     await eventually(async () =>
       expect(await world.admin('mark-settlement-paid', payOut)).toMatchObject({ status: 200 }),
     )

@@ -1,284 +1,349 @@
 ------------------------------- MODULE settle -------------------------------
 (*
-One client's payouts: sweeps and triggers that settle its window, operators who pay out, fail and recredit, and money of
-its payments that goes back meanwhile.
+The journal of one client. Workers post payments and take them back, while a sweep and a trigger sum and record
+settlements. Operators pay out, fail and re-credit, and give the client a second part.
 
-What it abstracts: a payment is a number, the order in which it was paid, and its net is 1, so that a sum is the set it was
-added up from; a payment ripens whenever it likes, and a run may end a window before what is ripe, as one whose fee is not
-known ends it. The floor is 0. Everybody reads first and writes later, in one transaction; whoever has read may die. The
-index from a payment to its settlements may be behind. Parts that go back, and money that comes again, are left to the
-random histories of test/integration/reversal.
+A transaction checks its conditions at one moment and commits item by item. Other writes, and reads of one item, come
+before that moment or after it. A query does not: it sees the entries of a transaction one after another, in any order.
+
+What the model assumes: an entry is visible within the second that a settlement waits after its fence. The tail that is
+read twice and the audit a minute later are for slower commits, and are left out.
+
+What it abstracts:
+- Time is a number. Every clock shows any time, so each worker and each run chooses its time freely.
+- A process reads, and writes any time later, or never.
+- Payment p is in shard p, and is paid a day before time p. Its net is 1. A refund takes back all of it.
+- A sum is the set of its entries. One page has the entries of one time. A run may end after each page.
+- A run may stop before its record, so the floor is left out.
+- A record leaves the progress where it is. The code removes it too, but `start` alone is enough.
+- The number of a progress spares work. It guards nothing here, and is left out.
+Late rows and adjustments have the conditions of a refund. Disputes, refunds of a part and payments that are void while
+they are open are left to the random histories in test/integration/posting/histories.
 *)
-EXTENDS Naturals, Integers, FiniteSets, TLC
+EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
-  Settlers, Operators, Payments, MostSettlements,
-  SweepIsOneWrite,     \* recordSettlement in shared/settlement/record-settlement.ts, or NothingIsSkipped breaks
-  SweepIsOnOldStart,   \* sweepStep in shared/settlement/window-store.ts, or NoTwoLive breaks
-  SweepSeesReversals,  \* sweepStep in shared/settlement/window-store.ts, or ReversedIsOwed breaks
-  StandsThenDeducts,   \* withoutReversed in shared/settlement/settle-client.ts, or ReversedIsOwed breaks
-  ReversedBeforeSweep, \* countReversal in shared/ledger/reversal-store.ts, or ReversedIsOwed breaks
-  ReversalsAreCounted, \* countReversal in shared/ledger/reversal-store.ts, or ReversedIsOwed breaks
-  NotedOnItsState,     \* noteReversedOf in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
-  LeftOutWaits,        \* leaveOutStep in shared/settlement/window-store.ts, or MoneyAddsUp breaks
-  ClosedOnce,          \* closeStep in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
-  PaidAsSeen,          \* closeStep in shared/settlement/settlement-store.ts, or PayoutIsConfirmed breaks
+  Settlers, Workers, Growers, Operators,
+  FirstShards, MoreShards, Refunded, LastTime,
+  FenceIsRaised,       \* raiseFence in shared/ledger/raise-fence.ts, or SumIsItsEntries breaks
+  FenceBeforeSum,      \* closeAndSum in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
+  EveryShardIsClosed,  \* fenced in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
+  FenceNeverFalls,     \* isLower in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
+  SumWaits,            \* VISIBLE_AFTER_MS in shared/ledger/raise-fence.ts, or SumIsItsEntries breaks
+  ShardIsOpen,         \* moveCredit in shared/ledger/shard-store.ts, or SumIsItsEntries breaks
+  EligibleIfPosted,    \* eligibleAt in shared/posting/payment-entries.ts, or SumIsItsEntries breaks
+  SumHasItsEnd,        \* settleOnce in shared/settlement/settle-client.ts, or RunsAddUp breaks
+  SumHasItsStart,      \* keptSum in shared/settlement/sum-progress-store.ts, or RunsAddUp breaks
+  SweepIsOnOldStart,   \* sweepWindow in shared/ledger/window-store.ts, or InOneSettlement breaks
+  SweepIsOneWrite,     \* recordSettlement in shared/settlement/record-settlement.ts, or InOneSettlement breaks
+  MoneyVersion,        \* changeMoney in shared/posting/posting-store.ts, or EntriesAddUp breaks
+  RowMovesOnce,        \* hasMoved in shared/journal/payment-money.ts, or EntriesAddUp breaks
+  PartsOfTheRaise,     \* closeWindow in shared/ledger/fence-store.ts, or NoPartIsMissed breaks
+  GrowthSeesFence,     \* growWindow in shared/ledger/window-store.ts, or NoPartIsMissed breaks
+  NewShardIsRaised,    \* ensureShard in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
+  NewShardNeverFalls,  \* ensureShard in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
+  RecreditIsOpen,      \* recreditWindow in shared/ledger/window-store.ts, or CarriedOnce breaks
   RecreditedOnce,      \* markRecredited in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
-  RecreditedAsSeen,    \* markRecredited in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
-  RecreditCloses,      \* recreditSettlement in shared/settlement/recredit-settlement.ts, or OwedOnce breaks
-  RedrawnOnce,         \* redrawStep in shared/settlement/window-store.ts, or NoTwoLive breaks
-  RedrawnAsSeen        \* checkReversedAsRead in shared/settlement/settlement-store.ts, or ReversedIsOwed breaks
+  ClosedOnce           \* closeStep in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
 
 VARIABLES
-  ripe,        \* the payments that may be settled
-  window,      \* the client's item
+  payment,      \* each payment's item
+  closed,       \* the fence of each shard; 0 where there is no shard
+  window,       \* the client's item
+  entries,      \* the journal
+  hidden,       \* entries that are committed, and that no query sees yet
   settlements,
-  reversed,    \* payments whose money went back
-  deducted,    \* those of them that no settlement had swept
-  owed,        \* receivables that are open
-  settler, operator, reverser
+  worker, settler, grower, operator
 
-vars == <<ripe, window, settlements, reversed, deducted, owed, settler, operator, reverser>>
+vars == <<payment, closed, window, entries, hidden, settlements, worker, settler, grower, operator>>
+actors == <<worker, settler, grower, operator>>
+journal == <<payment, entries, hidden>>
 
-Symmetry == Permutations(Settlers) \union Permutations(Operators)
-Ids == 1..MostSettlements
-NoSettlement == [status |-> "none", recredited |-> FALSE, of |-> {}, gone |-> {}, confirmed |-> {}]
-IdleSettler == [pc |-> "idle", until |-> 0, seq |-> 0, end |-> 0, of |-> {}, id |-> 0, read |-> NoSettlement]
-IdleOperator == [pc |-> "idle", id |-> 0, gone |-> {}]
-IdleReverser == [pc |-> "idle", seq |-> 0, id |-> 0, status |-> "none", recredited |-> FALSE]
+Symmetry ==
+  Permutations(Settlers) \union Permutations(Workers) \union Permutations(Growers) \union Permutations(Operators)
+Payments == FirstShards \union MoreShards
+ShardsOf(parts) == IF parts = 1 THEN FirstShards ELSE Payments
+Times == 1..LastTime
+Ids == Times
+Max(a, b) == IF a > b THEN a ELSE b
+
+NoProgress == [start |-> 0, end |-> 0, at |-> 0, of |-> {}]
+NoSettlement == [status |-> "none", from |-> 0, until |-> 0, of |-> {}, recredited |-> FALSE]
+IdleWorker == [pc |-> "idle", id |-> 0, read |-> [open |-> FALSE, back |-> FALSE, version |-> 0], at |-> 0]
+IdleSettler ==
+  [pc |-> "idle", start |-> 0, end |-> 0, parts |-> 0, left |-> {}, waits |-> {}, from |-> 0, at |-> 0, of |-> {}]
+IdleGrower == [pc |-> "idle", closed |-> 0]
+IdleOperator == [pc |-> "idle", id |-> 0, at |-> 0]
 
 Init ==
-  /\ ripe = 0
-  /\ window = [until |-> 1, seq |-> 0, waiting |-> {}, available |-> 0, inSettlement |-> 0, paidOut |-> 0]
+  /\ payment = [p \in Payments |-> [open |-> TRUE, back |-> FALSE, version |-> 0]]
+  /\ closed = [s \in Payments |-> IF s \in FirstShards THEN 1 ELSE 0]
+  /\ window = [until |-> 1, closed |-> 1, parts |-> 1, progress |-> NoProgress,
+               available |-> 0, inSettlement |-> 0, paidOut |-> 0]
+  /\ entries = {} /\ hidden = {}
   /\ settlements = [s \in Ids |-> NoSettlement]
-  /\ reversed = {} /\ deducted = {} /\ owed = {}
+  /\ worker = [w \in Workers |-> IdleWorker]
   /\ settler = [w \in Settlers |-> IdleSettler]
+  /\ grower = [g \in Growers |-> IdleGrower]
   /\ operator = [o \in Operators |-> IdleOperator]
-  /\ reverser = [p \in Payments |-> IdleReverser]
 
-Net(set) == Cardinality(set)
-Remaining(s) == s.of \ s.gone
-IsNext(id) == settlements[id].status = "none" /\ \A before \in 1..(id - 1) : settlements[before].status # "none"
-New(of) == [NoSettlement EXCEPT !.status = "recorded", !.of = of]
+Entry(type, of, at, net) == [type |-> type, of |-> of, at |-> at, net |-> net]
 
-Ripen ==
-  /\ ripe < Cardinality(Payments)
-  /\ ripe' = ripe + 1
-  /\ UNCHANGED <<window, settlements, reversed, deducted, owed, settler, operator, reverser>>
+RECURSIVE Net(_)
+Net(set) == IF set = {} THEN 0 ELSE LET e == CHOOSE e \in set : TRUE IN e.net + Net(set \ {e})
+
+Recredits(set) == {e \in set : e.type = "recredit"}
+PartOf(e) == IF e.type # "recredit" /\ e.of \in MoreShards THEN 2 ELSE 1
+
+(* A transaction puts its entries. A query sees them later. *)
+Put(new) ==
+  /\ entries' = entries \union new
+  /\ hidden' = hidden \union (new \ entries)
+
+Show ==
+  /\ \E e \in hidden :
+       /\ hidden' = hidden \ {e}
+       /\ settler' = [w \in Settlers |-> [settler[w] EXCEPT !.waits = @ \ {e}]]
+  /\ UNCHANGED <<payment, closed, window, entries, settlements, worker, grower, operator>>
 
 -----------------------------------------------------------------------------
-(* A sweep, or an operator's trigger: settleClient, rerecordSettlements *)
+(* Workers: postPayments and movePayment *)
+
+Work(w, to) == worker' = [worker EXCEPT ![w] = to]
+
+ReadPayment(w) ==
+  /\ worker[w].pc = "idle"
+  /\ \E p \in ShardsOf(window.parts), t \in Times :
+       LET read == payment[p] IN
+       \E pc \in {"post", "refund"} :
+         /\ IF pc = "post" THEN read.open ELSE p \in Refunded /\ (RowMovesOnce => ~read.back)
+         /\ Work(w, [pc |-> pc, id |-> p, read |-> read, at |-> t])
+  /\ UNCHANGED <<closed, window, settlements, settler, grower, operator, journal>>
+
+EligibleAt(p, postedAt) == IF EligibleIfPosted THEN Max(postedAt, p) ELSE p
+
+(* An open payment only notes a refund. Its posting writes the refund's entry too. *)
+Added(p, pc, read, postedAt) ==
+  LET at == EligibleAt(p, postedAt)
+      hasRefund == IF pc = "post" THEN read.back ELSE ~read.open
+  IN (IF pc = "post" THEN {Entry("payment", p, at, 1)} ELSE {})
+       \union (IF hasRefund THEN {Entry("refund", p, at, -1)} ELSE {})
+
+ChangeMoney(w) ==
+  /\ worker[w].pc # "idle"
+  /\ LET run == worker[w]
+         p == run.id
+         added == Added(p, run.pc, run.read, run.at)
+         isAllowed == /\ MoneyVersion => payment[p].version = run.read.version
+                      /\ payment[p].open = run.read.open
+                      /\ ShardIsOpen /\ added # {} => closed[p] <= run.at
+     IN IF isAllowed
+        THEN /\ payment' = [payment EXCEPT ![p].open = run.read.open /\ run.pc # "post",
+                                           ![p].back = @ \/ run.pc = "refund",
+                                           ![p].version = run.read.version + 1]
+             /\ Put(added)
+        ELSE UNCHANGED journal
+  /\ Work(w, IdleWorker)
+  /\ UNCHANGED <<closed, window, settlements, settler, grower, operator>>
+
+-----------------------------------------------------------------------------
+(* A sweep, or an operator's trigger: settleClient *)
 
 Settle(w, to) == settler' = [settler EXCEPT ![w] = to]
 
 ReadWindow(w) ==
-  /\ settler[w].pc = "idle" /\ window.until <= ripe
-  /\ \E end \in window.until + 1 .. ripe + 1 :
-       Settle(w, [IdleSettler EXCEPT !.pc = IF StandsThenDeducts THEN "stand" ELSE "deduct",
-                                     !.until = window.until, !.end = end])
-  /\ UNCHANGED <<ripe, window, settlements, reversed, deducted, owed, operator, reverser>>
+  /\ settler[w].pc = "idle"
+  /\ LET progress == window.progress
+         isKept == progress # NoProgress /\ (SumHasItsStart => progress.start = window.until)
+         from == IF isKept THEN progress ELSE [NoProgress EXCEPT !.at = window.until]
+     IN \E end \in window.until + 1 .. LastTime + 1 :
+          /\ SumHasItsEnd => end >= from.end
+          /\ Settle(w, [IdleSettler EXCEPT !.pc = "window", !.start = window.until, !.end = end, !.parts = window.parts,
+                                           !.from = from.at, !.at = from.at, !.of = from.of])
+  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
 
-Stand(w) ==
-  /\ settler[w].pc = "stand"
-  /\ IF window.until = settler[w].until
-     THEN Settle(w, [settler[w] EXCEPT !.pc = IF StandsThenDeducts THEN "deduct" ELSE "record", !.seq = window.seq])
-     ELSE Settle(w, IdleSettler)
-  /\ UNCHANGED <<ripe, window, settlements, reversed, deducted, owed, operator, reverser>>
+Raised(fence, end) == IF FenceNeverFalls THEN Max(fence, end) ELSE end
 
-Deduct(w) ==
-  /\ settler[w].pc = "deduct"
+CloseWindow(w) ==
+  /\ settler[w].pc = "window"
+  /\ LET parts == IF PartsOfTheRaise THEN window.parts ELSE settler[w].parts IN
+     IF FenceIsRaised
+     THEN /\ window' = [window EXCEPT !.closed = Raised(@, settler[w].end)]
+          /\ Settle(w, [settler[w] EXCEPT !.pc = "shards", !.parts = parts, !.left = ShardsOf(parts)])
+     ELSE UNCHANGED window /\ Settle(w, [settler[w] EXCEPT !.pc = "shards", !.parts = parts])
+  /\ UNCHANGED <<closed, settlements, worker, grower, operator, journal>>
+
+CloseShard(w) ==
+  /\ \E s \in settler[w].left :
+       /\ \/ closed' = [closed EXCEPT ![s] = Raised(@, settler[w].end)]
+          \/ ~EveryShardIsClosed /\ UNCHANGED closed
+       /\ Settle(w, [settler[w] EXCEPT !.left = @ \ {s}])
+  /\ UNCHANGED <<window, settlements, worker, grower, operator, journal>>
+
+Wait(w) ==
+  /\ settler[w].pc = "shards" /\ (FenceBeforeSum => settler[w].left = {})
+  /\ Settle(w, [settler[w] EXCEPT !.pc = "sum", !.waits = IF SumWaits THEN hidden ELSE {}])
+  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
+
+SumPage(w) ==
+  /\ settler[w].pc = "sum" /\ settler[w].waits = {} /\ settler[w].at < settler[w].end
+  /\ LET run == settler[w]
+         page == {e \in entries \ hidden : e.at = run.at /\ PartOf(e) <= run.parts}
+     IN Settle(w, [run EXCEPT !.at = @ + 1, !.of = @ \union page])
+  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
+
+KeepSum(w) ==
+  /\ settler[w].pc = "sum" /\ settler[w].at > settler[w].from /\ settler[w].at < settler[w].end
   /\ LET run == settler[w] IN
-     Settle(w, [run EXCEPT !.pc = IF StandsThenDeducts THEN "record" ELSE "stand",
-                           !.of = {p \in Payments : run.until <= p /\ p < run.end} \ deducted])
-  /\ UNCHANGED <<ripe, window, settlements, reversed, deducted, owed, operator, reverser>>
+     window' = IF window.until = run.start
+               THEN [window EXCEPT !.progress = [start |-> run.start, end |-> run.end, at |-> run.at, of |-> run.of]]
+               ELSE window
+  /\ Settle(w, IdleSettler)
+  /\ UNCHANGED <<closed, settlements, worker, grower, operator, journal>>
+
+IsNext(id) == settlements[id].status = "none" /\ \A before \in 1..(id - 1) : settlements[before].status # "none"
+
+Recorded(run) ==
+  [NoSettlement EXCEPT !.status = "recorded", !.from = run.start, !.until = run.end, !.of = run.of]
 
 Record(w) ==
-  /\ settler[w].pc = "record"
-  /\ LET run == settler[w]
-         stands == /\ SweepIsOnOldStart => window.until = run.until
-                   /\ SweepSeesReversals => window.seq = run.seq
-     IN IF run.of # {} /\ stands
-        THEN \E id \in Ids :
-               /\ IsNext(id)
-               /\ window' = [window EXCEPT !.until = run.end, !.inSettlement = @ + Net(run.of)]
-               /\ IF SweepIsOneWrite
-                  THEN settlements' = [settlements EXCEPT ![id] = New(run.of)] /\ Settle(w, IdleSettler)
-                  ELSE UNCHANGED settlements /\ Settle(w, [run EXCEPT !.pc = "put", !.id = id])
-        ELSE Settle(w, IdleSettler) /\ UNCHANGED <<window, settlements>>
-  /\ UNCHANGED <<ripe, reversed, deducted, owed, operator, reverser>>
+  /\ settler[w].pc = "sum" /\ settler[w].at >= settler[w].end /\ settler[w].left = {} /\ settler[w].of # {}
+  /\ LET run == settler[w] IN
+     IF SweepIsOnOldStart => window.until = run.start
+     THEN /\ window' = [window EXCEPT !.until = run.end, !.inSettlement = @ + Net(run.of),
+                                      !.available = @ - Net(Recredits(run.of))]
+          /\ IF SweepIsOneWrite
+             THEN /\ \E id \in Ids : IsNext(id) /\ settlements' = [settlements EXCEPT ![id] = Recorded(run)]
+                  /\ Settle(w, IdleSettler)
+             ELSE UNCHANGED settlements /\ Settle(w, [run EXCEPT !.pc = "put"])
+     ELSE UNCHANGED <<window, settlements>> /\ Settle(w, IdleSettler)
+  /\ UNCHANGED <<closed, worker, grower, operator, journal>>
 
-Put(w) ==
+PutSettlement(w) ==
   /\ settler[w].pc = "put"
-  /\ settlements' = [settlements EXCEPT ![settler[w].id] = New(settler[w].of)]
+  /\ \E id \in Ids : IsNext(id) /\ settlements' = [settlements EXCEPT ![id] = Recorded(settler[w])]
   /\ Settle(w, IdleSettler)
-  /\ UNCHANGED <<ripe, window, reversed, deducted, owed, operator, reverser>>
+  /\ UNCHANGED <<closed, window, worker, grower, operator, journal>>
 
-ReadWaiting(w) ==
-  /\ settler[w].pc = "idle"
-  /\ \E id \in window.waiting :
-       /\ Remaining(settlements[id]) # {}
-       /\ Settle(w, [IdleSettler EXCEPT !.pc = "redraw", !.id = id, !.read = settlements[id]])
-  /\ UNCHANGED <<ripe, window, settlements, reversed, deducted, owed, operator, reverser>>
-
-Redraw(w) ==
-  /\ settler[w].pc = "redraw"
-  /\ LET failed == settler[w].id
-         read == settler[w].read
-         of == Remaining(read)
-         isFree == /\ RedrawnOnce => failed \in window.waiting
-                   /\ RedrawnAsSeen => settlements[failed].gone = read.gone
-     IN IF isFree
-        THEN \E id \in Ids :
-               /\ IsNext(id)
-               /\ settlements' = [settlements EXCEPT ![id] = New(of)]
-               /\ window' = [window EXCEPT !.waiting = @ \ {failed}, !.available = @ - Net(of),
-                                           !.inSettlement = @ + Net(of)]
-        ELSE UNCHANGED <<window, settlements>>
+(* It dies, or its sum is not above the floor. *)
+Stop(w) ==
+  /\ settler[w].pc # "idle"
   /\ Settle(w, IdleSettler)
-  /\ UNCHANGED <<ripe, reversed, deducted, owed, operator, reverser>>
+  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
 
-SettlerDies(w) ==
-  /\ settler[w].pc = "put"
-  /\ Settle(w, IdleSettler)
-  /\ UNCHANGED <<ripe, window, settlements, reversed, deducted, owed, operator, reverser>>
+-----------------------------------------------------------------------------
+(* An operator gives the client more parts: putShards, growWindow *)
+
+Grow(g, to) == grower' = [grower EXCEPT ![g] = to]
+
+ReadFence(g) ==
+  /\ grower[g].pc = "idle" /\ window.parts = 1
+  /\ Grow(g, [pc |-> "put", closed |-> window.closed])
+  /\ UNCHANGED <<closed, window, settlements, worker, settler, operator, journal>>
+
+Ensured(fence, read) ==
+  CASE fence = 0 -> read
+    [] fence > read -> IF NewShardNeverFalls THEN fence ELSE read
+    [] OTHER -> IF NewShardIsRaised THEN read ELSE fence
+
+PutShards(g) ==
+  /\ grower[g].pc = "put"
+  /\ closed' = [s \in Payments |-> IF s \in MoreShards THEN Ensured(closed[s], grower[g].closed) ELSE closed[s]]
+  /\ Grow(g, [grower[g] EXCEPT !.pc = "grow"])
+  /\ UNCHANGED <<window, settlements, worker, settler, operator, journal>>
+
+GrowWindow(g) ==
+  /\ grower[g].pc = "grow"
+  /\ window' = IF GrowthSeesFence => window.closed = grower[g].closed THEN [window EXCEPT !.parts = 2] ELSE window
+  /\ Grow(g, IdleGrower)
+  /\ UNCHANGED <<closed, settlements, worker, settler, operator, journal>>
 
 -----------------------------------------------------------------------------
 (* Operators: markSettlementPaid, markSettlementFailed, recreditSettlement *)
 
-Read(o) ==
+ReadSettlement(o) ==
   /\ operator[o].pc = "idle"
   /\ \E id \in Ids :
        LET read == settlements[id] IN
        \E pc \in CASE read.status = "recorded" -> {"pay", "fail"}
                    [] read.status = "failed" /\ ~read.recredited -> {"recredit"}
-                   [] OTHER -> {} :
-         operator' = [operator EXCEPT ![o] = [pc |-> pc, id |-> id, gone |-> IF pc = "fail" THEN {} ELSE read.gone]]
-  /\ UNCHANGED <<ripe, window, settlements, reversed, deducted, owed, settler, reverser>>
+                   [] OTHER -> {},
+          t \in Times :
+         /\ pc # "recredit" => t = 1
+         /\ operator' = [operator EXCEPT ![o] = [pc |-> pc, id |-> id, at |-> t]]
+  /\ UNCHANGED <<closed, window, settlements, worker, settler, grower, journal>>
 
 Done(o) == operator' = [operator EXCEPT ![o] = IdleOperator]
 
-Pay(o) ==
-  /\ operator[o].pc = "pay"
+Close(o) ==
+  /\ operator[o].pc \in {"pay", "fail"}
   /\ LET id == operator[o].id
-         isOpen == /\ ClosedOnce => settlements[id].status = "recorded"
-                   /\ PaidAsSeen => settlements[id].gone = operator[o].gone
          net == Net(settlements[id].of)
-     IN IF isOpen
-        THEN /\ settlements' = [settlements EXCEPT ![id].status = "manual_paid", ![id].confirmed = operator[o].gone]
-             /\ window' = [window EXCEPT !.inSettlement = @ - net, !.paidOut = @ + net]
-        ELSE UNCHANGED <<window, settlements>>
+     IN CASE ClosedOnce /\ settlements[id].status # "recorded" -> UNCHANGED <<window, settlements>>
+          [] operator[o].pc = "pay" ->
+               /\ settlements' = [settlements EXCEPT ![id].status = "manual_paid"]
+               /\ window' = [window EXCEPT !.inSettlement = @ - net, !.paidOut = @ + net]
+          [] OTHER -> settlements' = [settlements EXCEPT ![id].status = "failed"] /\ UNCHANGED window
   /\ Done(o)
-  /\ UNCHANGED <<ripe, reversed, deducted, owed, settler, reverser>>
-
-Fail(o) ==
-  /\ operator[o].pc = "fail"
-  /\ LET id == operator[o].id IN
-     settlements' = IF settlements[id].status = "recorded" \/ ~ClosedOnce
-                    THEN [settlements EXCEPT ![id].status = "failed"] ELSE settlements
-  /\ Done(o)
-  /\ UNCHANGED <<ripe, window, reversed, deducted, owed, settler, reverser>>
+  /\ UNCHANGED <<closed, worker, settler, grower, journal>>
 
 Recredit(o) ==
   /\ operator[o].pc = "recredit"
   /\ LET id == operator[o].id
-         of == settlements[id].of
-         isFree == /\ settlements[id].status = "failed"
-                   /\ RecreditedOnce => ~settlements[id].recredited
-                   /\ RecreditedAsSeen => settlements[id].gone = operator[o].gone
-         rest == of \ operator[o].gone
-     IN IF isFree
+         net == Net(settlements[id].of)
+         isAllowed == /\ settlements[id].status = "failed"
+                      /\ RecreditedOnce => ~settlements[id].recredited
+                      /\ RecreditIsOpen => window.closed <= operator[o].at
+     IN IF isAllowed
         THEN /\ settlements' = [settlements EXCEPT ![id].recredited = TRUE]
-             /\ window' = [window EXCEPT !.available = @ + Net(rest), !.inSettlement = @ - Net(of),
-                                         !.waiting = IF rest = {} THEN @ ELSE @ \union {id}]
-             /\ owed' = IF RecreditCloses THEN owed \ operator[o].gone ELSE owed
-        ELSE UNCHANGED <<window, settlements, owed>>
+             /\ window' = [window EXCEPT !.available = @ + net, !.inSettlement = @ - net]
+             /\ Put({Entry("recredit", id, operator[o].at, net)})
+             /\ UNCHANGED payment
+        ELSE UNCHANGED <<window, settlements, journal>>
   /\ Done(o)
-  /\ UNCHANGED <<ripe, reversed, deducted, settler, reverser>>
-
------------------------------------------------------------------------------
-(* Money that goes back: reversePayment, once for each payment *)
-
-Reverse(p, to) == reverser' = [reverser EXCEPT ![p] = to]
-
-Hear(p) ==
-  /\ reverser[p].pc = "idle" /\ p \notin reversed /\ p <= ripe + 1
-  /\ IF p >= window.until
-     THEN Reverse(p, [IdleReverser EXCEPT !.pc = "unswept", !.seq = window.seq])
-     ELSE \E id \in Ids :
-            /\ p \in settlements[id].of
-            /\ Reverse(p, [IdleReverser EXCEPT !.pc = "swept", !.id = id, !.status = settlements[id].status,
-                                               !.recredited = settlements[id].recredited])
-  /\ UNCHANGED <<ripe, window, settlements, reversed, deducted, owed, settler, operator>>
-
-ReverseUnswept(p) ==
-  /\ reverser[p].pc = "unswept"
-  /\ LET isFree == /\ ReversedBeforeSweep => window.until <= p
-                   /\ ReversalsAreCounted => window.seq = reverser[p].seq
-     IN IF isFree
-        THEN /\ deducted' = deducted \union {p}
-             /\ reversed' = reversed \union {p}
-             /\ window' = [window EXCEPT !.seq = reverser[p].seq + 1]
-        ELSE UNCHANGED <<deducted, reversed, window>>
-  /\ Reverse(p, IdleReverser)
-  /\ UNCHANGED <<ripe, settlements, owed, settler, operator>>
-
-ReverseSwept(p) ==
-  /\ reverser[p].pc = "swept"
-  /\ LET id == reverser[p].id
-         read == reverser[p]
-         isAsRead == settlements[id].status = read.status /\ settlements[id].recredited = read.recredited
-         noted == [settlements EXCEPT ![id].gone = @ \union {p}]
-     IN CASE read.status = "manual_paid" ->
-               /\ reversed' = reversed \union {p} /\ owed' = owed \union {p}
-               /\ UNCHANGED <<settlements, window>>
-          [] read.status # "manual_paid" /\ ~read.recredited /\ (NotedOnItsState => isAsRead) ->
-               /\ reversed' = reversed \union {p} /\ owed' = owed \union {p}
-               /\ settlements' = noted
-               /\ UNCHANGED window
-          [] read.recredited /\ isAsRead /\ (LeftOutWaits => id \in window.waiting) ->
-               /\ reversed' = reversed \union {p}
-               /\ settlements' = noted
-               /\ window' = [window EXCEPT !.available = @ - 1]
-               /\ UNCHANGED owed
-          [] OTHER -> UNCHANGED <<settlements, window, reversed, owed>>
-  /\ Reverse(p, IdleReverser)
-  /\ UNCHANGED <<ripe, deducted, settler, operator>>
+  /\ UNCHANGED <<closed, worker, settler, grower>>
 
 Next ==
-  \/ Ripen
+  \/ Show
+  \/ \E w \in Workers : ReadPayment(w) \/ ChangeMoney(w)
   \/ \E w \in Settlers :
-       ReadWindow(w) \/ Stand(w) \/ Deduct(w) \/ Record(w) \/ Put(w) \/ ReadWaiting(w) \/ Redraw(w) \/ SettlerDies(w)
-  \/ \E o \in Operators : Read(o) \/ Pay(o) \/ Fail(o) \/ Recredit(o)
-  \/ \E p \in Payments : Hear(p) \/ ReverseUnswept(p) \/ ReverseSwept(p)
+       ReadWindow(w) \/ CloseWindow(w) \/ CloseShard(w) \/ Wait(w) \/ SumPage(w) \/ KeepSum(w) \/ Record(w)
+         \/ PutSettlement(w) \/ Stop(w)
+  \/ \E g \in Growers : ReadFence(g) \/ PutShards(g) \/ GrowWindow(g)
+  \/ \E o \in Operators : ReadSettlement(o) \/ Close(o) \/ Recredit(o)
 
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------
-IsLive(s) == s.status # "none" /\ ~s.recredited
-Live == {id \in Ids : IsLive(settlements[id])}
+Made == {id \in Ids : settlements[id].status # "none"}
+EntriesOf(p) == {e \in entries : e.type # "recredit" /\ e.of = p}
 
-(* Nobody is paid for a payment twice. *)
-NoTwoLive == \A i, j \in Live : i # j => settlements[i].of \intersect settlements[j].of = {}
+(* No entry lands in a window that is summed or swept: a settlement is all of its window. *)
+SumIsItsEntries ==
+  \A id \in Made :
+    settlements[id].of = {e \in entries : settlements[id].from <= e.at /\ e.at < settlements[id].until}
 
-(* What a window has passed is in a settlement, was left out of it, or had gone back before. *)
-NothingIsSkipped ==
-  \A p \in Payments : p < window.until => p \in deducted \/ \E id \in Ids : p \in settlements[id].of
+(* Every entry before the last cut is in one settlement, and none after it is in any. *)
+InOneSettlement ==
+  \A e \in entries : Cardinality({id \in Made : e \in settlements[id].of}) = IF e.at < window.until THEN 1 ELSE 0
 
-(* What has gone back and is, or will be, paid out is owed: nothing that went back before is inside. *)
-ReversedIsOwed == \A id \in Live : settlements[id].of \intersect reversed \subseteq owed
+(* The same where one sum takes several runs. *)
+RunsAddUp == SumIsItsEntries /\ InOneSettlement
 
-(* And nothing else is: what a settlement leaves out, its client does not owe as well. *)
-OwedOnce == \A p \in owed : \E id \in Live : p \in settlements[id].of
+(* The same where the client gets a second part. *)
+NoPartIsMissed == SumIsItsEntries /\ InOneSettlement
 
-(* The figures of the window are what the settlements say. *)
-Total(ids, sets) == Net({<<id, p>> \in ids \X Payments : p \in sets[id]})
+(* The same where settlements fail and are carried into the next one. *)
+CarriedOnce == SumIsItsEntries /\ InOneSettlement
+
+(* A payment's entries add up to its state. *)
+EntriesAddUp == \A p \in Payments : Net(EntriesOf(p)) = IF payment[p].open \/ payment[p].back THEN 0 ELSE 1
+
+(* The figures of the window are what its settlements and re-credits say. *)
+RECURSIVE NetOf(_)
+NetOf(ids) == IF ids = {} THEN 0 ELSE LET id == CHOOSE id \in ids : TRUE IN Net(settlements[id].of) + NetOf(ids \ {id})
 MoneyAddsUp ==
-  /\ window.paidOut = Total({id \in Live : settlements[id].status = "manual_paid"}, [id \in Ids |-> settlements[id].of])
-  /\ window.inSettlement =
-       Total({id \in Live : settlements[id].status # "manual_paid"}, [id \in Ids |-> settlements[id].of])
-  /\ window.available = Total(window.waiting, [id \in Ids |-> Remaining(settlements[id])])
-
-(* Who pays out has seen what went back until then. *)
-PayoutIsConfirmed ==
-  \A id \in Ids : settlements[id].status = "manual_paid" => settlements[id].gone = settlements[id].confirmed
+  /\ window.paidOut = NetOf({id \in Made : settlements[id].status = "manual_paid"})
+  /\ window.inSettlement = NetOf({id \in Made : settlements[id].status # "manual_paid" /\ ~settlements[id].recredited})
+  /\ window.available = Net({e \in Recredits(entries) : e.at >= window.until})
 =============================================================================

@@ -7,7 +7,7 @@ import { houseOf } from '../../journal/entry.ts'
 import type { HouseEntry } from '../../journal/house-entry.ts'
 import { type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
-import { MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { foundKey, suspenseIdOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
@@ -88,17 +88,18 @@ const auditResolution = async (deps: StoreDeps, item: Suspense): Promise<readonl
   ]
 }
 
-/** What the house journal holds for an item: all of its amount once booked, nothing once it is resolved. */
+/** What the house journal holds for an item: what is left of its amount once booked, nothing once it is resolved. */
 const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Difference[] => {
-  const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, status } = item
+  const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   if (kind !== 'money') return differs('suspense.kind', id, booked ? 'money' : kind, kind)
-  const isHeld = status === 'open' && postedMinor !== undefined
   return [
     ...differs('suspense.posted_minor', id, booked?.suspenseMinor, postedMinor),
-    ...(booked ? differs('suspense.amount_minor', id, booked.suspenseMinor, amountMinor) : []),
-    ...differs('suspense.held_minor', id, isHeld ? amountMinor : 0, heldMinor),
+    ...(booked && refundedMinor === undefined
+      ? differs('suspense.amount_minor', id, booked.suspenseMinor, amountMinor)
+      : []),
+    ...differs('suspense.held_minor', id, heldOf(item), heldMinor),
   ]
 }
 

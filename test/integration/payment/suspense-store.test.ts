@@ -3,13 +3,14 @@ import { handler as listSuspense } from '../../../functions/admin/list-suspense.
 import type { HouseEntryType } from '../../../shared/journal/house-entry.ts'
 import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
-import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
 import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { type OperatorResolution, resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -156,6 +157,49 @@ describe('resolveSuspense (design section 7)', () => {
       houseMinor: -100,
     })
     expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({ suspenseId, ...legs })
+  })
+
+  it('stays open when the provider gives a part back, and resolves what is left', async ({ deps }) => {
+    const item = await bookedIn(deps)
+    const back = { transactionId: 'txn_part', rowAt: deps.now(), providerMinor: minor(-2_000) }
+    await bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(2_000) })
+    await bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(2_000) })
+    const left = await findSuspense(deps, item.suspenseId)
+    expect(left).toMatchObject({ status: 'open', postedMinor: 5_000, refundedMinor: 2_000 })
+
+    await resolve(deps, item)
+
+    expect(await houseEntryOf(deps, item.suspenseId, 'suspense_refunded', item.createdAt)).toMatchObject({
+      suspenseMinor: -3_000,
+      bankMinor: -3_000,
+    })
+  })
+
+  it('is refused on what was read before the provider gave a part back', async ({ deps }) => {
+    const item = await bookedIn(deps)
+    const back = { transactionId: 'txn_between', rowAt: deps.now(), providerMinor: minor(-2_000) }
+    const refund = () => bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(2_000) })
+
+    await expect(resolve(beforeFirst(deps, 'transact', refund), item)).rejects.toMatchObject({ code: 'conflict' })
+
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'open', refundedMinor: 2_000 })
+  })
+
+  it('is resolved by the provider’s refunds once nothing is left, before or after its own row settles', async ({
+    deps,
+  }) => {
+    const item = heldIn(deps)
+    await recordSuspense(deps, item)
+    const back = { transactionId: 'txn_all', rowAt: deps.now(), providerMinor: minor(-5_000) }
+    await bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(5_000) })
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+
+    await bookSuspense(deps, item, { transactionId: 'txn_own', rowAt: deps.now(), providerMinor: minor(4_900) })
+
+    expect(await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)).toMatchObject({
+      providerMinor: 4_900,
+      suspenseMinor: 0,
+    })
   })
 
   it('waits for the row of money, and takes money and findings each by its own words', async ({ deps }) => {

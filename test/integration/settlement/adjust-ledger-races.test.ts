@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { present } from '../../../shared/table/condition.ts'
-import { adjustmentKey } from '../../../shared/table/keys.ts'
+import { adjustmentKey, type Key } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
@@ -61,6 +61,20 @@ describe('adjust-ledger beside others', () => {
     expect(reply.status).toBe(200)
     expect(await entriesOf(deps, clientId)).toHaveLength(1)
     expect(await pendingOf(deps, clientId)).toBe(25_000)
+  })
+
+  it('asks to try again while the entry of another call is not visible yet', async () => {
+    const { deps, adjusted } = await aWorld()
+    await adjusted()
+    const isEntry = ({ pk }: Key) => pk.startsWith('JOURNAL#')
+    const get: TestDeps['table']['get'] = async (key) => (isEntry(key) ? undefined : deps.table.get(key))
+
+    const reply = await adjusted({}, { ...deps, table: { ...deps.table, get } })
+
+    expect(reply).toMatchObject({
+      status: 409,
+      body: { message: 'adjustment BANK-1 is being written right now; try again' },
+    })
   })
 
   it('takes a row over once, for one of two corrections', async () => {

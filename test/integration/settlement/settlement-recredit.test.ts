@@ -10,6 +10,7 @@ import { addMs } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
   BANK,
@@ -107,6 +108,8 @@ describe('recrediting a failed settlement (design section 4)', () => {
 
     await recredit({ ...overtaken, now: () => addMs(deps.now(), -5_000) }, settlement)
 
+    // The window was changed last by the re-credit, whose time is the earlier one.
+    await expectBalanced(deps, client.clientId)
     deps.clock.advance(60)
     expect(await sweep(deps, client)).toMatchObject({ netMinor: 95_900, recreditedMinor: 95_900 })
   })

@@ -87,8 +87,11 @@ export const figureProblems = (books: Books, clientId: string | undefined, shown
 
 /** What suspense holds is what its items say, and every house entry is in the total of its day. */
 export const houseProblems = (items: readonly RawItem[], { houseEntries, suspense }: Books): readonly string[] => {
-  const held = suspense.filter(({ kind, status }) => kind === 'money' && status === 'open')
-  const [shown, booked] = [sum(held, 'posted_minor'), sum(houseEntries, 'suspense_minor')]
+  const held = suspense.filter(
+    ({ kind, status, posted_minor: posted }) => kind === 'money' && status === 'open' && posted !== undefined,
+  )
+  const shown = sum(held, 'amount_minor') - sum(held, 'refunded_minor')
+  const booked = sum(houseEntries, 'suspense_minor')
   const totals = items.filter(({ pk }) => pk === 'HOUSE#totals')
   const wrong = ['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor'].filter(
     (name) => sum(totals, name) !== sum(houseEntries, name),

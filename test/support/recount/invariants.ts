@@ -34,13 +34,16 @@ const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =
     .filter((item) => turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined)
     .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
 
-/** Whatever the provider has booked of money that goes back or comes again counts on a payment, or a person is told. */
-const bookedBackProblems = ({ payments, suspense }: Books, bookedBack: Seen['bookedBack']): string[] => {
-  const counted = new Set(
-    payments.flatMap((item) =>
-      ((item['movements'] ?? []) as readonly RawItem[]).map((movement) => text(movement, 'transactionId')),
-    ),
+/**
+ * Whatever the provider has booked of money that goes back or comes again counts on a payment, is taken from money in
+ * suspense, or a person is told.
+ */
+const bookedBackProblems = ({ payments, suspense, houseEntries }: Books, bookedBack: Seen['bookedBack']): string[] => {
+  const moved = payments.flatMap((item) =>
+    ((item['movements'] ?? []) as readonly RawItem[]).map((movement) => text(movement, 'transactionId')),
   )
+  const held = houseEntries.filter(({ sk }) => String(sk).endsWith('#suspense_refunded'))
+  const counted = new Set([...moved, ...held.map((entry) => text(entry, 'sk').split('#')[0])])
   const told = suspense.map((item) => text(item, 'suspense_id'))
   return bookedBack
     .filter((id) => !counted.has(id) && !told.some((suspenseId) => suspenseId.startsWith(id)))

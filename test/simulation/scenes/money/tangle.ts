@@ -18,10 +18,12 @@ const KINDS = [
 /** What becomes of one payment's money next, all of it or a part. */
 const move = (world: World, requestId: string, most: number, paidId: string | undefined): void => {
   const { bookedBack, oddities, provider, tally } = world
-  if (oddities.chance(0.2) && voidMovement(world, requestId, paidId)) return
+  const isVoid = oddities.chance(0.2)
   const kind = oddities.pick(KINDS)
   const amount = oddities.chance(0.7) ? most : oddities.int(1, most)
   try {
+    // Refused where the request was paid once more since then.
+    if (isVoid && voidMovement(world, requestId, paidId)) return
     const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(0, 20_000) } : {}
     const row = provider.reversePayment(requestId, { kind, ...fee, ...(kind !== 'voided' && { amount }) })
     if (row.type !== 'PAYMENT') bookedBack.push(row.id)

@@ -1,0 +1,93 @@
+import type { Client } from '../../shared/client/client.ts'
+import { changeClient } from '../../shared/client/client-store.ts'
+import type { Deps } from '../../shared/deps.ts'
+import { minor } from '../../shared/money.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../shared/payment/payment-store.ts'
+import { toConfirm } from '../../shared/payout/confirm.ts'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { adjustLedger } from '../../shared/posting/adjust-ledger.ts'
+import type { AdjustmentKind } from '../../shared/posting/adjustment-store.ts'
+import type { ProviderTransaction } from '../../shared/provider/provider.ts'
+import { settleClient } from '../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
+import type { HistorySteps } from '../../shared/stage-settings.ts'
+import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
+import { addMs } from '../../shared/time.ts'
+import { BY_OPERATOR } from '../support/settlement-builders.ts'
+import type { Act } from './scheduler.ts'
+
+const ASK = { allowed: async () => false, unanswered: async () => undefined }
+const MOST_LOOKS = 3
+const LOOK_AGAIN_MS = 1_000
+
+const paymentNow = async (deps: Deps, { paymentId }: Payment): Promise<Payment | undefined> => {
+  const stored = await findStoredPayment(deps, paymentId)
+  return stored === undefined || stored.status === 'creating' ? undefined : stored
+}
+
+/** What the sync does with a row of the provider's. A row that cannot be decided yet is looked at again. */
+export const hear =
+  (row: ProviderTransaction, payment: Payment): Act =>
+  async (deps) => {
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      const { kind } = await reconcileTransaction(deps, row, await paymentNow(deps, payment), ASK)
+      if (kind !== 'open') return
+      await deps.sleep(LOOK_AGAIN_MS)
+    }
+  }
+
+/** The same by a process that has read the payment and the time long ago: it only writes. */
+export const hearFrozen =
+  (row: ProviderTransaction, payment: Payment, agoMs: number): Act =>
+  async (deps) => {
+    const now = addMs(deps.now(), -agoMs)
+    await reconcileTransaction({ ...deps, now: () => now }, row, payment, ASK)
+  }
+
+const MOST_RUNS = 9
+
+type Sweep = { readonly aheadMs?: number; readonly steps?: HistorySteps }
+
+/** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */
+export const settle =
+  ({ clientId }: Client, { aheadMs = 0, steps }: Sweep = {}): Act =>
+  async (deps) => {
+    const own = {
+      ...deps,
+      now: () => addMs(deps.now(), aheadMs),
+      ...(steps && { stage: { ...deps.stage, historySteps: steps } }),
+    }
+    for (let run = 0; run < MOST_RUNS; run++) {
+      if (!(await settleClient(own, clientId, { by: 'auto' })).isContinuing) return
+    }
+    throw new Error('a window is never summed')
+  }
+
+export const pay =
+  ({ settlementId }: Settlement): Act =>
+  async (deps) => {
+    const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
+    await markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
+  }
+
+type Adjust = { readonly kind: AdjustmentKind; readonly amountMinor: number; readonly reference: string }
+
+export const adjust =
+  ({ clientId }: Client, { kind, amountMinor, reference }: Adjust): Act =>
+  (deps) =>
+    adjustLedger(deps, {
+      clientId,
+      kind,
+      amountMinor: minor(amountMinor),
+      reference,
+      providerTransactionId: undefined,
+      notes: undefined,
+      operator: 'ana',
+    })
+
+export const grow =
+  ({ clientId }: Client, ledgerParts: number): Act =>
+  (deps) =>
+    changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })

@@ -1,0 +1,42 @@
+/**
+ * Goal: the books of a client are right, in whatever order the requests of actions at the same moment reach the table.
+ * Method: the real code of two to four actions; a scheduler lets their requests through one by one; transactions become
+ * visible item by item. Here are the first schedules of each scenario; `npm run interleavings` has them all.
+ */
+import { describe, expect, it } from 'vitest'
+import { busyClient } from './busy-client.ts'
+import { GUARDS } from './guards.ts'
+import { replay } from './run-scenario.ts'
+import { scenariosOf } from './scenarios.ts'
+import { runTask, scenarioNamed } from './tasks.ts'
+
+const SAMPLE = 15
+const MOST_WITHOUT = 150
+
+const scenarios = scenariosOf(await busyClient())
+
+describe('at the end of each schedule audit and recount find nothing, when', () => {
+  it.each(scenarios)('$name', async ({ name: scenario }) => {
+    const { problems, schedule } = await runTask({ scenario, schedules: SAMPLE })
+
+    expect({ problems, schedule }).toStrictEqual({ problems: [], schedule: undefined })
+  })
+})
+
+describe('a schedule goes wrong without', () => {
+  it.each(GUARDS)('$name', async ({ name: without, scenario }) => {
+    const { problems } = await runTask({ scenario, without, schedules: MOST_WITHOUT })
+
+    expect(problems).not.toStrictEqual([])
+  })
+})
+
+it('runs a schedule again as its text says, and no other', async () => {
+  const { busy, scenario } = await scenarioNamed('a settlement is paid out and marked failed')
+
+  const { lines, problems } = await replay(busy, scenario, 'fail × 2, pay × 24, fail × 2')
+
+  expect(problems).toStrictEqual([])
+  expect(lines).toHaveLength(28)
+  await expect(replay(busy, scenario, 'fail × 2, settle × 1')).rejects.toThrow('does not go on with settle')
+})

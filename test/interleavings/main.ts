@@ -1,0 +1,96 @@
+import { availableParallelism } from 'node:os'
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import { busyClient } from './busy-client.ts'
+import { BACKED, GUARDS } from './guards.ts'
+import { replay } from './run-scenario.ts'
+import { runTasks } from './run-tasks.ts'
+import { scenariosOf } from './scenarios.ts'
+import { scenarioNamed, type Task, type TaskResult } from './tasks.ts'
+
+/** A large scenario ends here: its schedules with the fewest preemptions were looked at. */
+const MOST_SCHEDULES = 6_000
+/** A guard that is taken out is found much earlier. */
+const MOST_WITHOUT = 1_500
+
+const USAGE = `npm run interleavings [-- --scenario NAME [--schedule TEXT] | --schedules N]
+
+Runs the real code of two to four actions on one client, with its requests to the table let through one by one, in every
+order with at most two preemptions. Transactions become visible item by item. Every end is judged by the audit and by a
+recount. Then each guard is taken out, and a schedule that goes wrong must be found. Up to half an hour on two cores.
+  --scenario NAME   only those with these words in their names, without the guards
+  --schedule TEXT   only this schedule of one scenario, as a violation prints it
+  --schedules N     so many of each scenario at most, by default ${MOST_SCHEDULES}
+  --help, -h        this text
+Exit code: 0 no violation and every guard is found, 1 not so, 2 called wrongly.`
+
+const count = (value: number) => value.toLocaleString('en')
+
+const isBacked = ({ without }: Task) => BACKED.some(({ name }) => name === without)
+
+/** A scenario must hold; without a guard it must not, except where another guard stands beside it. */
+const isAsItMust = (result: TaskResult): boolean =>
+  result.problems.length > 0 === (result.without !== undefined && !isBacked(result))
+
+const lineOf = ({ scenario, without, ran, isWhole, problems }: TaskResult): string => {
+  const figures = `${count(ran)} schedules${isWhole ? ', all of them' : ''}`
+  const outcome = problems.length > 0 ? 'VIOLATED' : 'holds'
+  return without === undefined
+    ? `${scenario}: ${outcome}, ${figures}`
+    : `  without ${without}: ${problems.length > 0 ? 'found' : 'not found'}, ${figures}`
+}
+
+const report = (result: TaskResult): void => {
+  console.log(lineOf(result))
+  if (isAsItMust(result)) return
+  for (const problem of result.problems) console.log(`    ${problem}`)
+  const { scenario, schedule } = result
+  if (schedule !== undefined) {
+    console.log(`    npm run interleavings -- --scenario '${scenario}' --schedule '${schedule}'`)
+  }
+}
+
+const searchAll = async (tasks: readonly Task[]): Promise<number> => {
+  const startedAt = performance.now()
+  const results: TaskResult[] = []
+  await runTasks(tasks, availableParallelism(), (result) => {
+    results.push(result)
+    report(result)
+  })
+  const bad = results.filter((result) => !isAsItMust(result)).length
+  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+  const schedules = results.reduce((sum, { ran }) => sum + ran, 0)
+  const guards = results.filter(({ without }) => without !== undefined).length
+  const scenarios = results.length - guards
+  console.log(
+    `${scenarios} scenarios and ${guards} guards taken out: ${count(schedules)} schedules in ${minutes} min, ${bad} not as they must be`,
+  )
+  return bad === 0 ? 0 : 1
+}
+
+const replayOne = async (name: string, schedule: string): Promise<number> => {
+  const { busy, scenario } = await scenarioNamed(name)
+  const { lines, problems } = await replay(busy, scenario, schedule)
+  console.log([...lines, ...problems.map((problem) => `PROBLEM ${problem}`)].join('\n'))
+  return problems.length === 0 ? 0 : 1
+}
+
+const OPTIONS = {
+  scenario: { type: 'string' },
+  schedule: { type: 'string' },
+  schedules: { type: 'string' },
+} as const
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const { scenario, schedule, schedules } = readOptions(argv, OPTIONS)
+  if (scenario !== undefined && schedule !== undefined) return replayOne(scenario, schedule)
+  const most = schedules === undefined ? MOST_SCHEDULES : wholeNumber(schedules)
+  if (most === undefined) throw new UsageError('--schedules takes a whole number')
+  const names = scenariosOf(await busyClient()).map(({ name }) => name)
+  const chosen = names.filter((name) => name.includes(scenario ?? ''))
+  // The long ones come first, so that no process runs one alone at the end.
+  const scenarios = chosen.toReversed().map((name): Task => ({ scenario: name, schedules: most }))
+  const without = [...GUARDS, ...BACKED].map(
+    (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MOST_WITHOUT }),
+  )
+  return searchAll(scenario === undefined ? [...scenarios, ...without] : scenarios)
+})

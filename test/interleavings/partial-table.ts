@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util'
+import { planStep } from '../../infra/local/emulators/memory-table/plan-step.ts'
+import { queryView } from '../../infra/local/emulators/memory-table/query-view.ts'
+import { recordOf, type StoredItem } from '../../infra/local/emulators/memory-table/stored-item.ts'
+import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
+import { isContention } from '../../shared/runtime/aws/dynamodb-table.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import type { Item } from '../../shared/table/attributes.ts'
+import type { Key } from '../../shared/table/keys.ts'
+import type { Step } from '../../shared/table/step.ts'
+import { hashOf, hashOfItem } from './fingerprint.ts'
+import { type Base, forkedView, nameOf } from './forked-view.ts'
+
+/** Which item of a transaction readers see at once: all of them, or one of them and the others later. */
+export type Visible = 'all' | 'first' | 'last'
+
+const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
+
+const someOf = (item: Item | undefined, fields: readonly string[] | undefined): Item | undefined =>
+  item && fields ? Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name))) : item
+
+/**
+ * A table whose transactions become visible item by item. Writes see the committed items: a transaction checks all its
+ * conditions and is atomic against other writes. Reads see what is visible, strongly consistent ones too. A write waits
+ * for the items that it names, so it makes them visible first. Indexes follow the visible items. What a step does and
+ * what a query answers is the table's in memory, which the conformance suite holds to DynamoDB Local.
+ */
+export const partialTable = (base: Base) => {
+  const committed = new Map<string, StoredItem | undefined>()
+  const views = new Map([...base.views].map(([name, view]) => [name, forkedView(view)]))
+  const viewOf = (name: string) => {
+    const view = views.get(name)
+    if (view === undefined) throw new Error(`no index ${name}`)
+    return view
+  }
+  const shown = viewOf('')
+  let late: readonly TableChange[] = []
+
+  const storedAt = (key: Key) => (committed.has(nameOf(key)) ? committed.get(nameOf(key)) : base.items.get(nameOf(key)))
+
+  const show = (isWanted: (change: TableChange) => boolean = () => true): void => {
+    const wanted = late.filter(isWanted)
+    late = late.filter((change) => !wanted.includes(change))
+    for (const change of wanted) for (const view of views.values()) view.follow(change)
+  }
+
+  const store = (key: Key, after: StoredItem | undefined): readonly TableChange[] => {
+    const before = storedAt(key)
+    if (isDeepStrictEqual(before, after)) return []
+    committed.set(nameOf(key), after)
+    return [{ sequence: 0, key, before, after, eventName: 'MODIFY' }]
+  }
+
+  /** All steps or none: the first step that is refused, or nothing. */
+  const commit = (steps: readonly Step[], visible: Visible): number => {
+    show(({ key }) => steps.some((step) => nameOf(step.key) === nameOf(key)))
+    const planned = steps.map(planStep)
+    const refusedAt = planned.findIndex(({ key, holds }) => !holds(storedAt(key)))
+    if (refusedAt !== -1) return refusedAt
+    const changes = planned
+      .map(({ key, result }) => ({ key, after: result(storedAt(key)) }))
+      .flatMap(({ key, after }) => store(key, after))
+    late = [...late, ...changes]
+    const now = visible === 'first' ? changes.slice(0, 1) : visible === 'last' ? changes.slice(-1) : changes
+    show((change) => now.includes(change))
+    return -1
+  }
+
+  /** `visible`: of the transactions sent by it. */
+  const requestsWith = (visible: Visible): TableRequests => ({
+    get: async (key, some) => someOf(outOf(shown.item(key)), some?.fields),
+    batchGet: async (keys) => ({
+      items: keys.map((key) => outOf(shown.item(key))).filter((item) => item !== undefined),
+      unprocessed: [],
+    }),
+    query: async (input) => {
+      const { found, cursor } = queryView(viewOf(input.index ?? ''), input)
+      return { items: input.countOnly === true ? [] : found.map(recordOf), count: found.length, cursor }
+    },
+    write: async (step) => {
+      const was = storedAt(step.key)
+      const applied = commit([step], 'all') === -1
+      const isTold = step.kind === 'update' && step.untold !== true
+      return { applied, item: applied ? (isTold ? outOf(storedAt(step.key)) : undefined) : outOf(was) }
+    },
+    transact: async (steps) => {
+      const refusedAt = commit(steps, visible)
+      const refused = steps[refusedAt]
+      return refused === undefined
+        ? { applied: true }
+        : { applied: false, refusedAt, item: outOf(storedAt(refused.key)) }
+    },
+    isContention,
+  })
+
+  return {
+    requestsWith,
+    /** Changes that are committed and not visible yet, in their order. */
+    late: () => late,
+    show,
+    /** Two tables with the same text have the same items, committed and visible. */
+    state: (): string =>
+      JSON.stringify([
+        [...committed].map(([name, item]) => hashOf(name, hashOfItem(item) | 0)).toSorted((a, b) => a - b),
+        late.map(({ key, before }) => [key, hashOfItem(before)]),
+      ]),
+    /** What the schedule has changed, by the names of the items. */
+    changed: (): readonly (readonly [string, StoredItem | undefined])[] =>
+      [...committed].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    /** Every committed item. */
+    items: (): readonly StoredItem[] =>
+      [...new Map([...base.items, ...committed]).values()].filter((item) => item !== undefined),
+  }
+}
+
+export type PartialTable = ReturnType<typeof partialTable>

@@ -1,0 +1,68 @@
+import type { BusyClient } from './busy-client.ts'
+import { judgeOf } from './judge.ts'
+import type { Scenario } from './scenarios.ts'
+import { type Border, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
+import { type Bounds, type Found, search } from './search.ts'
+
+export const NO_BORDER: Border = {}
+
+const settingOf = ({ base, now }: BusyClient, { actions, steps }: Scenario, border: Border): Setting => ({
+  base,
+  now,
+  actions: Object.values(actions),
+  border,
+  steps,
+})
+
+/** Searches through the schedules of a scenario until one violates something. */
+export const searchScenario = (
+  busy: BusyClient,
+  scenario: Scenario,
+  bounds: Bounds,
+  border: Border = NO_BORDER,
+): Promise<Found> => search(settingOf(busy, scenario, border), judgeOf(busy.client.clientId, scenario.steps), bounds)
+
+const MARKS = { all: '', first: '~first', last: '~last' } as const
+
+/** A schedule as text: which action has how many requests; `~first` and `~last`: only that item is visible at once. */
+export const scheduleText = ({ actions }: Scenario, taken: readonly Taken[]): string => {
+  const names = Object.keys(actions)
+  const words = taken.map(({ action, visible }) => `${action === 'show' ? 'show' : names[action]}${MARKS[visible]}`)
+  const runs: { readonly word: string; times: number }[] = []
+  for (const word of words) {
+    const last = runs.at(-1)
+    if (last?.word === word) last.times++
+    else runs.push({ word, times: 1 })
+  }
+  return runs.map(({ word, times }) => `${word} × ${times}`).join(', ')
+}
+
+const callText = (call: Waiting): string => {
+  if ('ms' in call) return `sleep ${call.ms} ms`
+  if ('keys' in call) return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`
+  if ('query' in call) return `query ${call.query.index ?? ''} ${call.query.partition.join(' ')}`
+  return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
+}
+
+/** Runs one schedule again, as its text says. Throws when the actions ask for something else than then. */
+export const replay = async (busy: BusyClient, scenario: Scenario, text: string) => {
+  const names = Object.keys(scenario.actions)
+  const words = text.split(', ').flatMap((run) => {
+    const [word = '', times = '1'] = run.split(' × ')
+    return Array.from({ length: Number(times) }, () => word)
+  })
+  const ran = await runSchedule(settingOf(busy, scenario, NO_BORDER), (options) => {
+    const word = words.shift()
+    const next = options.find(
+      ({ action, visible }) => `${action === 'show' ? 'show' : names[action]}${MARKS[visible]}` === word,
+    )
+    if (next === undefined) throw new Error(`the schedule does not go on with ${word ?? 'nothing'}`)
+    return next
+  })
+  if (ran === undefined || words.length > 0) throw new Error('the schedule ends earlier')
+  const lines = ran.taken.map(({ action, visible, call }) => {
+    const name = action === 'show' ? 'show' : names[action]
+    return `${name}${MARKS[visible]}: ${call === undefined ? 'the rest becomes visible' : callText(call)}`
+  })
+  return { lines, problems: await judgeOf(busy.client.clientId, scenario.steps)(ran) }
+}

@@ -1,0 +1,150 @@
+import type { HistorySteps } from '../../shared/stage-settings.ts'
+import { fail, recredit, trigger } from '../support/settlement-builders.ts'
+import { adjust, grow, hear, hearFrozen, pay, settle } from './actions.ts'
+import type { BusyClient } from './busy-client.ts'
+import { ownRow, refundRow, voidRow, wonRow } from './provider-rows.ts'
+import type { Act } from './scheduler.ts'
+import type { Bounds } from './search.ts'
+
+export type Scenario = {
+  readonly name: string
+  readonly actions: Readonly<Record<string, Act>>
+  /** A sum reads in such steps, so that it takes several runs. */
+  readonly steps?: HistorySteps
+  /** Of the whole search. */
+  readonly bounds: Pick<Bounds, 'preemptions' | 'partial'>
+}
+
+/** One page of two entries a run: the busy client's window takes several runs. */
+const SMALL_STEPS: HistorySteps = { rows: 2, pages: 1, block: 1 }
+
+const FROZEN_MS = 2_000
+
+/** The same blocks of a digest, and every page in one run. */
+const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1 }
+
+/** Every action by its name, on the busy client. */
+const actionsOn = (busy: BusyClient) => {
+  const { client, open, paid, disputed, assumed, recorded, failed, now } = busy
+  const [first, second, third] = open
+  return {
+    post: hear(ownRow(first, now), first),
+    'post again': hear(ownRow(first, now), first),
+    'post another': hear(ownRow(second, now), second),
+    'frozen post': hearFrozen(ownRow(first, now), first, FROZEN_MS),
+    'frozen post in shard 0': hearFrozen(ownRow(third, now), third, FROZEN_MS),
+    'refund open': hear(refundRow(first, now, 30_000), first),
+    'refund paid': hear(refundRow(paid, now, 30_000), paid),
+    'refund paid more': hear(refundRow(paid, now, 80_000), paid),
+    'refund assumed': hear(refundRow(assumed, now, 30_000), assumed),
+    'void open': hear(voidRow(first, now), first),
+    'void paid': hear(voidRow(paid, now), paid),
+    'late row': hear(ownRow(assumed, now), assumed),
+    win: hear(wonRow(disputed, now), disputed),
+    'win a part': hear(wonRow(disputed, now, 25_000), disputed),
+    settle: settle(client),
+    'settle ahead': settle(client, { aheadMs: 5_000 }),
+    'settle at once': settle(client, { steps: LARGE_STEPS }),
+    'settle too': settle(client),
+    trigger: (deps) => trigger(deps, client),
+    pay: pay(recorded),
+    fail: (deps) => fail(deps, recorded),
+    're-credit': (deps) => recredit(deps, failed),
+    're-credit too': (deps) => recredit(deps, failed),
+    're-credit the next': (deps) => recredit(deps, recorded),
+    recover: adjust(client, { kind: 'recovered', amountMinor: 7_000, reference: 'by bank' }),
+    'recover again': adjust(client, { kind: 'recovered', amountMinor: 7_000, reference: 'by bank' }),
+    'recover more': adjust(client, { kind: 'recovered', amountMinor: 9_000, reference: 'by bank, more' }),
+    'write off': adjust(client, { kind: 'written_off', amountMinor: 3_000, reference: 'given up too' }),
+    'take a write-off back': adjust(client, { kind: 'written_off', amountMinor: -15_000, reference: 'not given up' }),
+    grow: grow(client, 2),
+    'grow too': grow(client, 2),
+  } satisfies Record<string, Act>
+}
+
+type Name = keyof ReturnType<typeof actionsOn>
+
+const PAIRS: readonly (readonly [string, ...Name[]])[] = [
+  ['a payment is posted while its client is settled', 'post', 'settle'],
+  ['a frozen poster writes while a settlement is made', 'frozen post', 'settle'],
+  ['a row is heard twice at once', 'post', 'post again'],
+  ['two payments of one shard are posted', 'post', 'post another'],
+  ['a payment is posted while a part of it is refunded', 'post', 'refund open'],
+  ['a payment is posted while it is voided', 'post', 'void open'],
+  ['a part of an open payment is refunded while it is voided', 'refund open', 'void open'],
+  ['two refunds of one payment meet', 'refund paid', 'refund paid more'],
+  ['a payment is refunded while its client is settled', 'refund paid', 'settle'],
+  ['a payment is refunded while its settlement is paid out', 'refund paid', 'pay'],
+  ['a payment is voided while its settlement is paid out', 'void paid', 'pay'],
+  ['two parts of a dispute are won', 'win', 'win a part'],
+  ['a dispute is won while its client is settled', 'win', 'settle'],
+  ['a dispute is won while a write-off is taken back', 'win', 'take a write-off back'],
+  ['the late row of a payment comes while it is refunded', 'late row', 'refund assumed'],
+  ['the late row of a payment comes while its client is settled', 'late row', 'settle'],
+  ['a settlement is paid out and marked failed', 'pay', 'fail'],
+  ['a settlement is paid out while the next is made', 'pay', 'settle'],
+  ['a settlement fails while the next is made', 'fail', 'settle'],
+  ['a settlement is re-credited while it fails', 'fail', 're-credit the next'],
+  ['two operators re-credit one settlement', 're-credit', 're-credit too'],
+  ['a settlement is re-credited while the next is made', 're-credit', 'settle'],
+  ['one adjustment is written by two operators', 'recover', 'recover again'],
+  ['two adjustments of one client are written', 'recover', 'recover more'],
+  ['an adjustment is written while its client is settled', 'recover', 'settle'],
+  ['a write-off is written while its client is settled', 'write off', 'settle'],
+  ['a client grows while it is settled', 'grow', 'settle'],
+  ['a client grows while a payment is posted', 'grow', 'post'],
+  ['the sweep and an operator settle one client', 'settle', 'trigger'],
+  ['two sweeps settle one client, by clocks that differ', 'settle', 'settle ahead'],
+]
+
+const TRIPLES: readonly (readonly [string, ...Name[]])[] = [
+  ['a frozen poster writes after two settlements', 'frozen post', 'settle', 'trigger'],
+  ['a client grows while a payment is posted and a settlement made', 'grow', 'post', 'settle'],
+  ['two operators re-credit while a settlement is made', 're-credit', 're-credit too', 'settle'],
+  ['a payment is posted and another settlement re-credited while one is made', 'post', 're-credit', 'settle'],
+  ['one settlement is paid out, marked failed and re-credited', 'pay', 'fail', 're-credit the next'],
+  ['one adjustment is written twice while a settlement is made', 'recover', 'recover again', 'settle'],
+  ['two parts of a dispute are won while a write-off is taken back', 'win', 'win a part', 'take a write-off back'],
+  ['a payment is posted and refunded while its client is settled', 'post', 'refund open', 'settle'],
+  ['a payment is posted and voided while its client is settled', 'post', 'void open', 'settle'],
+  ['a late row and a refund meet while their client is settled', 'late row', 'refund assumed', 'settle'],
+  ['two operators let a client grow while it is settled', 'grow', 'grow too', 'settle'],
+  ['a client grows between two settlements', 'grow', 'settle', 'trigger'],
+]
+
+const FOURS: readonly (readonly [string, ...Name[]])[] = [
+  ['a payment is posted and one refunded while a growing client is settled', 'post', 'refund paid', 'grow', 'settle'],
+  ['a sweep, a trigger, a re-credit and an adjustment meet', 'settle', 'trigger', 're-credit', 'recover'],
+  ['a payout, a refund, a won dispute and a settlement meet', 'pay', 'refund paid', 'win', 'settle'],
+  ['two frozen posters, a sweep and a trigger meet', 'frozen post', 'frozen post in shard 0', 'settle', 'trigger'],
+]
+
+const IN_RUNS: readonly (readonly [string, ...Name[]])[] = [
+  ['two sweeps sum one window over several runs', 'settle', 'settle too'],
+  ['a window is summed over several runs and at once, and a payment is posted', 'settle', 'settle at once', 'post'],
+  ['a frozen poster writes while a window is summed over several runs', 'frozen post', 'settle'],
+  ['a settlement is re-credited while a window is summed over several runs', 're-credit', 'settle'],
+  ['a client grows while its window is summed over several runs', 'grow', 'settle'],
+  ['two sweeps sum one window over several runs, beside a frozen poster', 'frozen post', 'settle', 'settle too'],
+]
+
+const BOUNDS = {
+  2: { preemptions: 2, partial: 1 },
+  3: { preemptions: 2, partial: 1 },
+  4: { preemptions: 2, partial: 0 },
+}
+
+/** All scenarios, on one busy client. */
+export const scenariosOf = (busy: BusyClient): readonly Scenario[] => {
+  const actions = actionsOn(busy)
+  const scenarioOf = ([name, ...names]: readonly [string, ...Name[]], steps?: HistorySteps): Scenario => ({
+    name,
+    actions: Object.fromEntries(names.map((action) => [action, actions[action]])),
+    ...(steps && { steps }),
+    bounds: BOUNDS[names.length as keyof typeof BOUNDS],
+  })
+  return [
+    ...[...PAIRS, ...TRIPLES, ...FOURS].map((scenario) => scenarioOf(scenario)),
+    ...IN_RUNS.map((scenario) => scenarioOf(scenario, SMALL_STEPS)),
+  ]
+}

@@ -1,0 +1,182 @@
+import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import type { HistorySteps } from '../../shared/stage-settings.ts'
+import { addMs, later, type Timestamp } from '../../shared/time.ts'
+import type { TableCall } from '../support/intercept-table.ts'
+import type { TestDeps } from '../support/test-deps.ts'
+import { hashOf } from './fingerprint.ts'
+import { type Base, nameOf } from './forked-view.ts'
+import { type PartialTable, partialTable, type Visible } from './partial-table.ts'
+import { processDeps } from './process-deps.ts'
+
+/** What an action waits with: one request to the table, or a time that passes. */
+export type Waiting = TableCall | { readonly name: 'sleep'; readonly ms: number }
+
+/** One thing that may happen next: a request of an action, or the rest of a transaction becoming visible. */
+export type Taken = {
+  readonly action: number | 'show'
+  readonly visible: Visible
+  readonly call: Waiting | undefined
+}
+
+export type Option = Taken & {
+  /** 1 for a switch away from an action that could go on. */
+  readonly preemptions: number
+  /** 1 for a transaction that does not become visible at once. */
+  readonly partial: number
+}
+
+export type Act = (deps: TestDeps) => Promise<unknown>
+
+/** Puts something between the actions and the table: a guard that is taken out. */
+export type Border = {
+  readonly requests?: (requests: TableRequests) => TableRequests
+  /** Sleeps let no time pass for transactions. */
+  readonly isSleepless?: true
+}
+
+export type Setting = {
+  readonly base: Base
+  readonly now: Timestamp
+  readonly actions: readonly Act[]
+  readonly border: Border
+  /** How long a sum reads: a small step makes one take several runs. */
+  readonly steps?: HistorySteps | undefined
+}
+
+export type Ran = {
+  readonly table: PartialTable
+  readonly now: Timestamp
+  /** Of each action the error it ended with. */
+  readonly errors: readonly unknown[]
+  readonly taken: readonly Taken[]
+}
+
+type Process = {
+  /** Of every answer so far, and when it came: what the action knows. */
+  known: number
+  readonly queue: { readonly call: Waiting; readonly run: (visible: Visible) => void }[]
+  ended: boolean
+}
+
+/** Everything that does not wait for the scheduler is done. */
+const quiet = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+const optionsOf = (processes: readonly Process[], current: number | undefined, isLate: boolean): readonly Option[] => {
+  const calls = processes.map(({ queue, ended }) => (ended ? undefined : queue[0]?.call))
+  const head = current === undefined ? undefined : calls[current]
+  const isFree = head === undefined || head.name === 'sleep'
+  const order = [...(head ? [current ?? 0] : []), ...processes.keys()]
+  const others = calls.filter((call) => call !== undefined).length > 1
+  const options = [...new Set(order)].flatMap((action): Option[] => {
+    const call = calls[action]
+    if (call === undefined) return []
+    const preemptions = isFree || action === current ? 0 : 1
+    const mayLag = call.name === 'transact' && call.steps.length > 1 && others
+    const visibles = mayLag ? (['all', 'first', 'last'] as const) : (['all'] as const)
+    return visibles.map((visible) => ({ action, visible, preemptions, partial: visible === 'all' ? 0 : 1, call }))
+  })
+  const show: Option = { action: 'show', visible: 'all', preemptions: isFree ? 0 : 1, partial: 0, call: undefined }
+  return isLate && options.length > 0 ? [...options, show] : options
+}
+
+/** The time that all actions share. It passes by their sleeps alone. */
+const sharedClock = (start: Timestamp) => {
+  const clock = { now: start }
+  return Object.assign(clock, {
+    until: (time: Timestamp) => {
+      clock.now = later(clock.now, time)
+    },
+  })
+}
+
+/**
+ * Runs the actions on one table. Each request of each action is held, and `choose` says which one is next; requests of one
+ * action keep their order. Undefined when it chooses none: the schedule is given up. Requests that are local do not wait: no other action could tell. A sleep ends when it is chosen: by then everything that was committed before it is visible.
+ */
+export const runSchedule = async (
+  { base, now, actions, border, steps }: Setting,
+  choose: (options: readonly Option[], state: () => string) => Option | undefined,
+  isLocal: (action: number, call: Waiting) => boolean = () => false,
+): Promise<Ran | undefined> => {
+  const table = partialTable(base)
+  const clock = sharedClock(now)
+  const processes = actions.map((): Process => ({ known: 0, queue: [], ended: false }))
+  const errors: unknown[] = actions.map(() => undefined)
+
+  const start = async (act: Act, at: number, process: Process): Promise<void> => {
+    const hold = <Answer>(call: Waiting, run: (visible: Visible) => Promise<Answer>): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        const noted = (answer: Answer) => {
+          process.known = hashOf(`${process.known} ${clock.now} ${JSON.stringify(answer)}`)
+          resolve(answer)
+        }
+        process.queue.push({ call, run: (visible) => void run(visible).then(noted, reject) })
+      })
+    const sleep = (ms: number): Promise<void> => {
+      const [end, before] = [addMs(clock.now, ms), new Set<TableChange>(table.late())]
+      process.known = hashOf(`${process.known} ${[...before].map(({ key }) => nameOf(key)).join()}`)
+      return hold({ name: 'sleep', ms }, async () => {
+        clock.until(end)
+        if (border.isSleepless !== true) table.show((change) => before.has(change))
+      })
+    }
+    const held = heldRequests(table, hold)
+    const deps = processDeps(at, { requests: border.requests?.(held) ?? held, now: () => clock.now, sleep, steps })
+    try {
+      await act(deps)
+    } catch (error) {
+      errors[at] = error
+    }
+    process.ended = true
+  }
+
+  for (const [at, process] of processes.entries()) void start(actions[at] as Act, at, process)
+  const taken: Taken[] = []
+  const run = (action: number, visible: Visible): void => {
+    const next = processes[action]?.queue.shift()
+    if (next === undefined) return
+    taken.push({ action, visible, call: next.call })
+    next.run(visible)
+  }
+  let current: number | undefined
+  const state = () => `${current} ${clock.now} ${processes.map(({ known }) => known).join()} ${table.state()}`
+  for (;;) {
+    await quiet()
+    const ownQueue = current === undefined ? [] : (processes[current]?.queue ?? [])
+    const alone = ownQueue.findIndex(({ call }) => current === undefined || !isLocal(current, call))
+    const local = alone === -1 ? ownQueue.length : alone
+    if (current !== undefined && local > 0) {
+      for (let at = 0; at < local; at++) run(current, 'all')
+      continue
+    }
+    const options = optionsOf(processes, current, table.late().length > 0)
+    if (options.length === 0) break
+    const next = choose(options, state)
+    if (next === undefined) return undefined
+    if (next.action === 'show') {
+      taken.push({ action: 'show', visible: 'all', call: undefined })
+      table.show()
+    } else {
+      current = next.action
+      run(current, next.visible)
+    }
+  }
+  if (processes.some(({ ended }) => !ended)) throw new Error('an action waits for something else than the table')
+  table.show()
+  return { table, now: clock.now, errors, taken }
+}
+
+type Hold = <Answer>(call: Waiting, run: (visible: Visible) => Promise<Answer>) => Promise<Answer>
+
+const heldRequests = (table: PartialTable, hold: Hold): TableRequests => {
+  const real = table.requestsWith('all')
+  return {
+    get: (key, some) => hold({ name: 'get', keys: [key] }, () => real.get(key, some)),
+    batchGet: (keys, reads) => hold({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
+    query: (query) => hold({ name: 'query', query }, () => real.query(query)),
+    write: (step) => hold({ name: step.kind, steps: [step] }, () => real.write(step)),
+    transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
+    isContention: real.isContention,
+  }
+}

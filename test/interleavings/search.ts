@@ -1,0 +1,96 @@
+import { type Option, type Ran, runSchedule, type Setting, type Taken } from './scheduler.ts'
+import { sharedKeys } from './shared-keys.ts'
+
+/** What one schedule may have at most. */
+export type Bounds = { readonly preemptions: number; readonly partial: number; readonly schedules: number }
+
+export type Violation = { readonly problems: readonly string[]; readonly taken: readonly Taken[] }
+
+export type Found = {
+  readonly schedules: number
+  /** Every schedule within the other bounds was run. */
+  readonly isWhole: boolean
+  /** The first one ends the search. */
+  readonly violation: Violation | undefined
+}
+
+type Judge = (ran: Ran) => Promise<readonly string[]>
+
+/** Choices by their number among the options; what comes after them takes the first option. */
+type Prefix = { readonly chosen: readonly number[]; readonly preemptions: number; readonly partial: number }
+
+const permutations = (of: readonly number[]): readonly (readonly number[])[] =>
+  of.length === 0
+    ? [[]]
+    : of.flatMap((first) => permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]))
+
+/** The actions one after another, in every order. */
+const serially = async (setting: Setting): Promise<readonly (readonly Taken[])[]> => {
+  const schedules: (readonly Taken[])[] = []
+  for (const order of permutations([...setting.actions.keys()])) {
+    const placeOf = ({ action }: Option) => (action === 'show' ? order.length : order.indexOf(action))
+    const ran = await runSchedule(setting, (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0])
+    if (ran) schedules.push(ran.taken)
+  }
+  return schedules
+}
+
+/** Whether a state was met before at no higher cost: what follows from it was, or will be, looked at from there. */
+const seenStates = () => {
+  const seen = new Map<string, (readonly [number, number])[]>()
+  return ({ preemptions, partial }: Prefix, state: string): boolean => {
+    const costs = seen.get(state) ?? []
+    if (costs.some(([p, l]) => p <= preemptions && l <= partial)) return true
+    seen.set(state, [...costs, [preemptions, partial]])
+    return false
+  }
+}
+
+/**
+ * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
+ * does). An action goes on until it ends or sleeps, except where a schedule has a preemption.
+ */
+export const search = async (setting: Setting, judge: Judge, bounds: Bounds): Promise<Found> => {
+  const shared = sharedKeys(await serially(setting))
+  const waiting: Prefix[][] = Array.from({ length: bounds.preemptions + bounds.partial + 1 }, () => [])
+  waiting[0]?.push({ chosen: [], preemptions: 0, partial: 0 })
+  let violation: Violation | undefined
+  let schedules = 0
+  const isSeen = seenStates()
+
+  const run = async (prefix: Prefix): Promise<void> => {
+    const chosen: number[] = []
+    const choose = (options: readonly Option[], state: () => string): Option | undefined => {
+      const at = chosen.length
+      const take = prefix.chosen[at] ?? 0
+      if (at >= prefix.chosen.length) {
+        if (isSeen(prefix, state())) return undefined
+        for (const [other, { preemptions, partial }] of options.entries()) {
+          const next = {
+            chosen: [...chosen, other],
+            preemptions: prefix.preemptions + preemptions,
+            partial: prefix.partial + partial,
+          }
+          if (other === 0 || next.preemptions > bounds.preemptions || next.partial > bounds.partial) continue
+          waiting[next.preemptions + next.partial]?.push(next)
+        }
+      }
+      chosen.push(take)
+      return options[take]
+    }
+    const ran = await runSchedule(setting, choose, shared.isLocal)
+    schedules++
+    if (ran === undefined) return
+    const problems = await judge(ran)
+    if (problems.length > 0) violation = { problems, taken: ran.taken }
+  }
+
+  for (const bucket of waiting) {
+    for (let prefix = bucket.pop(); prefix !== undefined; prefix = bucket.pop()) {
+      if (schedules >= bounds.schedules) return { schedules, isWhole: false, violation }
+      await run(prefix)
+      if (violation) return { schedules, isWhole: false, violation }
+    }
+  }
+  return { schedules, isWhole: true, violation }
+}
