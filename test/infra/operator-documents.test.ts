@@ -179,7 +179,6 @@ describe('docs/operations.md', () => {
     expect(matches(operations, /for index in ([a-z -]+); do/g)).toStrictEqual([
       Object.keys(TABLE_SCHEMA.indexes).join(' '),
     ])
-    expect(operations).toContain(`StreamViewType=${TABLE_SCHEMA.stream}`)
     expect(operations).toContain(`AttributeName=${TABLE_SCHEMA.ttl}`)
     expect(most).toBe('{"MaxWriteRequestUnits":20000}')
     expect(operations).toContain('MaxWriteRequestUnits=20000')

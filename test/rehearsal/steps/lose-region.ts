@@ -28,7 +28,6 @@ const makeTable = async (): Promise<void> => {
         KeySchema,
         Projection,
       })),
-      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },
     }),
   )
 }
