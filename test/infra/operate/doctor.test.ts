@@ -148,7 +148,7 @@ describe('the doctor', () => {
   })
 
   it.each([
-    ['gateway-prod-check-due-deliveries', 'none'],
+    ['gateway-prod-sweep-settlements', 'none'],
     ['gateway-prod-api-create-payment', '240'],
   ])('sees that %s was stopped, whether the stage reserves for it or not', async (FunctionName, expected) => {
     prod.aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })

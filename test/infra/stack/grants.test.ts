@@ -209,12 +209,12 @@ describe('news of a payment', () => {
     },
   )
 
-  it('is told by no other function, besides those that send a delivery again or a test', () => {
+  it('is told by no other function: besides them a worker puts its attempts, and operators send again and test', () => {
     const mayPut = MANIFEST.flatMap(({ name }) =>
       permissionsOf('dev', name).includes('dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*') ? [name] : [],
     )
 
-    expect(mayPut.filter((name) => !BRING_NEWS.includes(name))).toStrictEqual(['send-test-event', 'redeliver'])
+    expect(mayPut.filter((name) => !BRING_NEWS.includes(name))).toStrictEqual(['deliver-webhook', 'send-test-event', 'redeliver'])
   })
 })
 
