@@ -214,7 +214,11 @@ describe('news of a payment', () => {
       permissionsOf('dev', name).includes('dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*') ? [name] : [],
     )
 
-    expect(mayPut.filter((name) => !BRING_NEWS.includes(name))).toStrictEqual(['deliver-webhook', 'send-test-event', 'redeliver'])
+    expect(mayPut.filter((name) => !BRING_NEWS.includes(name))).toStrictEqual([
+      'deliver-webhook',
+      'send-test-event',
+      'redeliver',
+    ])
   })
 })
 
