@@ -80,7 +80,7 @@ const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] 
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
   {
     packages: /^@aws-sdk\/\w+-dynamodb$/,
-    files: /^shared\/runtime\/(aws\/dynamodb-[a-z]+|stream-handler)\.ts$/,
+    files: /^shared\/runtime\/aws\/dynamodb-[a-z]+\.ts$/,
   },
   { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]

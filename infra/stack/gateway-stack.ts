@@ -62,7 +62,7 @@ export class GatewayStack extends Stack {
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
     if (stage.domain) new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })
     if (stage.deployment === 'canary') new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
-    new EventSources(this, 'EventSources', { stage, table, queues, functions })
+    new EventSources(this, 'EventSources', { stage, queues, functions })
     new Schedules(this, 'Schedules', { stage, queues, functions })
 
     this.watched = watchedStack({ stage, queues, api: httpApi.api })

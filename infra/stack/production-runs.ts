@@ -1,6 +1,6 @@
 /**
  * Runs at a time that `prod` sets aside, by function name (`reservedConcurrency` in infra/stack/stage.ts). Of
- * `accountConcurrency`; the rest stays for announcing, looking after things and operators. Raise them with it.
+ * `accountConcurrency`; the rest stays for schedules and operators. Raise them with it.
  */
 export const PRODUCTION_RUNS: Readonly<Record<string, number>> = {
   // While the provider is slow each create holds its environment for up to 22 s: unbounded, they would take them all.

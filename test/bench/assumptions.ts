@@ -8,7 +8,6 @@ export const ASSUMPTIONS = {
   billedMs: {
     'api-create-payment': 900,
     'receive-provider-callback': 400,
-    'fan-out-events': 40,
     'deliver-webhook': 300,
     'api-get-payment': 30,
     'check-due-work': 400,

@@ -56,7 +56,7 @@ describe('the measured flows', () => {
   })
 
   it('find nothing to write in an idle minute, and pay for looking', () => {
-    expect(measured.idleRuns[0]).toMatchObject({ functionName: 'check-due-work', writes: 0, reads: 25 })
+    expect(measured.idleRuns[0]).toMatchObject({ functionName: 'check-due-work', writes: 0, reads: 17 })
   })
 })
 
@@ -116,13 +116,13 @@ describe('requests to the stage’s key', () => {
       keyRequests(withResources('gateway', 'AWS::SQS::Queue', queues).gateway).busy
     const queue = { QueueName: 'gateway-prod-webhooks' }
 
-    // fan-out-events, deliver-webhook itself, two workers of due work and merchants send; deliver-webhook receives.
-    expect(busy(queue) - busy()).toBeCloseTo(11 * fiveMinutes, 3)
-    expect(busy({ ...queue, KmsDataKeyReusePeriodSeconds: 3_600 }) - busy()).toBeCloseTo(11 * 730, 3)
+    // Seven that bring news, deliver-webhook itself, a worker of due work and merchants send; deliver-webhook receives.
+    expect(busy(queue) - busy()).toBeCloseTo(19 * fiveMinutes, 3)
+    expect(busy({ ...queue, KmsDataKeyReusePeriodSeconds: 3_600 }) - busy()).toBeCloseTo(19 * 730, 3)
   })
 
-  it('come idle from the schedules and from the reader of the stream', () => {
-    // check-due-work, fan-out-events and the sync all the time, the sweep and the audit each day.
-    expect(keyRequests(templates.gateway).idle).toBeCloseTo(3 * fiveMinutes + (2 * 730) / 24)
+  it('come idle from the schedules', () => {
+    // check-due-work and the sync all the time, the sweep and the audit each day.
+    expect(keyRequests(templates.gateway).idle).toBeCloseTo(2 * fiveMinutes + (2 * 730) / 24)
   })
 })

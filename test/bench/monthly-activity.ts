@@ -58,9 +58,9 @@ const TABLE_KEY_SECONDS = 300
 const DATA_KEY_SECONDS = 300
 
 /**
- * Requests to the stage's key in a month, of those that do not grow with payments. `idle`: schedules run, and Lambda reads
- * the table's stream. `busy`: every role is at work. A queue takes two for each role that sends and one for each that
- * receives, as often as it takes a new data key (docs.aws.amazon.com: AWSSimpleQueueService, sqs-key-management).
+ * Requests to the stage's key in a month, of those that do not grow with payments. `idle`: schedules run. `busy`: every
+ * role is at work. A queue takes two for each role that sends and one for each that receives, as often as it takes a new
+ * data key (docs.aws.amazon.com: AWSSimpleQueueService, sqs-key-management).
  */
 export const keyRequests = (gateway: Pick<StackTemplate, 'ofType'>): Readonly<Record<'idle' | 'busy', number>> => {
   if (gateway.ofType('AWS::KMS::Key').length === 0) return { idle: 0, busy: 0 }
@@ -72,7 +72,7 @@ export const keyRequests = (gateway: Pick<StackTemplate, 'ofType'>): Readonly<Re
     return 2 * busyOf(senders, seconds) + busyOf(receivers, seconds)
   })
   const table = own.filter((spec) => Object.keys(spec.table).length > 0)
-  const idle = table.filter(({ trigger: { kind } }) => kind === 'schedule' || kind === 'stream')
+  const idle = table.filter(({ trigger: { kind } }) => kind === 'schedule')
   return {
     idle: busyOf(idle, TABLE_KEY_SECONDS),
     busy: queues.reduce((sum, one) => sum + one, busyOf(table, TABLE_KEY_SECONDS)),

@@ -23,9 +23,7 @@ const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'kind cause': Object.entries(SUSPENSE_CAUSES).flatMap(([kind, causes]) => each(causes, [kind])),
   operation: each(PROVIDER_OPERATIONS.map(({ name }) => name)),
   triggered_by: each(Object.keys(TRIGGERS)),
-  function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue' || kind === 'stream').map(({ name }) => [
-    `${BENCH_STAGE}-${name}`,
-  ]),
+  function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue').map(({ name }) => [`${BENCH_STAGE}-${name}`]),
 }
 
 const metricsIn = (metric: keyof typeof METRICS, fixed: Readonly<Record<string, string>>): readonly string[] =>

@@ -26,7 +26,7 @@ type Reason = readonly [rule: string, reason: Reasons[string]]
 
 const ALL_FUNCTIONS = /^Functions\/[\w-]+\/Function\/Resource$/
 const ALL_ROLES = /^(Functions\/[\w-]+|Canary|WebhookEgress\/FlowLogs)\/Role\/Resource$/
-const DEAD_LETTERS = /^Queues\/([\w-]+\/Dead|stream|schedules)\/Queue\/Resource$/
+const DEAD_LETTERS = /^Queues\/([\w-]+\/Dead|schedules)\/Queue\/Resource$/
 
 /** In every stage and with every option. */
 const EVERYWHERE: Reasons = {
@@ -38,14 +38,11 @@ const EVERYWHERE: Reasons = {
     /^(Provider\/(Secret|Callback)|Origin\/Secret)\/Resource$/,
     'The provider makes its key and token, and CloudFront holds the origin secret: docs/operations.md, section 4.',
   ],
-  'AwsSolutions-SQS3': [
-    DEAD_LETTERS,
-    'It is a dead-letter queue: of the stream, or of runs that nothing takes up again.',
-  ],
+  'AwsSolutions-SQS3': [DEAD_LETTERS, 'It is a dead-letter queue itself.'],
   'Serverless-SQSRedrivePolicy': [DEAD_LETTERS, 'It is a dead-letter queue: nothing reads it but an operator.'],
   'Serverless-LambdaDLQ': [
     ALL_FUNCTIONS,
-    'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue or stream.',
+    'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue.',
   ],
   'Serverless-LambdaEventSourceMappingDestination': [
     /^EventSources\/(deliver-webhook(-slow)?|settle-client|check-due-\w+|audit-client|sync-slices)\/Resource$/,

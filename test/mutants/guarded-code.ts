@@ -13,11 +13,11 @@ const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   [/^shared\/client\/(authenticate|api-key|api-key-store|key-use-store)\.ts$/, 'secrets'],
   [/^shared\/runtime\/(origin-guard|withheld|env-credentials|aws\/secrets-manager)\.ts$/, 'secrets'],
   [/^shared\/(webhook|event)\//, 'delivery'],
-  [/^shared\/runtime\/(queue-handler|stream-handler|aws\/sns-alerts|aws\/sqs-queues)\.ts$/, 'delivery'],
+  [/^shared\/runtime\/(queue-handler|aws\/sns-alerts|aws\/sqs-queues)\.ts$/, 'delivery'],
   [/^shared\/(client|operator|inquiry)\/|^shared\/(page|ids)\.ts$/, 'tenancy'],
   [/^shared\/table\/(keys|list-items|list-merged-items|merged-pages|query-pages)\.ts$/, 'tenancy'],
   [/^shared\/runtime\/(api-handler|admin-handler|http-handler|http-envelope|schedule-handler)\.ts$/, 'tenancy'],
-  [/^functions\/(api|admin|callback|queue|schedule|stream)\//, 'tenancy'],
+  [/^functions\/(api|admin|callback|queue|schedule)\//, 'tenancy'],
   [/^shared\/(payment|ledger|settlement|reversal|sync|suspense|audit|books|due-work|provider|table)\//, 'money'],
   [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table|joined-reads)/, 'money'],
 ]

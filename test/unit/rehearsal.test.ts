@@ -32,7 +32,7 @@ describe('the judgement on a rehearsal', () => {
   it('names a function that was never heard, unless its role lets it ask nothing', () => {
     const but = (silent: string) => ALL.filter(({ principal }) => !principal.endsWith(`gateway-dev-${silent}`))
 
-    expect(judgementOn(but('check-due-events')).silent).toStrictEqual(['check-due-events'])
+    expect(judgementOn(but('check-due-deliveries')).silent).toStrictEqual(['check-due-deliveries'])
     expect(judgementOn(but('api-not-found')).silent).toStrictEqual([])
   })
 })

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 
-/** What an operator can have done. What a queue or the stream starts takes messages, which nobody writes by hand. */
+/** What an operator can have done. What a queue starts takes messages, which nobody writes by hand. */
 export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as const).flatMap((kind) =>
   MANIFEST.filter(({ trigger }) => trigger.kind === kind),
 )

@@ -1,27 +1,26 @@
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
-import { type EventSourceMappingConfiguration, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda'
-import { type FunctionSpec, functionName, type QueueSource, queuesOf } from '../../../functions/function-spec.ts'
+import {
+  type EventSourceMappingConfiguration,
+  type LambdaClient,
+  ListEventSourceMappingsCommand,
+} from '@aws-sdk/client-lambda'
+import { functionName, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import type { AwsClients } from '../check/aws-clients.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { runCheck } from '../check/run-check.ts'
 
-/**
- * Whether what waits in queues and in the table's stream is read, and how. CloudFormation compares no event sources, and
- * goes on knowing the former stream of a table that was restored.
- */
-export const checkEventSources = async (
-  { dynamodb, lambda }: Pick<AwsClients, 'dynamodb' | 'lambda'>,
-  stage: DeployedStage,
-): Promise<readonly Finding[]> => {
-  const table = stackNameOf(stage)
+/** Whether what waits in queues is read, and how. CloudFormation compares no event sources. */
+export const checkEventSources = async (lambda: LambdaClient, stage: DeployedStage): Promise<readonly Finding[]> => {
+  const { name: stageName, providerCallsPerMinute } = stage.settings
   const readers = MANIFEST.flatMap((spec) => {
-    const sources = sourcesOf(spec, stage).map((source) => ({ ...source, name: nameIn(table, source.queue) }))
-    return sources.map(async ({ name, queue, batchSize, maxConcurrency }, at) =>
+    const sources = queuesOf(spec.trigger, providerCallsPerMinute).map((source) => ({
+      ...source,
+      name: `${stackNameOf(stage)}-${source.queue}`,
+    }))
+    return sources.map(async ({ name, batchSize, maxConcurrency }, at) =>
       runCheck(`event source ${name}`, async () => {
-        const FunctionName = functionName(stage.settings.name, spec)
+        const FunctionName = functionName(stageName, spec)
         const { EventSourceMappings: all = [] } = await lambda.send(
           new ListEventSourceMappingsCommand({ FunctionName }),
         )
@@ -29,10 +28,9 @@ export const checkEventSources = async (
         const isStray = (source: string | undefined) => at === 0 && !sources.some((own) => own.name === source)
         const found = all.filter((one) => queueNameOf(one) === name || isStray(queueNameOf(one)))
         if (found.length === 0) return wrong(`event source ${name}`, 'is missing', REMEDY)
-        const source = queue === undefined ? await streamOf(dynamodb, table) : name
         return found.map((one) =>
           comparison(`event source ${name}`, [
-            ['source', source, queue === undefined ? one.EventSourceArn : queueNameOf(one)],
+            ['source', name, queueNameOf(one)],
             ['state', 'Enabled', one.State],
             ['batch size', batchSize, one.BatchSize],
             ['most concurrency', maxConcurrency, one.ScalingConfig?.MaximumConcurrency],
@@ -45,22 +43,9 @@ export const checkEventSources = async (
   return (await Promise.all(readers)).flat()
 }
 
-/** What should start a function by itself: its queues, or the stream, which is no queue. */
-const sourcesOf = (
-  { trigger }: FunctionSpec,
-  { settings }: DeployedStage,
-): readonly (Partial<QueueSource> & { readonly batchSize: number })[] =>
-  trigger.kind === 'stream' ? [{ batchSize: trigger.batchSize }] : queuesOf(trigger, settings.providerCallsPerMinute)
-
-const nameIn = (table: string, queue: string | undefined): string => (queue === undefined ? table : `${table}-${queue}`)
-
 const queueNameOf = ({ EventSourceArn }: EventSourceMappingConfiguration) => EventSourceArn?.split(':').at(-1)
 
-const streamOf = async (dynamodb: AwsClients['dynamodb'], TableName: string): Promise<string | undefined> =>
-  (await dynamodb.send(new DescribeTableCommand({ TableName }))).Table?.LatestStreamArn
-
-const REMEDY =
-  'make it as infra/stack/triggers/event-sources.ts says; after a restore: docs/operations.md, "7. Restoring the table in place", step 7'
+const REMEDY = 'make it as infra/stack/triggers/event-sources.ts says'
 
 type Setting = string | number | undefined
 

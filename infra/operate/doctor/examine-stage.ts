@@ -37,7 +37,7 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     checkProvider(examination, outputOf(stack, 'ApiUrl')),
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
     runCheck('account concurrency', () => checkAccountConcurrency(aws.lambda, stage)),
-    runCheck('event sources', () => checkEventSources(aws, stage)),
+    runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
     checkWatch(examination),
     stage.front === 'cloudfront' ? checkFront(examination) : [],

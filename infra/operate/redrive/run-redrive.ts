@@ -11,7 +11,7 @@ const USAGE = `npm run redrive -- --stage NAME [--queue NAME] [--peek | --purge-
 Without --queue: every dead-letter queue and how many messages wait in it.
 With one: moves its messages back to the queue they came from and follows until it is done.
   --peek               show a few messages' ids, and delete nothing
-  --purge-confirmed    delete what has no queue to go back to (stream records, failed invocations); you looked first
+  --purge-confirmed    delete what has no queue to go back to (failed runs of schedules); you looked first
   --per-second N       messages a second, 1 to 500; 20 when not given
   --help, -h           this text
 Exit code: 0 done, 1 not done, 2 called wrongly.`
@@ -32,10 +32,8 @@ export const DEAD_LETTERS = new Map([
   ['sync', undefined],
   ['audits', undefined],
   ['due-payments', undefined],
-  ['due-events', undefined],
   ['due-deliveries', undefined],
   ['due-alerts', undefined],
-  ['stream', 'positions in the stream, not events: check-due-work announces every event. Cause: log of fan-out-events'],
   ['schedules', 'runs that failed or never began: the next one saw the same work. Cause: log of the function'],
 ])
 
@@ -112,7 +110,7 @@ const showSome = async ({ sqs, url: QueueUrl }: Queue): Promise<0> => {
   return 0
 }
 
-/** Ids of entities, and where in the stream: fields whose names end in `id`, two levels deep. A body may hold anything else. */
+/** Ids of entities: fields whose names end in `id`, two levels deep. A body may hold anything else. */
 const idsIn = (body: string): readonly string[] => {
   try {
     return fieldsOf(JSON.parse(body))

@@ -115,23 +115,14 @@ const secretGrants = (access: SecretAccess, { stage, provider }: GrantedResource
   }
 }
 
-/** Lambda reads queues and streams in the function's name. */
-const triggerGrants = ({ trigger }: FunctionSpec, { table, queues }: GrantedResources): PolicyStatement[] => {
+/** Lambda reads queues in the function's name. */
+const triggerGrants = ({ trigger }: FunctionSpec, { queues }: GrantedResources): PolicyStatement[] => {
   switch (trigger.kind) {
     case 'queue':
       return allow(
         ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
         queuesOf(trigger).map(({ queue }) => queues.byName[queue].queue.queueArn),
       )
-    case 'stream':
-      return [
-        ...allow(
-          ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
-          // The stream's own name is the time at which it was enabled.
-          [`${table.tableArn}/stream/*`],
-        ),
-        ...allow(['sqs:SendMessage'], [queues.deadStreamRecords.queueArn]),
-      ]
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
     // API Gateway and EventBridge are allowed by the function's own policy, operators by theirs.

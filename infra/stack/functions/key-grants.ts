@@ -48,12 +48,11 @@ const keyUses = (spec: FunctionSpec): Readonly<Record<Service, readonly string[]
   secretsmanager: spec.secrets.flatMap((access) => SECRET_USES[access]),
 })
 
-const tableUses = ({ table, trigger }: FunctionSpec): readonly string[] => {
+const tableUses = ({ table }: FunctionSpec): readonly string[] => {
   if (WRITES.some((action) => table[action])) return WRITE_TABLE
   const reads = table.indexes !== undefined || TABLE_ACTIONS.some((action) => table[action])
-  return reads || trigger.kind === 'stream' ? READ_TABLE : []
+  return reads ? READ_TABLE : []
 }
 
 /** By its own code, or by Lambda in its name when it gives up on what started it. */
-const isSender = ({ sends, trigger: { kind } }: FunctionSpec): boolean =>
-  sends.length > 0 || kind === 'stream' || kind === 'schedule'
+const isSender = ({ sends, trigger: { kind } }: FunctionSpec): boolean => sends.length > 0 || kind === 'schedule'

@@ -55,7 +55,6 @@ export class GatewayTable extends Construct {
       ),
       billing: dynamodb.Billing.onDemand(maximum),
       ...(warmThroughput && { warmThroughput }),
-      dynamoStream: dynamodb.StreamViewType[TABLE_SCHEMA.stream],
       timeToLiveAttribute: TABLE_SCHEMA.ttl,
       pointInTimeRecoverySpecification: {
         pointInTimeRecoveryEnabled: true,

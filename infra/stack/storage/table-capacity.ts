@@ -26,7 +26,7 @@ export const carriedUnits = ({
 /**
  * Throws on a stage whose API lets in more payments than its table carries: what is too much must be refused by API
  * Gateway (429, nothing begun) and not by DynamoDB (500, half done). What comes after a payment is paced by its creation:
- * money is credited once for each, and events and deliveries wait in stream and queue.
+ * money is credited once for each, and deliveries wait in their queue.
  */
 export const assertCarried = (stage: DeployedStage): void => {
   const { requestsPerSecond, burst } = throttleOf(stage, CREATE_ROUTE)

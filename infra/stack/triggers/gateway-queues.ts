@@ -86,17 +86,14 @@ export class QueueWithDeadLetters extends Construct {
 /** Every queue of the gateway. */
 export class GatewayQueues extends Construct {
   readonly byName: Readonly<Record<QueueName, QueueWithDeadLetters>>
-  /** Positions in the stream of events that could not be fanned out; the due work of their rows takes over. */
-  readonly deadStreamRecords: sqs.Queue
   /** Runs of schedules that failed, came too late or could not be started; the next run does what they left. */
   readonly deadRuns: sqs.Queue
 
   constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
     const encrypted = { stage, key }
-    const prefix = `gateway-${stage.settings.name}`
-    this.byName = byQueue((name) => new QueueWithDeadLetters(this, name, encrypted))
-    this.deadStreamRecords = new DeadLetterQueue(this, 'stream', { ...encrypted, name: `${prefix}-stream-dead` }).queue
-    this.deadRuns = new DeadLetterQueue(this, 'schedules', { ...encrypted, name: `${prefix}-schedules-dead` }).queue
+    const name = `gateway-${stage.settings.name}-schedules-dead`
+    this.byName = byQueue((queue) => new QueueWithDeadLetters(this, queue, encrypted))
+    this.deadRuns = new DeadLetterQueue(this, 'schedules', { ...encrypted, name }).queue
   }
 }

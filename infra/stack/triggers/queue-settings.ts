@@ -29,7 +29,6 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   audits: HANDED_OUT_ONCE,
   // Whatever a worker leaves is handed out again within a minute.
   'due-payments': HANDED_OUT_ONCE,
-  'due-events': HANDED_OUT_ONCE,
   'due-deliveries': HANDED_OUT_ONCE,
   'due-alerts': HANDED_OUT_ONCE,
 }

@@ -1,11 +1,6 @@
-import { marshall } from '@aws-sdk/util-dynamodb'
-import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { PaymentIdSchema } from '../../../shared/ids.ts'
-import { toItem } from '../../../shared/table/attributes.ts'
-import { eventKey } from '../../../shared/table/keys.ts'
 import { filledIn } from '../../support/hostile-values.ts'
 import { RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -72,13 +67,6 @@ const queueInvocation = async (queue: string, { deps, client }: World): Promise<
   return { event: messageOf({ delivery_id, attempt: 1, client_id, endpoint_id }), answers: NO_FAILURES }
 }
 
-const streamInvocation = async ({ deps, names }: World): Promise<Invocation> => {
-  const row = await deps.table.get(eventKey(v.parse(PaymentIdSchema, names['$succeeded']), 'payment.succeeded'))
-  if (!row) throw new Error('the payment has no event')
-  const record = { dynamodb: { SequenceNumber: '1', NewImage: marshall(toItem(row), { removeUndefinedValues: true }) } }
-  return { event: { Records: [record] }, answers: NO_FAILURES }
-}
-
 const SCHEDULED: Readonly<Record<string, object>> = {
   // The two that nobody paid in the world's days.
   'check-due-work': { payment: 2 },
@@ -95,8 +83,6 @@ export const anInvocation = async (spec: FunctionSpec, world: World): Promise<In
       return httpInvocation(spec, world)
     case 'queue':
       return queueInvocation(spec.trigger.queue, world)
-    case 'stream':
-      return streamInvocation(world)
     case 'schedule':
       return { event: {}, answers: SCHEDULED[spec.name] ?? { scheduled: 'by nothing known here' } }
     case 'operator':

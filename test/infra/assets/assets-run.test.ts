@@ -237,7 +237,7 @@ onDynamoDb('the assets of the stack, called once', () => {
     expect(output).not.toContain(PROVIDER_KEY)
   })
 
-  it('reach their queue: an event of the stream leaves a message for its delivery', async () => {
+  it('reach their queue: a delivery that is sent again leaves a message', async () => {
     const QueueUrl = local.get(`AWS::SQS::Queue ${TABLE}-webhooks`)
     const received = await emulator.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
 

@@ -97,12 +97,12 @@ describe('nothing is left unwatched', () => {
   it('of the account: the runs that the stage’s reservations leave to all others', () => {
     const reserved = Object.values(deployedStage(STAGE).reservedConcurrency ?? {}).reduce(
       (sum, runs) => sum + runs,
-      1 + 66,
+      1 + 50,
     )
 
     expect(alarms.find(({ id }) => id === 'concurrency-near-limit')).toMatchObject({
       metrics: [{ name: 'UnreservedConcurrentExecutions', dimensions: {} }],
-      // check-due-work, which must not overlap, is the one more; 66 look at what it hands out.
+      // check-due-work, which must not overlap, is the one more; 50 look at what it hands out.
       threshold: Math.floor(0.8 * (deployedStage(STAGE).accountConcurrency - reserved)),
     })
   })

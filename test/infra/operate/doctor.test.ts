@@ -1,5 +1,4 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -10,7 +9,7 @@ import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { awsRefusal } from './aws-refusal.ts'
-import { type ExaminedStage, examinedStage, STREAM_ARN } from './examined-stage.ts'
+import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
 let prod: ExaminedStage
 
@@ -36,11 +35,9 @@ describe('the doctor', () => {
       'provider key for payment requests',
       'functions',
       'account concurrency',
-      'event source gateway-prod',
       'event source gateway-prod-webhooks',
       'event source gateway-prod-webhooks-slow',
       'event source gateway-prod-due-payments',
-      'event source gateway-prod-due-events',
       'event source gateway-prod-due-deliveries',
       'event source gateway-prod-due-alerts',
       'event source gateway-prod-settlements',
@@ -151,7 +148,7 @@ describe('the doctor', () => {
   })
 
   it.each([
-    ['gateway-prod-fan-out-events', 'none'],
+    ['gateway-prod-sweep-settlements', 'none'],
     ['gateway-prod-api-create-payment', '240'],
   ])('sees that %s was stopped, whether the stage reserves for it or not', async (FunctionName, expected) => {
     prod.aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
@@ -191,19 +188,6 @@ describe('the doctor', () => {
     expect(await prod.notOk()).toMatchObject(
       names.map((name) => ({ what: `event source ${name}`, state: 'wrong', detail: 'is missing' })),
     )
-  })
-
-  it('sees a stream that is no longer the table’s, as after a restore', async () => {
-    prod.aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { LatestStreamArn: 'arn:the-new-one' } })
-
-    expect(await prod.notOk()).toMatchObject([
-      {
-        what: 'event source gateway-prod',
-        state: 'wrong',
-        detail: `source is ${STREAM_ARN}, should be arn:the-new-one`,
-        todo: expect.stringContaining('docs/operations.md, "7. Restoring the table in place", step 7'),
-      },
-    ])
   })
 
   it('sees in time that the certificate by which the API knows its front ends', async () => {

@@ -5,7 +5,6 @@ import {
   DescribeStacksCommand,
   DetectStackDriftCommand,
 } from '@aws-sdk/client-cloudformation'
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -24,16 +23,17 @@ import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
 
-export const STREAM_ARN = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/any/stream/2026'
-
 /** A synthesised event source as Lambda would answer it. */
 const mappingsIn = ({ ofType }: StackTemplate) =>
   ofType('AWS::Lambda::EventSourceMapping').map(({ properties: { EventSourceArn, FunctionName, ...settings } }) => {
-    const queue = /^<(.+)>\.Arn$/.exec(String(EventSourceArn))?.[1]
-    const source = queue === undefined ? STREAM_ARN : `arn:aws:sqs:ap-southeast-3:000000000000:${queue}`
+    const queue = String(EventSourceArn).replace(/^<(.+)>\.Arn$/, '$1')
     return {
       FunctionName: String(FunctionName).slice(1, -1),
-      mapping: { ...(settings as { BatchSize: number }), State: 'Enabled', EventSourceArn: source },
+      mapping: {
+        ...(settings as { BatchSize: number }),
+        State: 'Enabled',
+        EventSourceArn: `arn:aws:sqs:ap-southeast-3:000000000000:${queue}`,
+      },
     }
   })
 
@@ -41,7 +41,6 @@ const mappingsIn = ({ ofType }: StackTemplate) =>
 const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => {
   const aws = {
     cloudFormation: mockClient(CloudFormationClient),
-    dynamodb: mockClient(DynamoDBClient),
     lambda: mockClient(LambdaClient),
     secretsManager: mockClient(SecretsManagerClient),
     sns: mockClient(SNSClient),
@@ -61,7 +60,6 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
     .resolvesOnce({ ...detection, DetectionStatus: 'DETECTION_IN_PROGRESS' })
     .resolves({ ...detection, DetectionStatus: 'DETECTION_COMPLETE' })
   aws.cloudFormation.on(DescribeStackResourceDriftsCommand).resolves({ StackResourceDrifts: [] })
-  aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { LatestStreamArn: STREAM_ARN } })
   aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
   for (const { properties } of template.ofType('AWS::Lambda::Function')) {
     const { FunctionName, ReservedConcurrentExecutions: runs } = properties

@@ -90,7 +90,7 @@ describe('npm run redrive', () => {
 
     expect(code).toBe(0)
     expect(text).toMatch(/^webhooks: 2 waiting$/m)
-    expect(text).toMatch(/^stream: 2 waiting$/m)
+    expect(text).toMatch(/^schedules: 2 waiting$/m)
     expect(sqs.commandCalls(StartMessageMoveTaskCommand)).toHaveLength(0)
   })
 
@@ -161,14 +161,14 @@ describe('npm run redrive', () => {
     expect(text).toContain(String.raw`Z  event_id=\u001b[2J\u000ax\u202e`)
   })
 
-  it('moves no stream records, says what has happened instead, and deletes them only when told', async () => {
-    const told = await redrive('--stage', 'prod', '--queue', 'stream')
-    expect(told).toMatchObject({ code: 1, text: expect.stringContaining('check-due-work announces every event') })
+  it('moves no runs of schedules, says what has happened instead, and deletes them only when told', async () => {
+    const told = await redrive('--stage', 'prod', '--queue', 'schedules')
+    expect(told).toMatchObject({ code: 1, text: expect.stringContaining('the next one saw the same work') })
     expect(sqs.commandCalls(PurgeQueueCommand)).toHaveLength(0)
 
-    expect((await redrive('--stage', 'prod', '--queue', 'stream', '--purge-confirmed')).code).toBe(0)
+    expect((await redrive('--stage', 'prod', '--queue', 'schedules', '--purge-confirmed')).code).toBe(0)
     expect(sqs.commandCalls(PurgeQueueCommand).map(({ args: [{ input }] }) => input)).toStrictEqual([
-      { QueueUrl: 'https://sqs/gateway-prod-stream-dead' },
+      { QueueUrl: 'https://sqs/gateway-prod-schedules-dead' },
     ])
     expect(sqs.commandCalls(StartMessageMoveTaskCommand)).toHaveLength(0)
   })
@@ -200,7 +200,7 @@ describe('npm run redrive', () => {
     [[], 'name the stage with --stage NAME'],
     [['--stage', 'prod', '--queue', 'no-such'], 'there is no such dead-letter queue'],
     [['--stage', 'prod', '--purge-confirmed'], '--purge-confirmed needs --queue NAME'],
-    [['--stage', 'prod', '--queue', 'stream', '--peek', '--purge-confirmed'], 'not both'],
+    [['--stage', 'prod', '--queue', 'schedules', '--peek', '--purge-confirmed'], 'not both'],
     [['--stage', 'prod', '--per-second', '0'], '--per-second must be'],
   ])('ends with 2 when called as %j, and says why', async (argv, message) => {
     const { code, text } = await redrive(...argv)

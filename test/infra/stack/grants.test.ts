@@ -110,13 +110,6 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
       return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].flatMap((action) =>
         queuesOf(trigger).map(({ queue }) => `sqs:${action} on <gateway-${stage}-${queue}>.Arn`),
       )
-    case 'stream':
-      return [
-        ...['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-          (action) => `dynamodb:${action} on <gateway-${stage}>.Arn/stream/*`,
-        ),
-        `sqs:SendMessage on <gateway-${stage}-stream-dead>.Arn`,
-      ]
     case 'schedule':
       return [`sqs:SendMessage on <gateway-${stage}-schedules-dead>.Arn`]
     case 'http':
@@ -187,6 +180,45 @@ describe('permissions of the functions', () => {
     const origin = isHttp(spec) ? ['secretsmanager:GetSecretValue on <gateway/prod/origin>'] : []
 
     expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated), ...origin].toSorted())
+  })
+})
+
+/** Who may hear of a payment from the provider, and change it. */
+const BRING_NEWS = [
+  'api-create-payment',
+  'api-cancel-payment',
+  'receive-provider-callback',
+  'refresh-payment',
+  'check-due-payments',
+  'sync-provider-transactions',
+  'sync-slices',
+]
+
+describe('news of a payment', () => {
+  it.each(BRING_NEWS)(
+    '%s may tell endpoints of it: it reads them, puts deliveries, and sends to both lanes',
+    (name) => {
+      expect(permissionsOf('dev', name)).toStrictEqual(
+        expect.arrayContaining([
+          'dynamodb:Query on <gateway-dev>.Arn of ENDPOINTS#*',
+          'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
+          'sqs:SendMessage on <gateway-dev-webhooks>.Arn',
+          'sqs:SendMessage on <gateway-dev-webhooks-slow>.Arn',
+        ]),
+      )
+    },
+  )
+
+  it('is told by no other function: besides them a worker puts its attempts, and operators send again and test', () => {
+    const mayPut = MANIFEST.flatMap(({ name }) =>
+      permissionsOf('dev', name).includes('dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*') ? [name] : [],
+    )
+
+    expect(mayPut.filter((name) => !BRING_NEWS.includes(name))).toStrictEqual([
+      'deliver-webhook',
+      'send-test-event',
+      'redeliver',
+    ])
   })
 })
 

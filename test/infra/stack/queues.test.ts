@@ -3,10 +3,10 @@ import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type Properties, synthesised } from '../../support/stack-template.ts'
 
-const DUE_QUEUES = ['due-payments', 'due-events', 'due-deliveries', 'due-alerts'] as const
+const DUE_QUEUES = ['due-payments', 'due-deliveries', 'due-alerts'] as const
 const WORK_QUEUES = ['webhooks', 'webhooks-slow', 'settlements', 'sync', 'audits', ...DUE_QUEUES] as const
-/** Not behind a queue: of the stream, and of runs that the clock starts. */
-const OTHER_DEAD = ['stream-dead', 'schedules-dead'] as const
+/** Behind no queue: of runs that the clock starts. */
+const DEAD_RUNS = 'schedules-dead'
 
 const DAY_SECONDS = 86_400
 
@@ -26,9 +26,9 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
         return Statement
       })
 
-  it('are those of work with their dead-letter queues, and those of stream and schedules', () => {
+  it('are those of work with their dead-letter queues, and that of the schedules', () => {
     expect([...queues.keys()].toSorted()).toStrictEqual(
-      [...WORK_QUEUES, ...WORK_QUEUES.map((name) => `${name}-dead`), ...OTHER_DEAD].toSorted(),
+      [...WORK_QUEUES, ...WORK_QUEUES.map((name) => `${name}-dead`), DEAD_RUNS].toSorted(),
     )
   })
 
@@ -49,8 +49,8 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
     })
   })
 
-  it.each(OTHER_DEAD)('%s keeps what was set aside for two weeks, and is the dead-letter queue of no queue', (name) => {
-    expect(queues.get(name)).toMatchObject({
+  it(`${DEAD_RUNS} keeps what was set aside for two weeks, and is the dead-letter queue of no queue`, () => {
+    expect(queues.get(DEAD_RUNS)).toMatchObject({
       MessageRetentionPeriod: 14 * DAY_SECONDS,
       RedriveAllowPolicy: { redrivePermission: 'denyAll' },
     })

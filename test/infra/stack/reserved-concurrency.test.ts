@@ -8,7 +8,7 @@ import { stageWith } from '../../support/stage-options.ts'
 
 /** Of an account whose limit nobody has raised, but which is not new. */
 const ACCOUNT_LIMIT = 1_000
-/** What Lambda itself insists on is 100; the stream, schedules and operators need room too. */
+/** What Lambda itself insists on is 100; schedules and operators need room too. */
 const LEFT_FOR_OTHERS = 200
 
 const reservedIn = (stage: Parameters<typeof synthesised>[0]) =>

@@ -83,7 +83,7 @@ describe('npm run admin', () => {
     },
   )
 
-  it.each(['settle-client', 'deliver-webhook', 'fan-out-events', 'api-create-payment'])(
+  it.each(['settle-client', 'deliver-webhook', 'api-create-payment'])(
     'does not start %s, which takes no input of an operator',
     async (name) => {
       expect(await uncalled(name, '--payload', '{"Records":[]}')).toMatchObject({ code: 2 })

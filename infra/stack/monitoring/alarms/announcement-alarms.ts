@@ -52,31 +52,19 @@ const deliveriesFailing = ({ our }: Watched): AlarmSpec => {
   }
 }
 
-const failures = ({ our }: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'deliveries-abandoned',
-    severity: 'ticket',
-    summary: 'Deliveries failed eight times over two hours and were given up.',
-    impact: 'merchants who were never told of payments, until they are sent again.',
-    measure: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),
-    when: { atLeast: 10, minutes: 60, periods: 1 },
-    because:
-      'Each abandoned one is announced by itself on the alert topic; ten in an hour are an endpoint that is gone.',
-  },
-  {
-    id: 'fan-out-failing',
-    severity: 'ticket',
-    summary: 'Events could not be handed to all endpoints of their merchant.',
-    impact: 'merchants, who are told minutes later, by due work.',
-    measure: our('FanOutFailures', OVERALL, 'Sum'),
-    when: { atLeast: 5, minutes: 5, periods: 2, outOf: 3 },
-    because: 'Each is tried again by the stream and then by due work; several in five minutes are not chance.',
-  },
-]
+const deliveriesAbandoned = ({ our }: Watched): AlarmSpec => ({
+  id: 'deliveries-abandoned',
+  severity: 'ticket',
+  summary: 'Deliveries failed eight times over two hours and were given up.',
+  impact: 'merchants who were never told of payments, until they are sent again.',
+  measure: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),
+  when: { atLeast: 10, minutes: 60, periods: 1 },
+  because: 'Each abandoned one is announced by itself on the alert topic; ten in an hour are an endpoint that is gone.',
+})
 
 /** From paid to announced: are merchants told? */
 export const announcementAlarms = (watched: Watched): readonly AlarmSpec[] => [
   ...times(watched),
   deliveriesFailing(watched),
-  ...failures(watched),
+  deliveriesAbandoned(watched),
 ]

@@ -20,11 +20,6 @@ const late = (
 
 /** The net under everything: what must be looked at by a certain time, and whether anything looks. */
 export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
-  late('events-late', 'page', our('EventsLate', OVERALL, 'Maximum'), 5, {
-    summary: 'Events wait to be handed on, minutes after due work should have done it.',
-    impact: 'merchants, who are not told of payments at all.',
-    because: 'Milliseconds. A lost event is due two minutes after it fired and is handed on within a minute of that.',
-  }),
   late('alerts-late', 'ticket', our('AlertsLate', OVERALL, 'Maximum'), 15, {
     summary: 'Alerts to operators wait to be published.',
     impact: 'operators, who do not know of money in suspense or of deliveries given up.',
@@ -33,7 +28,7 @@ export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   late('deliveries-late', 'page', our('DeliveriesLate', OVERALL, 'Maximum'), 10, {
     summary: 'Deliveries are overdue and their messages do not arrive.',
     impact: 'merchants, who are told of payments late or not at all.',
-    because: 'Milliseconds beyond the two minutes a message has. A backlog of webhooks shows here first.',
+    because: 'Milliseconds beyond the minute that a message has. A backlog of webhooks shows here first.',
   }),
   late('payment-checks-late', 'page', our('PaymentChecksLate', OVERALL, 'Maximum'), 15, {
     summary: 'Pending payments are not checked when they should be.',
@@ -45,7 +40,7 @@ export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     id: 'due-work-not-running',
     severity: 'page',
     summary: 'Nothing has looked after due work for ten minutes.',
-    impact: 'everyone whose callback, event or message is lost: nothing repairs it.',
+    impact: 'everyone whose callback or message is lost: nothing repairs it.',
     measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
     when: { below: 1, minutes: 5, periods: 2 },
     because: 'It runs every minute. EventBridge may be late by one, a deployment by two; not by ten.',

@@ -20,7 +20,7 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
     impact: group.impact,
     measure: groupSum(watched, group, 'Throttles'),
     when: { atLeast: 10, minutes: 5, periods: 2, outOf: 3 },
-    because: 'Queues and streams repeat a few by themselves. Two starts a minute of a single run are no flood.',
+    because: 'Queues repeat a few by themselves. Two starts a minute of a single run are no flood.',
   },
 ]
 
@@ -29,7 +29,7 @@ const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec =
   id: 'concurrency-near-limit',
   severity: 'page',
   summary: 'Functions without a reservation run almost as often at once as the account lets them.',
-  impact: 'whoever needs one of them, once the limit is met: those who read, schedules, announcements.',
+  impact: 'whoever needs one of them, once the limit is met: those who read, and schedules.',
   measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
   when: { above: Math.floor(0.8 * (accountConcurrency - reservedRuns)), minutes: 1, periods: 3, outOf: 5 },
   because:
@@ -38,22 +38,12 @@ const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec =
 
 /** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
 export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => {
-  const readsStream = functionNameOf(watched, ({ trigger }) => trigger.kind === 'stream')
   const sendsToItself = functionNameOf(
     watched,
     ({ recursive, callsMerchants }) => recursive === true && callsMerchants === true,
   )
   return [
     ...FUNCTION_GROUPS.flatMap((group) => groupAlarms(watched, group)),
-    {
-      id: 'stream-behind',
-      severity: 'ticket',
-      summary: 'The table’s stream is read minutes behind its writes.',
-      impact: 'merchants, who are told of payments by due work, minutes late.',
-      measure: awsMetric('AWS/Lambda', 'IteratorAge', { FunctionName: readsStream }, 'Maximum'),
-      when: { above: 120_000, minutes: 1, periods: 5 },
-      because: 'Milliseconds. From two minutes on due work does the same work, so nothing is lost, but twice is done.',
-    },
     {
       id: 'retries-dropped',
       severity: 'page',

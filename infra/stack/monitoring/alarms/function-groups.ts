@@ -41,13 +41,6 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     has: isCallback,
   },
   {
-    id: 'announcements',
-    functions: 'The function that hands events to endpoints',
-    impact: 'merchants, who are told minutes later, by due work.',
-    severity: 'ticket',
-    has: ({ trigger }) => trigger.kind === 'stream',
-  },
-  {
     id: 'deliveries',
     functions: 'The function that delivers webhooks',
     impact: 'merchants, who are told of payments late.',
@@ -73,7 +66,7 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'due-work',
     functions: 'Functions that look at what is due',
-    impact: 'everyone whose callback, event or message is lost, if it goes on.',
+    impact: 'everyone whose callback or message is lost, if it goes on.',
     severity: 'ticket',
     has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue.startsWith('due-'),
   },

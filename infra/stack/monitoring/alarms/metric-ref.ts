@@ -47,7 +47,6 @@ export const AWS_METRICS = {
     Throttles: ['FunctionName'],
     Invocations: ['FunctionName'],
     Duration: ['FunctionName'],
-    IteratorAge: ['FunctionName'],
     RecursiveInvocationsDropped: ['FunctionName'],
     UnreservedConcurrentExecutions: [],
   },

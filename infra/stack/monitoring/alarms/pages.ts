@@ -32,7 +32,6 @@ export const PAGES: readonly Page[] = [
       'deliveries-late',
       'deliveries-crashing',
       'deliveries-throttled',
-      'events-late',
       'retries-dropped',
     ],
   },

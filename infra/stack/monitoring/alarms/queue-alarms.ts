@@ -21,7 +21,6 @@ const IMPACTS: Readonly<Record<string, string>> = {
   'settlements-dead': 'a merchant who is not settled, and not paid out, until the message is moved back.',
   'sync-dead': 'nobody: the schedule does the same work every five minutes.',
   'audits-dead': 'nobody yet: the books of a merchant are not audited until tomorrow.',
-  'stream-dead': 'merchants, until due work hands their events on, minutes later.',
   'schedules-dead': 'merchants, until the next run of the schedule: a day later if it was the sweep.',
 }
 

@@ -2,11 +2,11 @@ import type { AlarmSpec } from './alarm-spec.ts'
 import { type Formula, OVERALL, sumOf } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
-/** Of every function that works on messages or records. */
+/** Of every function that works on messages. */
 export const failedMessages = ({ our, functions }: Watched): Formula =>
   sumOf(
     functions
-      .filter(({ spec }) => spec.trigger.kind === 'queue' || spec.trigger.kind === 'stream')
+      .filter(({ spec }) => spec.trigger.kind === 'queue')
       .map(({ functionName }) => our('FailedMessages', { function: functionName }, 'Sum')),
   )
 
@@ -33,7 +33,7 @@ export const writeAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'messages-failing',
     severity: 'ticket',
-    summary: 'Workers cannot finish messages or stream records and meet them again.',
+    summary: 'Workers cannot finish messages and meet them again.',
     impact: 'the merchants of those messages: announcements and settlements are late.',
     measure: failedMessages(watched),
     when: { atLeast: 5, minutes: 5, periods: 3, outOf: 4 },

@@ -23,7 +23,6 @@ const own = (watched: Watched): readonly Graph[] => {
     line('calls refused by the provider', our('CallsRefused', OVERALL, 'Sum')),
     line('callbacks refused', our('CallbacksRefused', OVERALL, 'Sum')),
     line('messages failed', failedMessages(watched)),
-    line('fan-outs failed', our('FanOutFailures', OVERALL, 'Sum')),
     line('alerts failed', our('AlertFailures', OVERALL, 'Sum')),
     line('due work failed', our('DueWorkFailures', OVERALL, 'Sum')),
   ]
@@ -33,7 +32,6 @@ const own = (watched: Watched): readonly Graph[] => {
     line('clients swept', our('SweptClients', OVERALL, 'Sum')),
     line('sync', our('SyncRuns', OVERALL, 'Sum')),
     line('sync cut short', our('SyncsIncomplete', OVERALL, 'Sum')),
-    line('events repaired', our('EventsRepaired', OVERALL, 'Sum')),
     line('deliveries repaired', our('DeliveriesRepaired', OVERALL, 'Sum')),
   ]
   return [
@@ -42,20 +40,14 @@ const own = (watched: Watched): readonly Graph[] => {
   ]
 }
 
-const queues = ({ queues: byName, functions: all }: Watched): readonly Graph[] => {
+const queues = ({ queues: byName }: Watched): readonly Graph[] => {
   const byQueue = (name: 'ApproximateAgeOfOldestMessage' | 'ApproximateNumberOfMessagesVisible') =>
     Object.entries(byName).map(([queue, QueueName]) =>
       line(queue, awsMetric('AWS/SQS', name, { QueueName }, 'Maximum')),
     )
-  const behind = all
-    .filter(({ spec }) => spec.trigger.kind === 'stream')
-    .map(({ spec, functionName: FunctionName }) =>
-      line(spec.name, awsMetric('AWS/Lambda', 'IteratorAge', { FunctionName }, 'Maximum')),
-    )
   return [
     graph('Oldest message', 'seconds', byQueue('ApproximateAgeOfOldestMessage')),
     graph('Messages that wait', 'messages', byQueue('ApproximateNumberOfMessagesVisible')),
-    graph('Table’s stream: behind', 'milliseconds', behind),
   ]
 }
 
@@ -107,7 +99,7 @@ const table = (watched: Watched): readonly Graph[] => {
 /** What money moves on: looked at once the first row says that it does not. */
 export const machineRows = (watched: Watched): readonly DashboardRow[] => [
   { heading: 'API', graphs: [...api(watched), ...own(watched)] },
-  { heading: 'Queues and stream', graphs: queues(watched) },
+  { heading: 'Queues', graphs: queues(watched) },
   { heading: 'Functions', graphs: functions(watched) },
   { heading: 'Table', graphs: table(watched) },
 ]

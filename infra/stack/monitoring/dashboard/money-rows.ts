@@ -48,7 +48,6 @@ const left = ({ our, deadLetterQueues }: Watched): readonly Graph[] => {
   ]
   return [
     graph('Oldest due work', 'minutes late', [
-      line('events', inMinutes(our('EventsLate', OVERALL, 'Maximum'))),
       line('alerts', inMinutes(our('AlertsLate', OVERALL, 'Maximum'))),
       line('deliveries', inMinutes(our('DeliveriesLate', OVERALL, 'Maximum'))),
       line('payment checks', inMinutes(our('PaymentChecksLate', OVERALL, 'Maximum'))),

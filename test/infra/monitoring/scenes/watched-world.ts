@@ -5,7 +5,6 @@ import { functionName } from '../../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../../functions/manifest.ts'
 import { handler as dueAlerts } from '../../../../functions/queue/check-due-alerts.ts'
 import { handler as dueDeliveries } from '../../../../functions/queue/check-due-deliveries.ts'
-import { handler as dueEvents } from '../../../../functions/queue/check-due-events.ts'
 import { handler as duePayments } from '../../../../functions/queue/check-due-payments.ts'
 import { handler as checkDueWork } from '../../../../functions/schedule/check-due-work.ts'
 import type { Deps } from '../../../../shared/deps.ts'
@@ -54,7 +53,7 @@ export const watchedWorld = (stage = WATCHED_STAGE): WatchedWorld => {
 
 type Batches = (event: never, context: never) => Promise<unknown>
 
-/** Hands a batch to a queue's or the stream's real handler, as Lambda does. */
+/** Hands a batch to a queue's real handler, as Lambda does. */
 export const handOver = (
   handler: { readonly withDeps: (deps: Deps) => Batches },
   deps: Deps,
@@ -72,7 +71,6 @@ const contextOf = (worker: string) => {
 /** The functions that look at what is due. */
 export const DUE_WORKERS = [
   ['check-due-payments', duePayments],
-  ['check-due-events', dueEvents],
   ['check-due-deliveries', dueDeliveries],
   ['check-due-alerts', dueAlerts],
 ] as const

@@ -2,19 +2,10 @@ import { handler as auditClient } from '../../../../functions/queue/audit-client
 import { handler as deliverWebhook } from '../../../../functions/queue/deliver-webhook.ts'
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
 import { handler as syncSlices } from '../../../../functions/queue/sync-slices.ts'
-import { handler as fanOutEvents } from '../../../../functions/stream/fan-out-events.ts'
-import { streamRecord } from '../../../../infra/local/emulators/memory-table/stream-record.ts'
 import { addMs, MINUTE_MS } from '../../../../shared/time.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
-import {
-  drainQueue,
-  FAILED,
-  messageFor,
-  storedDelivery,
-  storedEndpoint,
-  storedEvent,
-} from '../../../support/webhook-builders.ts'
-import { asMessage, DUE_WORKERS, handOver, runDueWork, type Scene, type WatchedWorld } from './watched-world.ts'
+import { drainQueue, FAILED, messageFor, storedDelivery, storedEndpoint } from '../../../support/webhook-builders.ts'
+import { asMessage, DUE_WORKERS, handOver, runDueWork, type Scene } from './watched-world.ts'
 
 const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
   const { deliveryId: delivery_id, attempt, clientId: client_id, endpointId: endpoint_id } = messageFor(delivery)
@@ -34,15 +25,6 @@ const abandonedDelivery: Scene = async ({ deps }) => {
   await drainQueue(deps)
 }
 
-const fanOutWithoutQueue: Scene = async ({ deps }) => {
-  const { clientId } = await storedEndpoint(deps)
-  await storedEvent(deps, { clientId })
-  const change = deps.changes.at(-1)
-  if (!change) throw new Error('no event was written')
-  const queues = { send: async () => Promise.reject(new Error('no queue')) }
-  await handOver(fanOutEvents, { ...deps, queues }, [streamRecord(change)], 'fan-out-events')
-}
-
 const UNREADABLE = [asMessage('not a message of ours')]
 
 /** Nobody can read what every worker gets. */
@@ -52,7 +34,6 @@ const unreadableMessages: Scene = async ({ deps }) => {
   await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
   await handOver(auditClient, deps, UNREADABLE, 'audit-client')
   for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
-  await handOver(fanOutEvents, deps, [{ dynamodb: { SequenceNumber: '1' } }], 'fan-out-events')
 }
 
 export const unsettled: Scene = async ({ deps }) => {
@@ -66,19 +47,10 @@ const failingDeliveries: Scene = async (world) => {
   await abandonedDelivery(world)
 }
 
-const later = async ({ deps }: WatchedWorld, minutes: number) => {
-  deps.clock.advance(minutes * 60)
+const lostMessage: Scene = async ({ deps }) => {
+  await storedDelivery(deps, await storedEndpoint(deps))
+  deps.clock.advance(15 * 60)
   await runDueWork(deps)
-}
-
-const lostEvent: Scene = async (world) => {
-  await storedEvent(world.deps)
-  await later(world, 10)
-}
-
-const lostMessage: Scene = async (world) => {
-  await storedDelivery(world.deps, await storedEndpoint(world.deps))
-  await later(world, 15)
 }
 
 /** By the alarm that must see it. */
@@ -86,10 +58,8 @@ export const WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
   'announcements-slow': announcedLate,
   'announcements-late': announcedLate,
   'deliveries-abandoned': abandonedDelivery,
-  'fan-out-failing': fanOutWithoutQueue,
   'messages-failing': unreadableMessages,
   'deliveries-failing': failingDeliveries,
-  'events-late': lostEvent,
   'deliveries-late': lostMessage,
 }
 
