@@ -25,6 +25,8 @@ const FIXED =
     ' ',
   )
 const ATTEMPTS_A_ROUND = 8
+/** How long due work leaves a new delivery to its message. */
+const LOOKED_AT_MS = 60_000
 /** Each attempt says itself when it was made; it is noted that much later at most. */
 const LATE_MS = DAY_MS
 
@@ -67,6 +69,10 @@ const whenNew: readonly Rule<Write>[] = [
       after['event_type'] !== 'gateway.test' && !endpoints.some((one) => wants(one, text(after, 'event_type'))),
   ],
   ['is made for an endpoint that is switched off', ({ is, endpoints }) => is === 'scheduled' && !endpoints.some(isOn)],
+  [
+    'is new, and due work looks for its message late',
+    ({ is, after }) => is === 'scheduled' && ms(after, 'due_at') > ms(after, 'next_attempt_at') + LOOKED_AT_MS,
+  ],
   ['has no bytes to send', ({ after }) => after['payment_id'] === undefined && after['body'] === undefined],
 ]
 
