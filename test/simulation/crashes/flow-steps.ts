@@ -182,17 +182,19 @@ export const abandoned = async (play: Play): Promise<string> => {
 export const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
   requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 
-/** What is due of a kind, as it waits for its workers, which stand still. */
-export const handedOut = (queue: QueueName, prepare: (play: Play) => Promise<unknown>) => async (play: Play) => {
-  await prepare(play)
-  const { world } = play
-  world.paused.add(queue)
-  await drive(world, invoke(world, 'check-due-work', {}))
-  const messages = world.queues[queue].receive({ max: 10, nowMs: world.scheduler.nowMs() })
-  if (messages.length !== 1) throw new Error(`${messages.length} slots were handed out`)
-  world.paused.delete(queue)
-  return sqsEvent(messages)
-}
+/** What is due of a kind, as it waits for its workers, which stand still. It is in so many slots; the first is given. */
+export const handedOut =
+  (queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) =>
+  async (play: Play) => {
+    await prepare(play)
+    const { world } = play
+    world.paused.add(queue)
+    await drive(world, invoke(world, 'check-due-work', {}))
+    const messages = world.queues[queue].receive({ max: 10, nowMs: world.scheduler.nowMs() })
+    if (messages.length !== slots) throw new Error(`${messages.length} slots were handed out`)
+    world.paused.delete(queue)
+    return sqsEvent(messages.slice(0, 1))
+  }
 
 /** A credited payment whose row the provider settles meanwhile. */
 export const unposted = async (play: Play): Promise<void> => {

@@ -167,7 +167,11 @@ export const FLOWS: readonly Flow[] = [
   flow('cancel, past its time', expired, cancel, retryCancel),
   flow('expiry, behind a cancel that failed', handedOut('due-payments', cancelFailed), duePayments),
   flow('lost callback', handedOut('due-payments', later(paid, 86_401_000)), duePayments),
-  flow('messages that were not sent', handedOut('due-deliveries', later(unsent, 61_000)), run('check-due-deliveries')),
+  flow(
+    'messages that were not sent',
+    handedOut('due-deliveries', later(unsent, 61_000), 2),
+    run('check-due-deliveries'),
+  ),
   flow('deliver', scheduled, run('deliver-webhook')),
   flow('deliver, refused by the merchant', refusedByMerchant, run('deliver-webhook')),
   flow('deliver, to an endpoint that hangs', hungAtMerchant, run('deliver-webhook')),

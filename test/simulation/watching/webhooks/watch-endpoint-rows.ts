@@ -60,7 +60,7 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     }
     if (before === undefined && after?.['action'] !== undefined && key.pk.startsWith('AUDIT#'))
       records.set(key.pk.slice('AUDIT#'.length), after)
-    if (!key.pk.startsWith('ENDPOINTS#') || before?.['slow_since'] !== undefined || !after?.['slow_since']) return
+    if (!key.sk.startsWith('ENDPOINT#') || before?.['slow_since'] !== undefined || !after?.['slow_since']) return
     markedMs.set(idOf(key), world.scheduler.nowMs())
   })
 
@@ -79,6 +79,8 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
       const write: Write = { ...row, before, isOperator: ['update-endpoint', 'delete-endpoint'].includes(worker.name) }
       for (const what of broken(whenChanged, write)) tell(id, what)
       if (write.isOperator) once(() => recordProblems(records.get(id), write).forEach((what) => tell(id, what)))
+      // Of what was deleted the mark counts no more.
+      if (key.sk.startsWith('GONE#')) return
       const [was, is] = [before['slow_since'], after['slow_since']]
       const met = answers.get(worker)?.get(id) ?? []
       if (was !== undefined && is === undefined) {
