@@ -65,6 +65,21 @@ describe('a message that was not sent', () => {
   })
 })
 
+describe('queues that take one message in ten for an hour', () => {
+  it('have everything told within ten minutes of their recovery', async () => {
+    const { play, world, pass, pay, states } = await startShop()
+
+    world.faults = { ...NO_FAULTS, queueSendFails: 0.9 }
+    await pay(PAYMENTS)
+    await pass(HOUR_MS)
+    expect(states()).toContain('scheduled')
+    world.faults = NO_FAULTS
+    await pass(10 * MINUTE_MS)
+
+    expect([states(), play.seen.problems]).toStrictEqual([['succeeded'], []])
+  })
+})
+
 describe('queues that cannot be reached for an hour', () => {
   it('have everything told within ten minutes of their return, each once', async () => {
     const { play, world, pass, pay, deliveries, states } = await startShop()

@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Condition } from '../../../shared/table/condition.ts'
-import { text } from '../../support/recount/books.ts'
+import { amount, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 
@@ -32,7 +32,7 @@ export const watchDeliveries = (world: World): void => {
       meet(world, 'a delivery begins another round')
       if (world.acting?.name === 'redeliver') meet(world, 'an operator sends a delivery again')
     }
-    if (world.acting?.name === 'check-due-deliveries' && after['resends'] !== before['resends'])
+    if (world.acting?.name === 'check-due-deliveries' && amount(after, 'resends') > amount(before, 'resends'))
       meet(
         world,
         sent.has(key.pk)

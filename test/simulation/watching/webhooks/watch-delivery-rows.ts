@@ -90,10 +90,7 @@ const betweenAttempts: readonly Rule<Write>[] = [
   [
     'is put off before its time',
     ({ was, is, before, after, nowMs, apartMs }) =>
-      was === is &&
-      after['due_at'] !== undefined &&
-      before?.['due_at'] !== after['due_at'] &&
-      ms(before, 'due_at') > nowMs + apartMs,
+      was === is && ms(after, 'due_at') > ms(before, 'due_at') && ms(before, 'due_at') > nowMs + apartMs,
   ],
   ['has ended and ends otherwise', ({ was, is }) => was !== is && was !== 'scheduled' && is !== 'scheduled'],
   ['ends without an attempt', ({ was, is }) => was === 'scheduled' && ['succeeded', 'abandoned'].includes(is)],
