@@ -83,13 +83,13 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   const secrets = await openSecrets(data)
   const depsFor = localDeps({ clock, table, ...queueing, secrets, providerUrl: doors.provider.url, log })
   const host = hostFunctions(handlers, { stage: LOCAL_STAGE.name, depsFor, log })
-  const sources = await startEventSources({ host, clock, table, ...queueing, streamPosition: data?.streamPosition })
+  const sources = startEventSources({ host, clock, ...queueing })
   started.defer(() => within(DRAIN_MS, [doors.api.close(DRAIN_MS), doors.lambda.close(DRAIN_MS), sources.close()]))
 
   options.onProgress?.('a demo merchant')
   demoClient = await seedDemoClient({ host, inboxUrl: doors.merchant.url, ...(data && { file: data.demoClient }) })
   options.signal?.throwIfAborted()
-  const story = startStory({ clock, log, table })
+  const story = startStory({ clock, log })
   started.defer(() => story.close())
   const { urls } = doors
   open({ host, alerts: queueing.alerts, story, about: { urls, provider_key: PROVIDER_KEY, client: demoClient } })

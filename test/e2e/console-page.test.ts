@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await press(page, 'Jump 5 days')
     await told(page, 'jumped to')
     await press(page, 'Read the provider’s transactions')
-    await told(page, 'fee is final')
+    await eventually(async () => expect(await merchant.payment(id)).toMatchObject({ fee_status: 'actual' }))
     await press(page, 'Sweep')
     await told(page, 'is to be paid out')
     await picture(page, 'console-money')

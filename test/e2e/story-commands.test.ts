@@ -52,7 +52,10 @@ describe('npm run pay and npm run watch', () => {
       out: expect.stringMatching(/^The customer paid/),
     })
 
-    const own = new RegExp(`^\\S+ \\S+  payment +${id.slice(0, 8)}  paid: Rp 100,000 \\(heard by callback\\)$`, 'm')
+    const own = new RegExp(
+      `^\\S+ \\S+  payment +${id.slice(0, 8)}  paid by BCA \\(heard by callback\\); 1 webhook to send$`,
+      'm',
+    )
     await eventually(() => expect(watch.out()).toMatch(own))
     await eventually(() => expect(watch.out()).toMatch(/answered 200 in/))
     watch.end()

@@ -1,6 +1,6 @@
 ------------------------------ MODULE deliver ------------------------------
 (*
-One event on its way to one endpoint: fan-out, workers with messages, due work, operators who send it again.
+One event on its way to one endpoint: the commit, workers with messages, due work, operators who send it again.
 
 What it abstracts: a round has Most attempts instead of eight, and a wait passes whenever it likes. A message is there or
 not; it may come twice, to two workers at once, or be lost. A claim runs out whenever it likes, whoever holds it, which
@@ -12,8 +12,9 @@ EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
   Workers, Operators, Nobody, Most, MostRounds, MostDeaths,
+  EventIsNew,         \* announcementOf in shared/payment/announcement.ts, or OnePost breaks
   DeliveryIsNew,      \* insertDelivery in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
-  EventEndsLast,      \* fanOutEvent in shared/webhook/delivery/fan-out-event.ts, or NothingIsForgotten breaks
+  BornDue,            \* newDelivery in shared/webhook/delivery/new-delivery.ts, or NothingIsForgotten breaks
   ScheduledIsDue,     \* schedule in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
   MessagesComeAgain,  \* checkOverdueDelivery in shared/webhook/delivery/check-overdue-delivery.ts, or Ends breaks
   ClaimIsFree,        \* unclaimed in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
@@ -27,7 +28,7 @@ CONSTANTS
   PutOffIsFreed       \* freeWaitingAlert in shared/webhook/delivery/begin-round.ts, or AlertIsDue breaks
 
 VARIABLES
-  event,    \* whether due work still has the event
+  event,    \* whether it is committed
   row,      \* the delivery's item
   message,  \* whether a message of the next attempt is on its way
   worker,   \* where each worker stands, and what it has read
@@ -45,12 +46,13 @@ Symmetry == Permutations(Workers) \union Permutations(Operators)
 Numbers == 1..((Most + 1) * MostRounds)
 NoRow == [status |-> "none", attempts |-> 0, roundStart |-> 0, claim |-> Nobody, isOver |-> FALSE, isReady |-> FALSE,
           unlisted |-> FALSE, due |-> "none", moved |-> 0, rounds |-> 0]
-Born == [NoRow EXCEPT !.status = "scheduled", !.isReady = TRUE, !.unlisted = TRUE, !.due = "delivery", !.rounds = 1]
+Born == [NoRow EXCEPT !.status = "scheduled", !.isReady = TRUE, !.unlisted = TRUE, !.rounds = 1,
+                        !.due = IF BornDue THEN "delivery" ELSE "none"]
 Idle == [pc |-> "idle", token |-> Nobody, number |-> 0, roundStart |-> 0, unlisted |-> FALSE, ok |-> FALSE]
 Finished == {"succeeded", "abandoned"}
 
 Init ==
-  /\ event = "due" /\ row = NoRow /\ message = FALSE
+  /\ event = FALSE /\ row = NoRow /\ message = FALSE
   /\ worker = [w \in Workers |-> Idle]
   /\ late = [w \in Workers |-> Idle]
   /\ operator = [o \in Operators |-> [pc |-> "idle", read |-> NoRow]]
@@ -59,23 +61,27 @@ Init ==
   /\ untold = {} /\ freed = {} /\ deaths = 0
 
 -----------------------------------------------------------------------------
-(* Fan-out: by the stream, whose records may come twice, and by due work while the event is due *)
+(* The commit: the event, and its delivery if the endpoint wants it, in one transaction that anybody may try again *)
 
-Insert ==
-  /\ row.status = "none" \/ ~DeliveryIsNew
-  /\ row' = Born
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+Commit ==
+  /\ EventIsNew => ~event
+  /\ event' = TRUE
+  /\ \/ row' = Born
+     \/ UNCHANGED row
+  /\ UNCHANGED <<message, worker, late, operator, posts, results, untold, freed, deaths>>
 
+(* Its messages leave after that, or never do. *)
 Announce ==
-  /\ row.status = "scheduled" /\ row.attempts = 0 /\ ~message /\ event = "due"
+  /\ row.status = "scheduled" /\ row.attempts = 0 /\ ~message
   /\ message' = TRUE
   /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, freed, deaths>>
 
-EndEvent ==
-  /\ event = "due"
-  /\ EventEndsLast => row.status # "none"
-  /\ event' = "done"
-  /\ UNCHANGED <<row, message, worker, late, operator, posts, results, untold, freed, deaths>>
+(* An operator sends what an endpoint has missed. *)
+InsertMissing ==
+  /\ event
+  /\ row.status = "none" \/ ~DeliveryIsNew
+  /\ row' = Born
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
 
 -----------------------------------------------------------------------------
 (* A worker: deliverWebhook, recordAttemptResult *)
@@ -247,15 +253,15 @@ Work(w) == Look(w) \/ Claim(w) \/ Post(w) \/ Record(w) \/ Send(w)
 Operate(o) == Ask(o) \/ Free(o) \/ Start(o) \/ SendRound(o) \/ OperatorDies(o)
 
 Next ==
-  \/ Insert \/ Announce \/ EndEvent
+  \/ Commit \/ Announce \/ InsertMissing
   \/ \E w \in Workers : Work(w) \/ Die(w) \/ RecordLate(w)
   \/ ClaimRunsOut \/ WaitPasses \/ LoseMessage \/ SendAgain \/ Tell \/ Postpone
   \/ \E o \in Operators : Operate(o)
 
 (* What runs every minute runs again, a worker that does not die goes on, and time passes. *)
 Fairness ==
-  /\ WF_vars(Insert) /\ WF_vars(EndEvent) /\ WF_vars(ClaimRunsOut) /\ WF_vars(WaitPasses) /\ WF_vars(SendAgain)
-  /\ WF_vars(Tell) /\ \A w \in Workers : WF_vars(Work(w))
+  /\ WF_vars(Commit) /\ WF_vars(ClaimRunsOut) /\ WF_vars(WaitPasses) /\ WF_vars(SendAgain) /\ WF_vars(Tell)
+  /\ \A w \in Workers : WF_vars(Work(w))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
 
@@ -274,13 +280,11 @@ ResultsStand ==
      /\ row'.attempts >= row.attempts
      /\ (row.status \in Finished /\ row'.status # row.status) => (row'.rounds > row.rounds)]_vars
 
-(* At rest there is always somebody who will look: the event is due until its delivery is there, and that until it ends. *)
-NothingIsForgotten ==
-  /\ event = "done" => row.status # "none"
-  /\ row.status = "scheduled" => row.due = "delivery"
+(* Due work will look at a delivery until it ends. *)
+NothingIsForgotten == row.status = "scheduled" => row.due = "delivery"
 
 (* Whatever was given up is due until the operators are told of it. *)
 AlertIsDue == \A n \in untold : (row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n) \/ n \in freed
 
-Ends == <>[](event = "done" /\ row.status \in Finished /\ untold = {})
+Ends == <>[](event /\ row.status # "scheduled" /\ untold = {})
 =============================================================================

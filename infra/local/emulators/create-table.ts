@@ -38,7 +38,7 @@ const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map
  */
 export const createTable = async (endpoint: string, name: string): Promise<void> => {
   const client = new DynamoDBClient(localAws(endpoint))
-  const { partitionKey, sortKey, stream } = TABLE_SCHEMA
+  const { partitionKey, sortKey } = TABLE_SCHEMA
   try {
     await client.send(
       new CreateTableCommand({
@@ -47,7 +47,6 @@ export const createTable = async (endpoint: string, name: string): Promise<void>
         AttributeDefinitions: DEFINITIONS,
         KeySchema: keySchema({ partition: [partitionKey], sort: [sortKey] }),
         GlobalSecondaryIndexes: INDEXES,
-        StreamSpecification: { StreamEnabled: true, StreamViewType: stream },
       }),
     )
   } catch (error) {

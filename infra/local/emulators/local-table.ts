@@ -1,4 +1,3 @@
-import type { DynamoDBRecord } from 'aws-lambda'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 
 /** What may keep the gateway's table on this machine. */
@@ -9,8 +8,6 @@ export type TableKind = (typeof TABLE_KINDS)[number]
 export type LocalTable = {
   /** Single requests, below the retries. */
   readonly requests: TableRequests
-  /** A reader of its own. It begins at the place that the file keeps, else at the oldest change that is kept. */
-  readonly openStream: (positionFile?: string) => Promise<ChangeStream>
   /** Where the items are, in words for a person. */
   readonly place: string
   /** How another program reaches it. A table in memory has none. */
@@ -18,11 +15,4 @@ export type LocalTable = {
   /** Resolves with the last words of DynamoDB Local when it is gone; never for a table in memory. */
   readonly exited: Promise<string>
   readonly close: () => Promise<void>
-}
-
-/** A reader of the table's changes, in order for each item. */
-export type ChangeStream = {
-  /** Hands over what is new, a page at a time, and keeps the place when it is handled. Answers whether there was any. */
-  readonly read: (handle: (records: readonly DynamoDBRecord[]) => Promise<unknown>) => Promise<boolean>
-  readonly close: () => void
 }

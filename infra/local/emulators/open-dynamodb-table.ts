@@ -6,7 +6,6 @@ import { removeProcessRecord, writeProcessRecord } from '../process/process-reco
 import { createTable } from './create-table.ts'
 import { localAws, startDynamoDbLocal } from './dynamodb-local.ts'
 import type { LocalTable } from './local-table.ts'
-import { openDynamoDbStream } from './open-dynamodb-stream.ts'
 
 /** One process serves all functions here, and DynamoDB Local answers slower than DynamoDB when it has much to do. */
 const TABLE_HTTP = {
@@ -43,7 +42,6 @@ export const openDynamoDbTable = async (name: string, { data, signal }: TableOpt
   }
   return {
     requests: dynamoDbRequests({ client, name }),
-    openStream: (positionFile) => openDynamoDbStream({ endpoint, name }, positionFile),
     place: `${name} at ${aws.endpoint}   (DynamoDB Local, process ${pid}; access key ${aws.credentials.accessKeyId})`,
     dynamoDb: { endpoint, name, pid },
     exited,

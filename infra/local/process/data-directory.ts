@@ -11,8 +11,6 @@ export type DataDirectory = {
   readonly simulator: string
   readonly clock: string
   readonly alerts: string
-  /** One file for each reader of the stream. */
-  readonly streamPosition: (reader: string) => string
   readonly demoClient: string
   /** Pid and command line of the DynamoDB Local that has the table's files open. */
   readonly tableProcess: string
@@ -49,7 +47,6 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
     simulator: join(path, 'provider-simulator.jsonl'),
     clock: join(path, 'clock.json'),
     alerts: join(path, 'alerts.jsonl'),
-    streamPosition: (reader) => join(path, `stream-position-${reader}.json`),
     demoClient: join(path, 'demo-client.json'),
     tableProcess,
     close: () => {

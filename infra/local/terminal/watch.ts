@@ -8,8 +8,8 @@ import { printable, printableLines } from './printable.ts'
 
 const USAGE = `npm run watch
 
-Tells what happens in the gateway that npm start runs, line by line: payments, events, each webhook and its answer,
-fees, settlements, and what went wrong on the way. It begins with what has happened so far, and ends with the gateway
+Tells what happens in the gateway that npm start runs, line by line: payments, each webhook and its answer,
+settlements, and what went wrong on the way. It begins with what has happened so far, and ends with the gateway
 or with Ctrl-C. Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's (default 3000).
   --help, -h   this text
 Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway there, 2 called wrongly.`

@@ -8,7 +8,7 @@ import { sendDeliveryMessage } from './send-delivery-message.ts'
 /**
  * Due work `delivery`: sends the message of an overdue attempt again. Messages get lost when a worker dies between
  * recording a failure and sending the next message, and when a queue drops what it held; the row never does. A message
- * too many is harmless, so the claim comes first and a crash behind it costs one more wait. Answers whether it sent.
+ * too many is harmless, so the claim comes first and a crash after it costs one more wait. Answers whether it sent.
  */
 export const checkOverdueDelivery = async (
   deps: Pick<Deps, 'table' | 'queues' | 'now'>,
@@ -19,7 +19,13 @@ export const checkOverdueDelivery = async (
   const resends = delivery.resends + 1
   const dueAt = addMs(deps.now(), overdueAfterMs(resends))
   if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false
-  // Of its endpoint nothing is known here: a worker that reads it moves the message if it must.
-  await sendDeliveryMessage(deps, delivery, 'normal', 0)
+  try {
+    // Of its endpoint nothing is known here: a worker that reads it moves the message if it must.
+    await sendDeliveryMessage(deps, delivery, 'normal', 0)
+  } catch (error) {
+    // No message left, so the wait does not double: it is tried again in a minute.
+    await postponeDelivery(deps, { ...delivery, dueAt }, addMs(deps.now(), overdueAfterMs(0)), delivery.resends)
+    throw error
+  }
   return true
 }

@@ -39,13 +39,14 @@ export const findEndpointEver = async (
 
 /** All endpoints of a client, strongly consistent. */
 export const liveEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
-  const { items, cursor } = await deps.table.query({
-    partition: [endpointsPk(clientId)],
-    range: { beginsWith: ENDPOINT_SK_PREFIX },
-    limit: MOST_READ,
-  })
-  assertInvariant(cursor === undefined, 'a client has more endpoints than can be read')
-  return items.map((item) => v.parse(EndpointSchema, item))
+  const found: Endpoint[] = []
+  const asked = { partition: [endpointsPk(clientId)], range: { beginsWith: ENDPOINT_SK_PREFIX }, limit: MOST_READ }
+  // A page may end before its limit.
+  for await (const items of queryPages(deps, asked)) {
+    found.push(...items.map((item) => v.parse(EndpointSchema, item)))
+    assertInvariant(found.length <= MOST_READ, 'a client has more endpoints than can be read')
+  }
+  return found
 }
 
 /** All endpoints that a client ever had, strongly consistent. */

@@ -1,5 +1,3 @@
-import { isInsertOf, streamEvent } from '../../../infra/local/emulators/memory-table/stream-record.ts'
-import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -12,9 +10,9 @@ import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { CALLBACK_TOKEN } from '../world/world.ts'
 
-/** Nothing happens by itself: no stream, no callback, no schedule. */
+/** No callback and no schedule: but for messages nothing happens by itself. */
 export const alone = ({ world }: Play, more: Partial<Faults> = {}): void => {
-  world.faults = { ...NO_FAULTS, streamLost: 1, callbackLost: 1, scheduleMissed: 1, ...more }
+  world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
 
 const HOUR_MS = 3_600_000
@@ -115,15 +113,12 @@ export const disputeWon = async (play: Play): Promise<void> => {
   take('chargeback_reversal')
 }
 
-/** The insert of a succeeded payment's event, which nobody has fanned out yet. */
-export const announced = async (play: Play, key?: string): Promise<object> => {
-  let inserted: TableChange | undefined
-  play.world.onChange.push((change) => {
-    if (isInsertOf(change, 'EVENT#')) inserted = change
-  })
-  await credited(play, key)
-  if (!inserted) throw new Error('no event was written')
-  return streamEvent([inserted])
+/** A credited payment of which no message has left. */
+export const unsent = async (play: Play): Promise<void> => {
+  const id = await paid(play)
+  alone(play, { queueSendFails: 1 })
+  await drive(play.world, callback(play, id))
+  alone(play)
 }
 
 /** A delivery that waits in its queue, which nobody reads. */
@@ -167,9 +162,8 @@ export const scheduledToSlow = (slow: boolean) => async (play: Play) => {
 
 const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessage> => {
   const { world } = play
-  const event = await announced(play, key)
   world.paused.add('webhooks')
-  await drive(world, invoke(world, 'fan-out-events', event))
+  await credited(play, key)
   const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })
   if (!message) throw new Error('no delivery was sent')
   world.paused.delete('webhooks')
@@ -188,17 +182,19 @@ export const abandoned = async (play: Play): Promise<string> => {
 export const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
   requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 
-/** What is due of a kind, as it waits for its workers, which stand still. */
-export const handedOut = (queue: QueueName, prepare: (play: Play) => Promise<unknown>) => async (play: Play) => {
-  await prepare(play)
-  const { world } = play
-  world.paused.add(queue)
-  await drive(world, invoke(world, 'check-due-work', {}))
-  const messages = world.queues[queue].receive({ max: 10, nowMs: world.scheduler.nowMs() })
-  if (messages.length !== 1) throw new Error(`${messages.length} slots were handed out`)
-  world.paused.delete(queue)
-  return sqsEvent(messages)
-}
+/** What is due of a kind, as it waits for its workers, which stand still. It is in so many slots; the first is given. */
+export const handedOut =
+  (queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) =>
+  async (play: Play) => {
+    await prepare(play)
+    const { world } = play
+    world.paused.add(queue)
+    await drive(world, invoke(world, 'check-due-work', {}))
+    const messages = world.queues[queue].receive({ max: 10, nowMs: world.scheduler.nowMs() })
+    if (messages.length !== slots) throw new Error(`${messages.length} slots were handed out`)
+    world.paused.delete(queue)
+    return sqsEvent(messages.slice(0, 1))
+  }
 
 /** A credited payment whose row the provider settles meanwhile. */
 export const unposted = async (play: Play): Promise<void> => {

@@ -49,7 +49,9 @@ const ofDelivery: Meddlers = (play, id) => {
   const { world } = play
   const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
   const tenant = tenantOf(play, row?.['client_id'])
-  if (row === undefined || tenant === undefined) return []
+  // It is about to be made: its endpoint was read.
+  if (row === undefined) return [() => changeEndpoints(play)]
+  if (tenant === undefined) return []
   const since = text(row, 'created_at')
   const endpoint = { client_id: tenant.clientId, endpoint_id: text(row, 'endpoint_id') }
   return [

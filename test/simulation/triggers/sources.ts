@@ -7,10 +7,10 @@ import { remove } from '../../../shared/table/step.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
+import { queuesDownUntilMs } from '../world/stretch.ts'
 import { count } from '../world/tally.ts'
 import { lag, tell, type World } from '../world/world.ts'
 import { connectSchedules } from './schedules.ts'
-import { connectStream } from './stream-source.ts'
 
 const QUEUE_CONSUMERS = 5
 
@@ -38,6 +38,11 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
     cancel = undefined
     if (world.paused.has(queue)) return
     const nowMs = world.scheduler.nowMs()
+    const downUntilMs = queuesDownUntilMs(world)
+    if (downUntilMs > nowMs) {
+      cancel = world.scheduler.at(downUntilMs, poll)
+      return
+    }
     while (busy < consumers) {
       const messages = source.receive({ max: batchSize, nowMs, disorder: disorderOf(world) })
       if (messages.length === 0) break
@@ -59,7 +64,9 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
     busy--
     const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))
     if (run.kind === 'done' && worker) for (const listen of world.onHandedBack) listen(worker, messages, failed)
-    for (const { messageId, receipt } of messages) if (!failed.has(messageId)) source.remove(receipt)
+    // What cannot be removed comes again.
+    const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
+    for (const { messageId, receipt } of messages) if (!isDown && !failed.has(messageId)) source.remove(receipt)
     poll()
   }
 
@@ -101,7 +108,6 @@ const connectExpiry = (world: World) => {
 /** Everything that starts a function by itself. */
 export const connectSources = (world: World): void => {
   connectIndexes(world)
-  connectStream(world)
   connectExpiry(world)
   connectQueues(world)
   connectSchedules(world)

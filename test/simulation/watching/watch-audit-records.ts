@@ -11,7 +11,7 @@ type Said = Readonly<Record<string, unknown>>
 /** What an operator's record is about, among what its write has changed. */
 const isAbout = ({ subject, after }: RawItem, { key, after: row = {} }: TableChange): boolean =>
   key.pk.endsWith(`#${String(subject)}`) || key.sk.endsWith(`#${String(subject)}`)
-    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|DELIVERY)$/.test(key.sk.split('#')[0] ?? '') ||
+    ? /^(SETTLEMENT|SUSPENSE|CLIENT|ENDPOINT|GONE|DELIVERY)$/.test(key.sk.split('#')[0] ?? '') ||
       key.pk.startsWith('ADJUSTMENT#')
     : row['key_id'] !== undefined && row['key_id'] === Object(after).key_id
 
@@ -40,9 +40,11 @@ const isUnderWay = (delivery: RawItem | undefined): boolean =>
 
 /** What an operator's action changes on the operator's word. */
 const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
-  if (/^(CLIENT|APIKEY|ENDPOINT#.*|SETTLEMENT)$/.test(key.sk)) return true
+  if (/^(CLIENT|APIKEY|(ENDPOINT|GONE)#.*|SETTLEMENT)$/.test(key.sk)) return true
   if (key.pk.startsWith('ADJUSTMENT#')) return true
   if (action === 'resolve-suspense') return key.sk === 'SUSPENSE'
+  // What a payment's end announces is not the operator's word.
+  if (action === 'refresh-payment') return false
   return key.sk === 'DELIVERY' && !isUnderWay(before) && isUnderWay(after)
 }
 

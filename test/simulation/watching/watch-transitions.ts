@@ -36,7 +36,8 @@ export const watchTransitions = (world: World, seen: Observations): void => {
     const name = `${key.pk} ${key.sk}`
     if (before === undefined) return void retention.write(name)
     if (after === undefined) {
-      if (/^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('UNTOLD#')) return
+      // Of an endpoint `watch-endpoint-rows.ts` says what its deletion leaves.
+      if (/^(RATE|QUOTA|SYNC)#/.test(name) || /^(UNTOLD|ENDPOINT)#/.test(key.sk)) return
       if (retention.mayGo(name, key.sk, before)) return count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
       seen.problems.push(`${name} was deleted`)
       return

@@ -27,16 +27,11 @@ const WORST = {
   /** An index is throttled for some minutes, and the table is not: reads of it, and writes that change it. */
   indexThrottled: 0.3,
   indexLagMs: 90_000,
-  streamLagMs: 30_000,
-  streamLost: 0.2,
-  streamTwice: 0.2,
-  /** For minutes or hours the stream is read by nobody. */
-  streamStopped: 0.2,
-  /** Whoever is given this record of the stream dies. */
-  streamPoison: 0.1,
   queueTwice: 0.2,
   queueReordered: 0.5,
   queueSendFails: 0.05,
+  /** For minutes, up to an hour, no queue takes or gives a message. */
+  queuesDown: 0.1,
   /** The provider was never reached. */
   providerUnreachable: 0.1,
   /** The provider did it, and its answer was lost. */

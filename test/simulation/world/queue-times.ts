@@ -10,7 +10,6 @@ export const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
   sync: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
   audits: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
   'due-payments': WORKER_OF_DUE_WORK,
-  'due-events': WORKER_OF_DUE_WORK,
   'due-deliveries': WORKER_OF_DUE_WORK,
   'due-alerts': WORKER_OF_DUE_WORK,
 }

@@ -6,15 +6,18 @@ import { assembledDeps } from '../../support/assembled-deps.ts'
 import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
+import { queuesDownUntilMs } from './stretch.ts'
 import { faultyRequests } from './table-faults.ts'
 import { count } from './tally.ts'
-import { SIM_STAGE, strikes, tell, type World } from './world.ts'
+import { SIM_STAGE, strikes, struck, tell, type World } from './world.ts'
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: async (queue, ...messages) => {
     for (const message of messages) {
       await process().call(`send to ${queue}`, () => {
-        if (strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
+        const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
+        if (isDown) struck(world, 'queuesDown')
+        if (isDown || strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
         world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
         for (const listen of world.onSent) listen(queue)
         for (const listen of world.onMessage) listen(queue, message, process())

@@ -21,3 +21,12 @@ export const inStretch = (world: World, what: string, probability: number, { lea
   if (isOn) count(world.tally, `stretch: ${what}`)
   return isOn
 }
+
+export const QUEUES_DOWN = 'queues down'
+const DOWN_TIMES = { leastMs: 60_000, mostMs: 3_600_000 }
+
+/** Until when no queue can be reached; 0 while they can. */
+export const queuesDownUntilMs = (world: World): number =>
+  inStretch(world, QUEUES_DOWN, world.faults.queuesDown, DOWN_TIMES)
+    ? (world.stretches.get(QUEUES_DOWN)?.untilMs ?? 0)
+    : 0

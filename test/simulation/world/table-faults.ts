@@ -23,7 +23,7 @@ const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
 
 /** Most writes are of few functions; those of the others are met more often. */
 const RARE_TIMES = 3
-const isEverywhere = (name: string) => /^(deliver-webhook|fan-out-events|audit-client)$/.test(name)
+const isEverywhere = (name: string) => /^(deliver-webhook|audit-client)$/.test(name)
 
 const metadata = { $metadata: {} }
 

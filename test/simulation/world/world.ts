@@ -151,8 +151,6 @@ export const createWorld = ({
     /** What happened, in words, when a trace is wanted. */
     story: [] as string[],
     tracing,
-    /** Positions in the stream that Lambda gave up, of whose records it keeps nothing else. */
-    deadStreamRecords: [] as number[],
     /** Queues whose consumer stands still, so that a test can take their messages itself. */
     paused: new Set<QueueName>(),
     /** Warm environments of each function that wait, frozen, for its next invocation. */

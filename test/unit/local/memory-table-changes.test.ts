@@ -8,7 +8,7 @@ const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 const OTHER = { pk: 'PAYMENT#2', sk: 'PAYMENT' }
 const DUE = { work: 'payment', slot: 1, dueAt: 't1', id: 'a' }
 
-/** A model, and what it told of its changes; `stream-conformance.test.ts` holds them to DynamoDB’s stream. */
+/** A model, and what it told of its changes. */
 const openTable = () => {
   const changes: TableChange[] = []
   const model = createMemoryTable({ onChange: (change) => changes.push(change) })

@@ -1,7 +1,6 @@
 /** What a line is about; a word that stands before it. */
 export type StorySubject =
   | 'payment'
-  | 'event'
   | 'webhook'
   | 'settlement'
   | 'suspense'

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
-import { counted, type StoryLine } from './story-line.ts'
+import { counted, rupiah, type StoryLine } from './story-line.ts'
 
-const Text = v.optional(v.string())
+// Codes use a name for different things: the `status` of a request is a number.
+const Text = v.fallback(v.optional(v.string()), undefined)
+const Count = v.fallback(v.optional(v.number()), undefined)
 const Line = v.object({
   timestamp: v.string(),
   message: v.string(),
@@ -17,9 +19,21 @@ const Line = v.object({
   settlement_id: Text,
   suspense_id: Text,
   balanced: Text,
-  transactions: v.optional(v.number()),
-  clients: v.optional(v.number()),
-  delay_seconds: v.optional(v.number()),
+  method: Text,
+  channel: Text,
+  source: Text,
+  status: Text,
+  kind: Text,
+  cause: Text,
+  error: Text,
+  http_status: Count,
+  duration_ms: Count,
+  attempt: Count,
+  deliveries: Count,
+  payments: Count,
+  net_minor: Count,
+  transactions: Count,
+  clients: Count,
 })
 type Line = v.InferOutput<typeof Line>
 
@@ -36,9 +50,81 @@ const VERDICTS = new Map<string | undefined, Pick<Told, 'tone' | 'text'>>([
 ])
 const UNDECIDED = { tone: 'plain', text: 'the books could not be told right or wrong' } as const
 
-/** What the log says that no row of the table does. Looks of operators and rounds without work are left out. */
+/** Of whichever payment the line is about. */
+const ofPayment = (line: Line, tone: Told['tone'], text: string): Told => ({
+  subject: 'payment',
+  tone,
+  ...(line.payment_id !== undefined && { id: line.payment_id }),
+  text,
+})
+
+const channel = ({ channel: code, method = 'a channel' }: Line): string => code ?? method
+
+const heard = ({ source = 'us' }: Line): string => `(heard by ${source.replaceAll('_', ' ')})`
+
+const announced = ({ deliveries = 0 }: Line): string => `${counted(deliveries, 'webhook')} to send`
+
+const SHORT_ID = 8
+
+const endpoint = ({ endpoint_id: id = '' }: Line): string => `endpoint ${id.slice(0, SHORT_ID)}`
+
+/** What came of an attempt. */
+const answered = (line: Line): string => {
+  const answer = line.http_status === undefined ? (line.error ?? 'no answer') : `answered ${line.http_status}`
+  return `${endpoint(line)}: ${answer} in ${line.duration_ms ?? 0} ms (attempt ${line.attempt ?? 1})`
+}
+
+const CREATE_FAILED = (line: Line) => ofPayment(line, 'bad', `could not be created: ${line.reason ?? 'unknown'}`)
+
+const ofSettlement = ({ settlement_id: id }: Line, tone: Told['tone'], text: string): Told => ({
+  subject: 'settlement',
+  tone,
+  ...(id !== undefined && { id }),
+  text,
+})
+
+/** Looks of operators and rounds without work are left out. */
 const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
   Object.entries<(line: Line) => Told | undefined>({
+    'payment.created': (line) => ofPayment(line, 'plain', `created, to be paid by ${channel(line)}`),
+    'payment.create_failed': CREATE_FAILED,
+    'payment.create_refused': CREATE_FAILED,
+    'payment.succeeded': (line) =>
+      ofPayment(line, 'good', `paid by ${channel(line)} ${heard(line)}; ${announced(line)}`),
+    'payment.failed': (line) => ofPayment(line, 'bad', `failed ${heard(line)}; ${announced(line)}`),
+    'payment.expired': (line) => ofPayment(line, 'bad', `expired ${heard(line)}; ${announced(line)}`),
+    'payment.cancelled': (line) => ofPayment(line, 'bad', `cancelled ${heard(line)}`),
+    'delivery.succeeded': (line) => ({ subject: 'webhook', tone: 'good', text: answered(line) }),
+    'delivery.failed': (line) => ({ subject: 'webhook', tone: 'bad', text: answered(line) }),
+    'delivery.abandoned': (line) => ({
+      subject: 'webhook',
+      tone: 'bad',
+      text: `${answered(line)}; the delivery was given up`,
+    }),
+    'delivery.skipped': (line) => ({
+      subject: 'webhook',
+      tone: 'bad',
+      text: `${endpoint(line)} was skipped: it is switched off`,
+    }),
+    'delivery.not_sent': ({ deliveries = 0 }) => ({
+      subject: 'webhook',
+      tone: 'bad',
+      text: `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`,
+    }),
+    'settlement.recorded': (line) => {
+      const what = `${rupiah(line.net_minor ?? 0)} of ${counted(line.payments ?? 0, 'payment')}`
+      return ofSettlement(line, 'good', `recorded: ${what} is to be paid out`)
+    },
+    'settlement.closed': (line) =>
+      line.status === 'failed'
+        ? ofSettlement(line, 'bad', 'its payout failed')
+        : ofSettlement(line, 'good', 'its money is paid out'),
+    'suspense.recorded': ({ kind = '', cause = '', suspense_id: id = '', payment_id: paymentId }) => ({
+      subject: 'suspense',
+      tone: 'bad',
+      ...(paymentId !== undefined && { id: paymentId }),
+      text: `${kind} ${cause.replaceAll('_', ' ')} (${id})`,
+    }),
     'provider.call_failed': (line) => ({
       subject: 'provider',
       tone: 'bad',

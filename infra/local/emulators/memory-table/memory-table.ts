@@ -54,7 +54,6 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
   /** As late as the indexes, for reads without a guarantee. */
   const replica = tableView(PRIMARY)
   const indexes = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
-  let sequence = 0
 
   const applyToIndexes: MemoryTable['applyToIndexes'] = (change) => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
@@ -63,8 +62,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
   const store = (key: Key, after: StoredItem | undefined): readonly TableChange[] => {
     const before = table.item(key)
     if (isDeepStrictEqual(before, after)) return []
-    const eventName = before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY'
-    const change: TableChange = { sequence: ++sequence, key: { pk: key.pk, sk: key.sk }, before, after, eventName }
+    const change: TableChange = { key: { pk: key.pk, sk: key.sk }, before, after }
     table.follow(change)
     if (options.indexes === 'immediate') applyToIndexes(change)
     options.onChange?.(change)

@@ -4,14 +4,11 @@ import { orderOf } from './order-of.ts'
 import { OutsideModel } from './request-errors.ts'
 import type { StoredItem } from './stored-item.ts'
 
-/** One change of one item: what the stream tells, and what the indexes have to follow. Read only, never copied. */
+/** One change of one item, which the indexes have to follow. Read only, never copied. */
 export type TableChange = {
-  /** Counts the changes of the table, from 1. */
-  readonly sequence: number
   readonly key: Key
   readonly before: StoredItem | undefined
   readonly after: StoredItem | undefined
-  readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
 }
 
 /** The key attributes of the table itself or of an index, and what is copied beside them. */

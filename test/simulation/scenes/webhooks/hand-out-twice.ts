@@ -2,8 +2,8 @@ import type { Faults } from '../../world/faults.ts'
 import { invoke } from '../../world/lambda.ts'
 import type { Scene } from '../scene.ts'
 
-/** What is due of events, deliveries and alerts; payments have meetings of their own. */
-const DUE = /^check-due-(events|deliveries|alerts)$/
+/** What is due of deliveries and alerts; payments have meetings of their own. */
+const DUE = /^check-due-(deliveries|alerts)$/
 /** Within what one of them takes from its first call to its last. */
 const AT_ONCE_MS = 30
 

@@ -7,7 +7,7 @@ import type { Scene } from '../scene.ts'
 
 const SECOND_MS = 1_000
 /** Who works off deliveries, and what is due of them: those that answer HTTP stand still by themselves. */
-const WORKERS = /^(deliver-webhook|fan-out-events|redeliver|check-due-(events|deliveries|alerts))$/
+const WORKERS = /^(deliver-webhook|redeliver|check-due-(deliveries|alerts))$/
 /** Who ends payments, and writes when. */
 const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
 /** Longer than a time may be kept for another try. */
@@ -57,12 +57,15 @@ export const standStill = ({ world }: Scene, faults: Faults): void => {
 
   world.onChange.push(({ key, before, after }) => {
     const { acting } = world
-    if (acting === undefined || !WORKERS.test(acting.name)) return
+    if (acting === undefined) return
+    // Between a commit and its messages.
+    const isNew = key.sk === 'DELIVERY' && before === undefined
+    if (isNew && acting.alive() && happens(0.03)) die(acting)
+    if (isNew || !WORKERS.test(acting.name)) return
     const isGroup = key.pk.startsWith('ALERT#') && key.sk === 'GROUP' && after?.['alert_id'] !== undefined
     const isClaimed = key.sk === 'DELIVERY' && after?.['claim_token'] !== undefined
     if (isGroup && before?.['claimed_until'] !== after['claimed_until'] && happens(0.4))
       pause(acting, [...MOMENTS_MS, ...(acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)])
-    else if (key.sk === 'DELIVERY' && before === undefined && happens(0.03)) die(acting)
     else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02)) die(acting)
     else if (isClaimed && before?.['claim_token'] === undefined) {
       // Due work will look at it in the midst of its attempt.

@@ -35,7 +35,7 @@ export const switchEndpointOff = async (play: Scene): Promise<void> => {
 }
 
 /**
- * An endpoint is changed in between: while its client's event is fanned out, or a worker has a message of its delivery in
+ * An endpoint is changed in between: just after a delivery to it was made, or while a worker has its message in
  * hand. Mostly it is switched off for some seconds, and now and then changed for good.
  */
 export const changeInBetween = (play: Scene, faults: Faults): void => {

@@ -7,16 +7,18 @@ type EndpointState = { readonly row: StoredItem; readonly sinceMs: number }
 export type EndpointStates = {
   /** What an endpoint was at any moment since then: whoever has read it since may have met any of that. */
   readonly since: (endpointId: string, fromMs: number) => readonly StoredItem[]
-  /** It was there already, and is what it was. */
-  readonly hasStayed: (endpointId: string, fromMs: number) => boolean
+  /** Endpoints that a client has had since before then, deleted or not. */
+  readonly bornBefore: (clientId: string, ms: number) => readonly string[]
 }
 
 /** Keeps what every endpoint has been. */
 export const watchEndpointStates = (world: World): EndpointStates => {
   const states = new Map<string, EndpointState[]>()
+  const owned = new Map<string, Set<string>>()
   world.onChange.push(({ key, after }) => {
     if (!key.pk.startsWith('ENDPOINTS#') || after === undefined) return
-    const endpointId = text(after, 'endpoint_id')
+    const [endpointId, clientId] = [text(after, 'endpoint_id'), text(after, 'client_id')]
+    owned.set(clientId, (owned.get(clientId) ?? new Set()).add(endpointId))
     states.set(endpointId, [...(states.get(endpointId) ?? []), { row: after, sinceMs: world.scheduler.nowMs() }])
   })
   return {
@@ -24,7 +26,8 @@ export const watchEndpointStates = (world: World): EndpointStates => {
       const all = states.get(endpointId) ?? []
       return all.filter((_, at) => (all[at + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) >= fromMs).map(({ row }) => row)
     },
-    hasStayed: (endpointId, fromMs) => (states.get(endpointId)?.at(-1)?.sinceMs ?? Number.POSITIVE_INFINITY) < fromMs,
+    bornBefore: (clientId, ms) =>
+      [...(owned.get(clientId) ?? [])].filter((id) => (states.get(id)?.[0]?.sinceMs ?? ms) < ms),
   }
 }
 

@@ -25,6 +25,8 @@ const FIXED =
     ' ',
   )
 const ATTEMPTS_A_ROUND = 8
+/** How long due work leaves a new delivery to its message. */
+const LOOKED_AT_MS = 60_000
 /** Each attempt says itself when it was made; it is noted that much later at most. */
 const LATE_MS = DAY_MS
 
@@ -67,6 +69,10 @@ const whenNew: readonly Rule<Write>[] = [
       after['event_type'] !== 'gateway.test' && !endpoints.some((one) => wants(one, text(after, 'event_type'))),
   ],
   ['is made for an endpoint that is switched off', ({ is, endpoints }) => is === 'scheduled' && !endpoints.some(isOn)],
+  [
+    'is new, and due work looks for its message late',
+    ({ is, after }) => is === 'scheduled' && ms(after, 'due_at') > ms(after, 'next_attempt_at') + LOOKED_AT_MS,
+  ],
   ['has no bytes to send', ({ after }) => after['payment_id'] === undefined && after['body'] === undefined],
 ]
 
@@ -84,10 +90,7 @@ const betweenAttempts: readonly Rule<Write>[] = [
   [
     'is put off before its time',
     ({ was, is, before, after, nowMs, apartMs }) =>
-      was === is &&
-      after['due_at'] !== undefined &&
-      before?.['due_at'] !== after['due_at'] &&
-      ms(before, 'due_at') > nowMs + apartMs,
+      was === is && ms(after, 'due_at') > ms(before, 'due_at') && ms(before, 'due_at') > nowMs + apartMs,
   ],
   ['has ended and ends otherwise', ({ was, is }) => was !== is && was !== 'scheduled' && is !== 'scheduled'],
   ['ends without an attempt', ({ was, is }) => was === 'scheduled' && ['succeeded', 'abandoned'].includes(is)],

@@ -1,4 +1,5 @@
 import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
+import type { Key } from '../../../../shared/table/keys.ts'
 import { text } from '../../../support/recount/books.ts'
 import type { Process } from '../../world/process.ts'
 import type { World } from '../../world/world.ts'
@@ -26,6 +27,9 @@ const whenChanged: readonly Rule<Write>[] = [
   ],
 ]
 
+/** Of an endpoint, or of one that was deleted. */
+const idOf = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1)
+
 /** Half of what an attempt may take: who waits for longer is held. */
 const HELD_MS = 5_000
 
@@ -44,19 +48,29 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
 
   /** The last of each endpoint. */
   const records = new Map<string, StoredItem>()
+  /** What an endpoint was when its deletion took its row away. */
+  const takenAway = new Map<string, StoredItem>()
   world.onChange.push(({ key, before, after }) => {
+    if (key.sk.startsWith('ENDPOINT#') && before !== undefined && after === undefined) {
+      const id = idOf(key)
+      takenAway.set(id, before)
+      once(() => {
+        if (world.table.item({ pk: key.pk, sk: `GONE#${id}` }) === undefined) tell(id, 'is deleted without a trace')
+      })
+    }
     if (before === undefined && after?.['action'] !== undefined && key.pk.startsWith('AUDIT#'))
       records.set(key.pk.slice('AUDIT#'.length), after)
-    if (!key.pk.startsWith('ENDPOINTS#') || before?.['slow_since'] !== undefined || !after?.['slow_since']) return
-    markedMs.set(key.sk.slice('ENDPOINT#'.length), world.scheduler.nowMs())
+    if (!key.sk.startsWith('ENDPOINT#') || before?.['slow_since'] !== undefined || !after?.['slow_since']) return
+    markedMs.set(idOf(key), world.scheduler.nowMs())
   })
 
   onWrite(
     world,
     ({ pk }) => pk.startsWith('ENDPOINTS#'),
-    ({ before, ...row }) => {
+    ({ before: own, ...row }) => {
       const { key, after, worker } = row
-      const id = key.sk.slice('ENDPOINT#'.length)
+      const id = idOf(key)
+      const before = own ?? (key.sk.startsWith('GONE#') ? takenAway.get(id) : undefined)
       if (before === undefined) {
         if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
           tell(id, 'is made otherwise than by its registration')
@@ -65,6 +79,8 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
       const write: Write = { ...row, before, isOperator: ['update-endpoint', 'delete-endpoint'].includes(worker.name) }
       for (const what of broken(whenChanged, write)) tell(id, what)
       if (write.isOperator) once(() => recordProblems(records.get(id), write).forEach((what) => tell(id, what)))
+      // Of what was deleted the mark counts no more.
+      if (key.sk.startsWith('GONE#')) return
       const [was, is] = [before['slow_since'], after['slow_since']]
       const met = answers.get(worker)?.get(id) ?? []
       if (was !== undefined && is === undefined) {

@@ -1,5 +1,4 @@
 import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
-import { text } from '../../../support/recount/books.ts'
 import type { Process } from '../../world/process.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
@@ -57,7 +56,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
   world.onRefused.push(({ key, kind, ...step }) => {
     const { acting } = world
     const isMove = kind === 'update' && 'changes' in step && step.changes.set?.['dueAt'] !== undefined
-    if (acting === undefined || !isMove || !/^check-due-(deliveries|events)$/.test(acting.name)) return
+    if (acting === undefined || !isMove || acting.name !== 'check-due-deliveries') return
     refused.set(acting, (refused.get(acting) ?? new Set()).add(`${key.pk} ${key.sk}`))
   })
 
@@ -68,9 +67,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
     const one = { attempt: Number(Reflect.get(body, 'attempt')), delaySeconds, isSlow: queue === 'webhooks-slow' }
     const own = sent.get(process) ?? new Map<string, Sent[]>()
     sent.set(process, own.set(id, [...(own.get(id) ?? []), one]))
-    const event = `PAYMENT#${text(row ?? {}, 'payment_id')} EVENT#${text(row ?? {}, 'event_type')}`
-    const denied = refused.get(process)
-    if (denied?.has(`DELIVERY#${id} DELIVERY`) || denied?.has(event))
+    if (refused.get(process)?.has(`DELIVERY#${id} DELIVERY`) === true)
       tell(id, 'gets a message by a worker that was refused it')
     if (row === undefined) return tell(id, 'gets a message before it is there')
     if (one.attempt > Number(row['attempts']) + 1) tell(id, 'gets a message about an attempt that is not next')

@@ -22,7 +22,7 @@ export const watchPosts = (world: World, seen: Observations): void => {
     const id = text(after, 'endpoint_id')
     if (world.acting && before?.['deleted_at'] === undefined && after['deleted_at'] !== undefined)
       deleted.set(world.acting, after)
-    if (before !== undefined) return
+    if (before !== undefined || !key.sk.startsWith('ENDPOINT#')) return
     const secret = world.secrets.get(text(after, 'secret_name')) ?? ''
     secrets.set(id, secret)
     if (!SECRET.test(secret)) seen.problems.push(`endpoint ${id} has a secret that libraries refuse`)

@@ -1,0 +1,91 @@
+import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
+import type { TableChange } from '../../../../infra/local/emulators/memory-table/table-view.ts'
+import { text } from '../../../support/recount/books.ts'
+import type { World } from '../../world/world.ts'
+import type { Observations } from '../observations.ts'
+import { broken, isChanged, ms, onWrite, type RowWrite, type Rule, watchClocks } from '../row-write.ts'
+import { type EndpointStates, wants } from './endpoint-states.ts'
+
+const FIXED = ['event_id', 'id', 'type', 'client_id', 'owner', 'entity', 'payment_id', 'fired_at', 'listed_at', 'body']
+/** A commit is tried with its time for a minute, and its last try takes 17 s. */
+const LATEST_COMMIT_MS = 77_000
+/** Endpoints are read at most so long before the commit is made ready. */
+const READ_BEFORE_MS = 5_000
+/** Others may be in the way of a write for so long. */
+const TRIES_MS = 10 * 60_000
+/** What was answered early stands still with its environment, and what is on its way in it does so in this world, too. */
+const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
+/** Who makes a delivery of an event that is there already. */
+const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
+
+const whenNew: readonly Rule<RowWrite>[] = [
+  ['is there without its bytes', ({ after }) => text(after, 'body') === ''],
+  ['is new and kept for ever', ({ after }) => after['ttl'] === undefined],
+  [
+    'is written with a time of long ago',
+    ({ after, worker, nowMs, apartMs }) =>
+      !ANSWERS_HTTP.test(worker.name) && ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - apartMs / 2,
+  ],
+]
+
+const whenChanged: readonly Rule<RowWrite>[] = [
+  ['is another one than it was', ({ before, after }) => before !== undefined && isChanged(before, after, FIXED)],
+  [
+    'is kept for less time than before',
+    ({ before, after, apartMs }) => Number(after['ttl']) * 1_000 < Number(before?.['ttl']) * 1_000 - TRIES_MS - apartMs,
+  ],
+]
+
+const always: readonly Rule<RowWrite>[] = [
+  ['has due work', ({ after }) => after['work'] !== undefined || after['due_at'] !== undefined],
+]
+
+const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boolean): readonly StoredItem[] =>
+  written.flatMap(({ key, before, after }) => (before === undefined && after && isMeant(key.sk) ? [after] : []))
+
+/**
+ * Checked at every write: an event is there with a delivery to each endpoint of its client that wants it, from the same
+ * transaction on, and an endpoint has one delivery of an event. The event's bytes stay, and it is never due.
+ */
+export const watchAnnouncements = (world: World, seen: Observations, { since, bornBefore }: EndpointStates): void => {
+  const apartMs = watchClocks(world)
+  /** Deliveries by event and endpoint. */
+  const made = new Map<string, string>()
+
+  onWrite(
+    world,
+    ({ sk }) => sk.startsWith('EVENT#'),
+    (row) => {
+      for (const what of broken([...always, ...(row.before === undefined ? whenNew : whenChanged)], row))
+        seen.problems.push(`${row.key.pk} ${row.key.sk} ${what}`)
+    },
+  )
+
+  /** Those that wanted it at every moment at which they may have been read. */
+  const wanting = (event: StoredItem): readonly string[] => {
+    const [clientId = ''] = text(event, 'owner').split('#')
+    const eventType = text(event, 'sk').slice('EVENT#'.length)
+    const readFromMs = ms(event, 'listed_at') - READ_BEFORE_MS - apartMs() / 2
+    return bornBefore(clientId, readFromMs).filter((id) =>
+      since(id, readFromMs).every((endpoint) => wants(endpoint, eventType)),
+    )
+  }
+
+  world.onWritten.push((written) => {
+    const deliveries = newRows(written, (sk) => sk === 'DELIVERY').filter(({ payment_id: id }) => id !== undefined)
+    const events = newRows(written, (sk) => sk.startsWith('EVENT#'))
+    for (const event of events) {
+      const told = deliveries.filter(({ event_id: id }) => id === event['id']).map((row) => row['endpoint_id'])
+      const missing = wanting(event).filter((id) => !told.includes(id))
+      seen.problems.push(...missing.map((id) => `event ${text(event, 'id')} is written without a delivery to ${id}`))
+    }
+    for (const row of deliveries) {
+      const [id, place] = [text(row, 'delivery_id'), `${text(row, 'event_id')} ${text(row, 'endpoint_id')}`]
+      if (made.has(place)) seen.problems.push(`delivery ${id} is the second of ${place}`)
+      made.set(place, id)
+      const isAlone = !events.some((event) => event['id'] === row['event_id'])
+      if (isAlone && !REDELIVERS.test(world.acting?.name ?? ''))
+        seen.problems.push(`delivery ${id} is made without its event`)
+    }
+  })
+}
