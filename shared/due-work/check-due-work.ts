@@ -73,13 +73,12 @@ export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
     ...KINDS.map(([work, send]) => handOutKind(deps, work, send)),
   ])
   if (audits.status === 'rejected') throw audits.reason
-  const [event, alert, delivery, payment] = found.map((kind) => {
+  const [alert, delivery, payment] = found.map((kind) => {
     if (kind.status === 'rejected') throw kind.reason
     return kind.value
   })
-  if (!event || !alert || !delivery || !payment) throw new Error('a kind of due work is missing')
+  if (!alert || !delivery || !payment) throw new Error('a kind of due work is missing')
   const summary = {
-    event: event.due,
     alert: alert.due,
     delivery: delivery.due,
     payment: payment.due,
@@ -87,7 +86,6 @@ export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
   }
   deps.log.info('due_work.completed', {
     ...summary,
-    event_late_ms: event.lateMs,
     alert_late_ms: alert.lateMs,
     delivery_late_ms: delivery.lateMs,
     payment_late_ms: payment.lateMs,

@@ -2,16 +2,31 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
-import { above, absent, all, any, exists } from '../table/condition.ts'
+import { above, absent, all, any, exists, isNew } from '../table/condition.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
-import { type Step, update } from '../table/step.ts'
+import { put, type Step, update } from '../table/step.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { EVENT_TYPES, type Event, type EventPosition, EventPositionSchema, EventSchema } from './event.ts'
 import { expiresAfter, RETENTION } from './retention.ts'
 
 /** Second part of the key of a client's list of events. */
 const EVENT_ENTITY = 'event'
+
+/** Puts a new event beside its payment. Its key allows one of each type; all that is left out is in keys and indexes. */
+export const putEvent = (event: Event, owner: string): Step =>
+  put(
+    eventKey(event.paymentId, event.type),
+    {
+      body: event.body,
+      owner,
+      entity: EVENT_ENTITY,
+      listedAt: event.firedAt,
+      id: event.eventId,
+      ttl: expiresAfter(event.firedAt, RETENTION.eventMs),
+    },
+    isNew,
+  )
 
 type EventName = { readonly paymentId: PaymentId; readonly eventType: string }
 

@@ -1,12 +1,10 @@
 import type { Deps } from '../deps.ts'
-import { envelopeBody } from '../event/envelope.ts'
+import { envelopeBody } from '../event/envelope-body.ts'
 import type { EventType } from '../event/event.ts'
-import { expiresAfter, RETENTION } from '../event/retention.ts'
+import { putEvent } from '../event/event-store.ts'
 import { eventIdFor } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import { isNew } from '../table/condition.ts'
-import { eventKey, ownerOf } from '../table/keys.ts'
-import { put } from '../table/step.ts'
+import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { putDelivery } from '../webhook/delivery/delivery-store.ts'
@@ -36,8 +34,8 @@ const NOTHING: Announcement = { steps: {}, deliveries: [] }
 
 /**
  * The event of a payment's new status, and a delivery of it for each endpoint that wants it (design section 4,
- * Announce). The key of the event allows one for each payment and type, and every id is derived from it: whoever tries
- * the transaction again writes the same. The deliveries are the event's: they need no condition of their own.
+ * Announce). The key of the event allows one for each payment and type, and every id is derived from it: a second try of
+ * the transaction writes the same. The deliveries are the event's: they need no condition of their own.
  */
 export const announcementOf = async (
   deps: Pick<Deps, 'table'>,
@@ -55,19 +53,8 @@ export const announcementOf = async (
       delivery: newDelivery({ eventId, eventType: type, firedAt, paymentId }, endpoint, firedAt),
       lane: laneOf(endpoint),
     }))
-  const event = put(
-    eventKey(paymentId, type),
-    {
-      // All else of an event is in its keys and in its places in the indexes.
-      body: envelopeBody(type, eventId, firedAt, toWebhookData(payment)),
-      owner: ownerOf(clientId, payment.part),
-      entity: 'event',
-      listedAt: firedAt,
-      id: eventId,
-      ttl: expiresAfter(firedAt, RETENTION.eventMs),
-    },
-    isNew,
-  )
+  const body = envelopeBody(type, eventId, firedAt, toWebhookData(payment))
+  const event = putEvent({ eventId, type, clientId, paymentId, firedAt, body }, ownerOf(clientId, payment.part))
   const puts = deliveries.map(({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const)
   return { steps: { event, ...Object.fromEntries(puts) }, deliveries }
 }

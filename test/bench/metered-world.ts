@@ -1,10 +1,7 @@
 import * as v from 'valibot'
-import { isInsertOf } from '../../infra/local/emulators/memory-table/stream-record.ts'
-import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import type { LogCode } from '../../shared/log.ts'
 import { embeddedMetrics } from '../../shared/runtime/embedded-metrics.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
-import { EVENT_SK_PREFIX } from '../../shared/table/keys.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { loadFunctions } from '../simulation/world/handlers.ts'
 import { invoke } from '../simulation/world/lambda.ts'
@@ -39,8 +36,8 @@ export const BENCH_STAGE = 'gateway-prod'
 
 /**
  * The simulation's world without faults: the real handlers, the table in memory, the provider's simulator and one clock,
- * with everything counted that costs money. Nothing starts by itself: whoever measures does what the stream, the queues,
- * the schedules and the provider's callbacks would do.
+ * with everything counted that costs money. Nothing starts by itself: who measures does what the queues, the
+ * schedules and the provider's callbacks would do.
  */
 export const startMeteredWorld = async () => {
   const world = createWorld({
@@ -50,14 +47,10 @@ export const startMeteredWorld = async () => {
     rowsAPage: MOST_ROWS_A_PAGE,
   })
   const units = meterTable(world.table)
-  const events: TableChange[] = []
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
   const remembered = new Map<string, number>()
   const counted = { messages: 0, secrets: 0 }
-  world.onChange.push((change) => {
-    world.table.applyToIndexes(change)
-    if (isInsertOf(change, EVENT_SK_PREFIX)) events.push(change)
-  })
+  world.onChange.push((change) => world.table.applyToIndexes(change))
   world.onSent.push(() => {
     counted.messages++
   })
@@ -102,7 +95,7 @@ export const startMeteredWorld = async () => {
     return invocation.result
   }
   const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
-  return { world, events, callbacks, measure, run, pass, writtenIn: units.writtenIn }
+  return { world, callbacks, measure, run, pass, writtenIn: units.writtenIn }
 }
 
 const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { streamEvent } from '../../infra/local/emulators/memory-table/stream-record.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { type HttpRequest, request } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
@@ -10,11 +9,11 @@ import type { Flow, FunctionName, MeteredWorld } from './metered-world.ts'
 const NoFailures = v.object({ batchItemFailures: v.strictTuple([]) })
 
 /**
- * One payment: created, paid, announced, delivered, fetched. Every step refuses an answer that is not the happy one:
+ * One payment: created, paid, delivered, fetched. Every step refuses an answer that is not the happy one:
  * figures of a failed flow would be too low.
  */
 export const walkPayment = async (metered: MeteredWorld, { apiKey }: Tenant, key: string): Promise<readonly Flow[]> => {
-  const { world, events, callbacks, measure, run, pass } = metered
+  const { world, callbacks, measure, pass } = metered
   const authorization = `Bearer ${apiKey}`
   let id = ''
   const ask = async (functionName: FunctionName, asked: HttpRequest, expected: Readonly<Record<string, unknown>>) => {
@@ -33,18 +32,15 @@ export const walkPayment = async (metered: MeteredWorld, { apiKey }: Tenant, key
   const [upstream] = world.provider.findPaymentRequests(id)
   world.provider.simulatePayment(upstream?.payment_request_id ?? '')
   await pass(1_000)
-  const paid = await measure('receive-provider-callback', 'paid, credited', async () => {
+  const paid = await measure('receive-provider-callback', 'paid, credited, announced', async () => {
     const asked = { ...callbacks.at(-1) }
     await ask('receive-provider-callback', asked, { outcome: 'applied' })
-  })
-  const announced = await measure('fan-out-events', 'announced', async () => {
-    v.parse(NoFailures, await run('fan-out-events', streamEvent(events.splice(0))))
   })
   const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(metered))
   const fetched = await measure('api-get-payment', 'fetched once', () =>
     ask('api-get-payment', { headers: { authorization }, id }, { status: 'succeeded' }),
   )
-  return [created, paid, announced, delivered, fetched]
+  return [created, paid, delivered, fetched]
 }
 
 /** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */

@@ -23,10 +23,8 @@ const SHAPES: Readonly<Record<string, ViewShape>> = {
 export const baseOf = (items: readonly StoredItem[]): Base => {
   const views = new Map(Object.entries(SHAPES).map(([name, shape]) => [name, tableView(shape)]))
   const keyed = items.map((item) => ({ key: { pk: String(item['pk']), sk: String(item['sk']) }, item }))
-  for (const [at, { key, item }] of keyed.entries()) {
-    for (const view of views.values()) {
-      view.follow({ sequence: at + 1, key, before: undefined, after: item, eventName: 'INSERT' })
-    }
+  for (const { key, item } of keyed) {
+    for (const view of views.values()) view.follow({ key, before: undefined, after: item })
   }
   return { items: new Map(keyed.map(({ key, item }) => [nameOf(key), item])), views }
 }

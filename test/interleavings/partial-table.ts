@@ -48,7 +48,7 @@ export const partialTable = (base: Base) => {
     const before = storedAt(key)
     if (isDeepStrictEqual(before, after)) return []
     committed.set(nameOf(key), after)
-    return [{ sequence: 0, key, before, after, eventName: 'MODIFY' }]
+    return [{ key, before, after }]
   }
 
   /** All steps or none: the first step that is refused, or nothing. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { envelopeBody } from '../../event/envelope.ts'
+import { envelopeBody } from '../../event/envelope-body.ts'
 import { EVENT_TYPES, type Event, EventSchema, type EventType } from '../../event/event.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
 import type { Payment } from '../../payment/payment.ts'

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { type Minor, minor, ZERO } from '../../money.ts'
-import type { FailureReason } from '../../payment-status.ts'
 import { earlier, parseForeignTime, TimestampSchema } from '../../time.ts'
 import type { ProviderPayment, ProviderRequest, ProviderTransaction, TransactionPage } from '../provider.ts'
+import { failureReasonOf } from './failure-reason-of.ts'
 import {
   CHARGEBACK_TYPES,
   FEE_NOT_FINAL,
@@ -64,30 +64,6 @@ const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
   ['CANCELED', 'cancelled'],
 ])
 
-/** What the customer could not do, or would not. */
-const DECLINED = [
-  'ACCOUNT_ACCESS_BLOCKED',
-  'ACCOUNT_NOT_ACTIVATED',
-  'EXPIRED_OTP',
-  'INSUFFICIENT_BALANCE',
-  'INVALID_ACCOUNT_DETAILS',
-  'INVALID_OTP',
-  'OTP_ATTEMPT_COUNTS_EXCEEDED',
-  'PAYMENT_AMOUNT_LIMITS_EXCEEDED',
-  'PAYMENT_ATTEMPT_COUNTS_EXCEEDED',
-  'USER_DECLINED_PAYMENT',
-  'USER_DEVICE_UNREACHABLE',
-  'USER_DID_NOT_AUTHORIZE',
-] as const
-
-/** What the channel could not do. */
-const UNAVAILABLE = ['CHANNEL_UNAVAILABLE', 'PARTNER_TIMEOUT_ERROR', 'SERVER_ERROR', 'TIMEOUT_ERROR'] as const
-
-const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
-  ...DECLINED.map((code) => [code, 'declined'] as const),
-  ...UNAVAILABLE.map((code) => [code, 'channel_unavailable'] as const),
-])
-
 export const RequestSchema = v.pipe(
   v.object({
     payment_request_id: v.optional(ProviderIdSchema),
@@ -105,7 +81,7 @@ export const RequestSchema = v.pipe(
       paymentRequestId: answer.payment_request_id ?? answer.id ?? '',
       reference: answer.reference_id,
       status: REQUEST_STATUS.get(answer.status) ?? 'open',
-      ...(answer.status === 'FAILED' && { failureReason: FAILURE_REASON.get(answer.failure_code ?? '') ?? 'other' }),
+      ...(answer.status === 'FAILED' && { failureReason: failureReasonOf(answer.failure_code) }),
       latestPaymentId: answer.latest_payment_id || undefined,
       destination: destinationOf(answer.channel_code, answer.actions ?? []),
     }),

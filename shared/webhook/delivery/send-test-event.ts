@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, invalid } from '../../errors.ts'
-import { envelopeBody } from '../../event/envelope.ts'
+import { envelopeBody } from '../../event/envelope-body.ts'
 import { TEST_EVENT_TYPE } from '../../event/event.ts'
 import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'

@@ -1,6 +1,5 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { streamEvent } from '../../../infra/local/emulators/memory-table/stream-record.ts'
 import { drive } from '../../simulation/world/drive.ts'
 import { type HttpRequest, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
@@ -59,11 +58,10 @@ const started = async () => {
 
 type Started = Awaited<ReturnType<typeof started>>
 
-/** What the stream and the queues would start by now, until nothing is left to do. */
-const workOff = async ({ world, events }: MeteredWorld, run: MeteredWorld['run']): Promise<void> => {
+/** What the queues would start by now, until nothing is left to do. */
+const workOff = async ({ world }: MeteredWorld, run: MeteredWorld['run']): Promise<void> => {
   for (let worked = true; worked; ) {
-    worked = events.length > 0
-    if (worked) await run('fan-out-events', streamEvent(events.splice(0)))
+    worked = false
     const sources = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
     for (const { name, queue: from, batchSize } of sources) {
       const queue = world.queues[from]

@@ -30,8 +30,7 @@ const cells = (flow: FlowUnits): readonly string[] => [
 /** A payment's way, in the table's order: what is asked of it besides is not counted. */
 export const PAID = [
   'created',
-  'paid, credited',
-  'announced',
+  'paid, credited, announced',
   'delivered',
   'looked at by the sync',
   'fee made final',
