@@ -131,7 +131,7 @@ const disposable: Options = {
   logLevel: 'INFO',
   throttle: { requestsPerSecond: 50, burst: 100 },
   // As many payments as the table below carries: infra/stack/storage/table-capacity.ts.
-  routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 20, burst: 40 } },
+  routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 22, burst: 44 } },
   alarmRecipients: [],
   pageRecipients: undefined,
   accountConcurrency: 1_000,
@@ -157,7 +157,7 @@ const production: Options = {
   routeThrottles: {
     // Money first: reading lists must never use up what creating and being paid need.
     // As many as a fresh table carries: beyond them a 429 is a better answer than a 500. Raise it with `table.warm`.
-    'POST /v1/payments': { requestsPerSecond: 83, burst: 166 },
+    'POST /v1/payments': { requestsPerSecond: 88, burst: 176 },
     'POST /callbacks/xendit': { requestsPerSecond: 1_000, burst: 500 },
     $default: { requestsPerSecond: 300, burst: 100 },
   },

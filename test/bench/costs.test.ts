@@ -80,7 +80,7 @@ describe('the idle costs', () => {
 
 describe('our own metrics', () => {
   it('are counted once for each set of dimensions', () => {
-    expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(12)
+    expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(11)
     expect(new Set(measured.perPayment.flatMap(({ metrics }) => metrics)).size).toBe(18)
   })
 

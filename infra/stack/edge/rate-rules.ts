@@ -50,7 +50,7 @@ const RATE_RULES: readonly RateRule[] = [
 export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
 
 /**
- * Requests of one address in a window. In production the route of creates takes 83 a second, 4,980 a minute, and an
+ * Requests of one address in a window. In production the route of creates takes 88 a second, 5,280 a minute, and an
  * address gets a tenth: 498. So one address can fill the route for six seconds of a minute and is refused for the rest;
  * to fill it all the time takes ten at once. The same tenth of the narrowest other route is 1,800 a minute, and of
  * callbacks 6,000: a hundred a second, of a provider that calls twice for each payment.

@@ -63,7 +63,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
 
     expect(readers.map(({ queue }) => queue).toSorted()).toStrictEqual([...WORK_QUEUES].toSorted())
     for (const { queue, timeoutSeconds } of readers) {
-      const seconds = queue.startsWith('webhooks') ? timeoutSeconds + 10 : 6 * timeoutSeconds
+      const seconds = queue.startsWith('webhooks') ? timeoutSeconds + 2 : 6 * timeoutSeconds
       expect([queue, queues.get(queue)?.['VisibilityTimeout']]).toStrictEqual([queue, seconds])
     }
   })
