@@ -41,7 +41,8 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
 
     const fetched = await ask('getPayment', { id })
 
-    expect(fetched.body).toStrictEqual({ ...body, status })
+    const reason = status === 'failed' ? { failure_reason: 'other' } : {}
+    expect(fetched.body).toStrictEqual({ ...body, status, ...reason })
   })
 })
 

@@ -124,7 +124,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   GetFields: 'GetItem',
   PAYMENT: 'pk sk body ttl',
   UpdateFields: 'UpdateItem',
-  ENDPOINTS: 'pk sk slow_since',
+  ENDPOINTS: 'pk sk slow_since last_alert_at',
   LEDGER: 'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
 }
 

@@ -5,7 +5,7 @@ import { handler as sendTestEvent } from '../../../functions/admin/send-test-eve
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpoint, insertEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { findEndpointEver, insertEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { updateEndpoint as changeIt } from '../../../shared/webhook/endpoint/update-endpoint.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
@@ -14,7 +14,7 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-const stored = (deps: TestDeps, { clientId, endpointId }: Endpoint) => findEndpoint(deps, clientId, endpointId)
+const stored = (deps: TestDeps, { clientId, endpointId }: Endpoint) => findEndpointEver(deps, clientId, endpointId)
 
 const ACTIONS = {
   'update-endpoint': (deps: TestDeps, endpoint: Endpoint, change: object = { enabled: false }) =>
@@ -67,7 +67,7 @@ describe('list-endpoints', () => {
       deps.clock.advance(1)
       endpoints.unshift(await storedEndpoint(deps, { clientId, enabled: made !== 1 }))
     }
-    await storedEndpoint(deps, { clientId, enabled: false, deletedAt: deps.now() })
+    await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
     await storedEndpoint(deps)
 
     const all = await list(deps, clientId)
@@ -141,7 +141,7 @@ describe('update-endpoint', () => {
 })
 
 describe('delete-endpoint', () => {
-  it('leaves a tombstone, removes the secret and records it', async ({ deps, endpoint }) => {
+  it('keeps the endpoint where no event looks, removes the secret and records it', async ({ deps, endpoint }) => {
     const answer = await remove(deps, endpoint)
 
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })

@@ -9,8 +9,12 @@ import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import {
+  changeEndpoint,
+  findEndpointEver,
+  moveToGone,
+  noteAlert,
+} from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst, interceptTable, type TableCall } from '../../support/intercept-table.ts'
@@ -23,7 +27,6 @@ import {
   ENDED,
   FAILED,
   listed,
-  messageFor,
   oweAlert,
   rowOf,
   SKIPPED,
@@ -88,7 +91,7 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     expect(await rowOf(deps, delivery)).toStrictEqual({
       ...listed(delivery),
       ...round,
-      dueAt: addMs(deps.now(), 120_000),
+      dueAt: addMs(deps.now(), 60_000),
     })
     const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
     expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
@@ -117,40 +120,39 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     expect(await rowOf(deps, gone.delivery)).toMatchObject({ status: 'abandoned' })
   })
 
-  it('leaves an alert that is still owed in the due work, beside the new round', async () => {
-    const claimedUntil = testDeps().now()
-    const { deps, delivery, again, dueTimes } = await arrange({ attempts: 7, claimToken: 'x', claimedUntil })
-    const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
-    await deliverWebhook(silent, messageFor(delivery))
+  it('tells first of an alert that is still owed', async () => {
+    const { deps, delivery, again, dueTimes } = await arrange()
+    await oweAlert(deps, delivery)
 
     expect(await again()).toMatchObject({ status: 200 })
 
-    const now = deps.now()
-    expect(await dueTimes()).toStrictEqual({ alert: addMs(now, 60_000), delivery: addMs(now, 120_000) })
+    expect(deps.published).toMatchObject([{ kind: 'delivery.abandoned', subject: delivery.endpointId }])
+    expect(await dueTimes()).toStrictEqual({ alert: undefined, delivery: addMs(deps.now(), 60_000) })
   })
 
-  it('keeps an alert that due work puts off between its read and its write', async () => {
-    const { deps, delivery, again, dueTimes } = await arrange()
-    await oweAlert(deps, delivery)
-    const owed = addMs(deps.now(), 60_000)
-    const puttingOff = beforeFirst(deps, 'transact', () => oweAlert(deps, delivery, owed))
-
-    expect(await again(puttingOff)).toMatchObject({ status: 200 })
-
-    expect(await dueTimes()).toStrictEqual({ alert: owed, delivery: addMs(deps.now(), 120_000) })
-  })
-
-  it('fails when an alert is put off at each of its tries, and begins no round', async () => {
+  it('begins no round while the topic does not answer', async () => {
     const { deps, delivery, again } = await arrange()
-    let puts = 0
-    const before = async ({ name }: TableCall) => {
-      if (name === 'transact') await oweAlert(deps, delivery, addMs(deps.now(), ++puts))
-    }
     await oweAlert(deps, delivery)
+    const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
+
+    expect(await again(silent)).toMatchObject({ status: 500 })
+
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
+  })
+
+  it('fails when others keep telling of the endpoint, and begins no round', async () => {
+    const { deps, endpoint, delivery, again } = await arrange()
+    await oweAlert(deps, delivery)
+    let told = 0
+    const before = async ({ name }: TableCall) => {
+      if (name !== 'update') return
+      const now = await findEndpointEver(deps, endpoint.clientId, endpoint.endpointId)
+      if (now) await noteAlert(deps, now, addMs(deps.now(), ++told))
+    }
 
     expect(await again(interceptTable(deps, { before }))).toMatchObject({ status: 500 })
 
-    expect(puts).toBe(4)
+    expect(deps.published).toStrictEqual([])
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
   })
 
@@ -161,7 +163,7 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     expect(await again(mute)).toMatchObject({ status: 500 })
     expect(await again()).toStrictEqual(inProgress)
 
-    expect(await dueTimes()).toMatchObject({ delivery: addMs(deps.now(), 120_000) })
+    expect(await dueTimes()).toMatchObject({ delivery: addMs(deps.now(), 60_000) })
   })
 
   it('is refused when another round begins between its read and its write', async () => {

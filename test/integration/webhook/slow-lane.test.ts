@@ -91,9 +91,8 @@ describe('the slow lane: who goes there', () => {
     [
       'an event',
       async (deps, { clientId }) => {
-        const client = await aStoredClient(deps, { clientId })
-        const { paymentRequestId } = await aPendingPayment(deps, client)
-        await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paymentRequestId) }, 'callback')
+        const payment = succeededPayment({ ...aClient(), clientId }, { paidAt: deps.now() })
+        await tellWorkers(deps, await announcementOf(deps, payment, deps.now()))
       },
     ],
     ['a test event', (deps, endpoint) => sendTestEvent(deps, { ...endpoint, operator: 'ayu' })],
