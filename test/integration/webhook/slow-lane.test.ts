@@ -4,7 +4,7 @@
  * and each condition of the mark refuses once. That the lanes keep apart under load is in hanging-endpoint.test.ts.
  */
 import { describe, expect } from 'vitest'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { announcementOf, tellWorkers } from '../../../shared/payment/announcement.ts'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
@@ -13,8 +13,9 @@ import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, findEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { aClient } from '../../support/client-builders.ts'
 import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { succeededPayment } from '../../support/paid-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
