@@ -18,7 +18,7 @@ import { runs } from '../../support/runs.ts'
 const RUNS = { numRuns: runs(50) }
 
 const SCHEDULES = {
-  'check-due-work': { handler: checkDueWork, result: { event: 0, alert: 0, delivery: 0, payment: 0, audit: 0 } },
+  'check-due-work': { handler: checkDueWork, result: { alert: 0, delivery: 0, payment: 0, audit: 0 } },
   'audit-clients': { handler: auditClients, result: { clients: 1 } },
   'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 } },
   'sync-provider-transactions': {

@@ -134,7 +134,7 @@ describe('a worker of a slot', () => {
     const drained = deps.lines.find(({ code }) => code === 'due_work.drained')
     expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 19, failed: 1 })
     deps.clock.advance(120)
-    expect(await checkDueWork(deps)).toStrictEqual({ ...NOTHING, event: 19, payment: 1 })
+    expect(await checkDueWork(deps)).toStrictEqual({ ...NOTHING, payment: 1 })
   })
 
   it('ends after a minute, and the next look hands out what it left', async () => {
