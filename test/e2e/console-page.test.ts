@@ -66,7 +66,6 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await press(page, 'Sweep')
     await told(page, 'is to be paid out')
     await picture(page, 'console-money')
-    // The audit of a settlement is due a minute after its record; until then nothing is paid out.
     await world.advance(120)
     await world.invoke('check-due-work')
     await told(page, 'the books balance')
@@ -74,13 +73,10 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await told(page, 'is paid out')
     await press(page, 'Check the books')
     await page.getByText('they balance').waitFor()
-
     const { body: balance } = await merchant.get('/v1/balance?include=settlements')
     expect(balance).toMatchObject({ pending_minor: 0, in_settlement_minor: 0 })
-    await page
-      .getByText(`Rp ${Number(balance['paid_out_minor']).toLocaleString('en-US')}`)
-      .first()
-      .waitFor()
+    const paidOut = `Rp ${Number(balance['paid_out_minor']).toLocaleString('en-US')}`
+    await page.getByText(paidOut).first().waitFor()
     expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
     await close()
   })
