@@ -66,17 +66,17 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await press(page, 'Sweep')
     await told(page, 'is to be paid out')
     await picture(page, 'console-money')
+    await world.advance(120)
+    await world.invoke('check-due-work')
+    await told(page, 'the books balance')
     await page.getByRole('button', { name: /^Mark paid/ }).click()
     await told(page, 'is paid out')
     await press(page, 'Check the books')
     await page.getByText('they balance').waitFor()
-
     const { body: balance } = await merchant.get('/v1/balance?include=settlements')
     expect(balance).toMatchObject({ pending_minor: 0, in_settlement_minor: 0 })
-    await page
-      .getByText(`Rp ${Number(balance['paid_out_minor']).toLocaleString('en-US')}`)
-      .first()
-      .waitFor()
+    const paidOut = `Rp ${Number(balance['paid_out_minor']).toLocaleString('en-US')}`
+    await page.getByText(paidOut).first().waitFor()
     expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
     await close()
   })

@@ -166,7 +166,7 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
       }),
     markPaid: (client: Client, settlement: { readonly id: string; readonly net: number }) =>
       recorded({ op: 'mark_paid', client: client.id, nets: [settlement.net] }, async () => {
-        const payload = { operator: 'history', settlement_id: settlement.id, confirm_unfunded: true }
+        const payload = { operator: 'history', settlement_id: settlement.id }
         const answer = await invoke('mark-settlement-paid', payload)
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 200) return { outcome: 'ok' }

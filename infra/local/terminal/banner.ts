@@ -58,7 +58,8 @@ const commandsToTry = ({
   op sweep-settlements '{}'; sleep 2
   SETTLEMENT=$(curl -s ${urls.api}/v1/settlements -H "Authorization: Bearer $KEY" \\
     | tee /dev/stderr | grep -o '"id":"[^"]*"' | head -1 | cut -d'"' -f4)
-  op mark-settlement-paid "{\\"operator\\":\\"me\\",\\"settlement_id\\":\\"$SETTLEMENT\\",\\"notes\\":\\"bank transfer\\"}"
+  curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":120}'; op check-due-work '{}'; sleep 2  # its audit
+  op mark-settlement-paid "{\\"operator\\":\\"me\\",\\"settlement_id\\":\\"$SETTLEMENT\\",\\"bank_reference\\":\\"transfer-1\\"}"
   curl -s "${urls.api}/v1/balance?include=settlements" -H "Authorization: Bearer $KEY"
 
   # The same by the AWS CLI version 2, as on AWS

@@ -107,9 +107,12 @@ describe('a function with reserved concurrency 1 (check-due-work, design section
   })
 
   it('keeps the place of a run past its timeout until that run is over', async () => {
-    const { invoke, begun, end, mostAtOnce } = controlled({ reservedConcurrency: 1, timeoutSeconds: 0.001 })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { invoke, begun, end, mostAtOnce } = controlled({ reservedConcurrency: 1, timeoutSeconds: 25 })
 
-    await expect(invoke(1)).rejects.toThrow('timed out')
+    const first = expect(invoke(1)).rejects.toThrow('timed out')
+    await vi.advanceTimersByTimeAsync(25_000)
+    await first
     const second = invoke(2)
     await new Promise<void>((resolve) => setImmediate(resolve))
     await begun(1)

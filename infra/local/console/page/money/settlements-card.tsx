@@ -11,56 +11,41 @@ const SETTLEMENTS = api('settlements?per_page=10')
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
-const Confirm = ({
-  label,
-  on,
-  set,
-}: {
-  readonly label: string
-  readonly on: boolean
-  readonly set: (on: boolean) => void
-}) => (
-  <label class="check">
-    <input type="checkbox" checked={on} onChange={({ currentTarget }) => set(currentTarget.checked)} />
-    <span>{label}</span>
-  </label>
-)
+/** As the refusal shows it; what cannot be read is refused with its own words. */
+const readConfirm = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
 
 const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) => {
   const [notes, setNotes] = useState('bank transfer')
-  const [unfunded, setUnfunded] = useState(false)
-  const [newBank, setNewBank] = useState(false)
-  const [reversed, setReversed] = useState('')
-  const confirmed = {
-    ...(unfunded && { confirm_unfunded: true }),
-    ...(newBank && { confirm_new_bank: true }),
-    ...(reversed !== '' && { confirm_reversed: Number(reversed) }),
+  const [reference, setReference] = useState('')
+  const [confirm, setConfirm] = useState('')
+  const paid = {
+    settlement_id: id,
+    notes,
+    ...(reference !== '' && { bank_reference: reference }),
+    ...(confirm !== '' && { confirm: readConfirm(confirm) }),
   }
   return (
     <>
       <Field label="Notes">
         <input type="text" value={notes} onInput={({ currentTarget }) => setNotes(currentTarget.value)} />
       </Field>
+      <Field label="Bank reference">
+        <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
+      </Field>
       <details>
-        <summary>Confirmations, when it is refused without them</summary>
-        <Confirm label="although the provider has not paid us all of it" on={unfunded} set={setUnfunded} />
-        <Confirm label="although the bank account is new" on={newBank} set={setNewBank} />
-        <Field label="although money of so many payments went back">
-          <input
-            type="number"
-            min="0"
-            value={reversed}
-            onInput={({ currentTarget }) => setReversed(currentTarget.value)}
-          />
+        <summary>Confirm, when it is refused without it</summary>
+        <Field label="The object that the refusal shows under confirm">
+          <input type="text" value={confirm} onInput={({ currentTarget }) => setConfirm(currentTarget.value)} />
         </Field>
       </details>
       <p class="line">
-        <ActionButton
-          label="Mark paid"
-          about={id}
-          kind="main"
-          call={operate('mark-settlement-paid', { settlement_id: id, notes, ...confirmed })}
-        />
+        <ActionButton label="Mark paid" about={id} kind="main" call={operate('mark-settlement-paid', paid)} />
         <ActionButton
           label="Mark failed"
           about={id}
