@@ -104,18 +104,17 @@ const TELLING: TableAccess = {
   BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
   UpdateItem: ['DELIVERY'],
   UpdateFields: ['ENDPOINTS'],
-  indexes: ['by-status'],
+  indexes: ['by-owner', 'by-status'],
 }
 
 /** A new round of a delivery; the event whose bytes it sends is kept, in the partition of its payment. */
-export const ROUNDS: TableAccess = allAccess(TELLING, { GetItem: ['ENDPOINTS'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
+export const ROUNDS: TableAccess = allAccess(TELLING, { UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
 export const REDELIVERING: TableAccess = allAccess(ROUNDS, RECORDED, {
   GetItem: ['DELIVERY', 'LEDGER'],
   BatchGetItem: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
   PutItem: ['DELIVERY'],
-  indexes: ['by-owner'],
 })
 
 /** Whether the provider is paused, and that it is. */

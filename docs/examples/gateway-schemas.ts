@@ -112,6 +112,8 @@ export type Payment = {
   readonly currency: 'IDR'
   /** All but `pending` are terminal: no payment leaves them. */
   readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+  /** Why it failed; present once `failed`. `wrong_amount`: what came is not what was asked for. */
+  readonly failure_reason?: 'wrong_amount' | 'declined' | 'channel_unavailable' | 'cancelled_upstream' | 'other'
   /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
   readonly payment_destination: string
   readonly customer?: {
@@ -163,6 +165,8 @@ export type WebhookData = {
   readonly currency: 'IDR'
   /** All but `pending` are terminal: no payment leaves them. */
   readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+  /** Why it failed; present once `failed`. `wrong_amount`: what came is not what was asked for. */
+  readonly failure_reason?: 'wrong_amount' | 'declined' | 'channel_unavailable' | 'cancelled_upstream' | 'other'
   /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
   readonly payment_destination: string
   readonly customer?: {

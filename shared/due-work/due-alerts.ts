@@ -10,7 +10,7 @@ export const DUE_ALERTS: DueKind = {
   work: 'alert',
   atATime: () => 4,
   read: (deps, rows) =>
-    deps.table.getMany(rows.map((row) => foundKey(isSuspenseKey(row) ? 'SUSPENSE' : 'DELIVERY', row))),
+    deps.table.getMany(rows.map((row) => (isSuspenseKey(row) ? foundKey('SUSPENSE', row) : foundKey('DELIVERY', row)))),
   check: (deps, due) =>
     isSuspenseKey(due)
       ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })

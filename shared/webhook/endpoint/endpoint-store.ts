@@ -91,7 +91,7 @@ export const noteAlert = async (
   { clientId, endpointId, deletedAt, lastAlertAt }: Endpoint,
   now: Timestamp,
 ): Promise<boolean> => {
-  const key = (deletedAt === undefined ? endpointKey : goneEndpointKey)(clientId, endpointId)
+  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
   const step = updateFields(key, { set: { lastAlertAt: now } }, all(exists, unchanged('lastAlertAt', lastAlertAt)))
   return (await deps.table.write(step)).applied
 }

@@ -80,8 +80,8 @@ describe('access stated in the manifest', () => {
     expect(new Set(partitions)).toStrictEqual(new Set(PARTITIONS))
     expect(new Set(indexes)).toStrictEqual(new Set(Object.keys(TABLE_SCHEMA.indexes)))
     expect(TABLE_ACTIONS.filter((action) => !tables.some((table) => table[action]))).toStrictEqual([])
-    // Nothing of history is ever deleted: only what operators are yet to be told, and an endpoint, which moves away.
-    expect(new Set(tables.flatMap((table) => table.DeleteItem ?? []))).toStrictEqual(new Set(['ALERT', 'ENDPOINTS']))
+    // Nothing of history is ever deleted: an endpoint moves away.
+    expect(new Set(tables.flatMap((table) => table.DeleteItem ?? []))).toStrictEqual(new Set(['ENDPOINTS']))
     expect(all.some(({ alerts }) => alerts)).toBe(true)
     expect(all.filter(({ payerDefaults }) => payerDefaults)).toHaveLength(1)
     expect(new Set(all.flatMap(({ secrets }) => secrets))).toStrictEqual(new Set(SECRETS.map(([name]) => name)))

@@ -143,11 +143,11 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
   it('fails when others keep telling of the endpoint, and begins no round', async () => {
     const { deps, endpoint, delivery, again } = await arrange()
     await oweAlert(deps, delivery)
-    let told = 0
+    let rounds = 0
     const before = async ({ name }: TableCall) => {
       if (name !== 'update') return
       const now = await findEndpointEver(deps, endpoint.clientId, endpoint.endpointId)
-      if (now) await noteAlert(deps, now, addMs(deps.now(), ++told))
+      if (now) await noteAlert(deps, now, addMs(deps.now(), ++rounds))
     }
 
     expect(await again(interceptTable(deps, { before }))).toMatchObject({ status: 500 })

@@ -121,9 +121,15 @@ describe('decideOnNews: a status without money', () => {
   ] as const)('%s closes a pending payment with %j as %s', (status, fields, closedAs) => {
     const payment = { ...OWN, ...fields }
 
-    const decision = decideOnNews(payment, news(undefined, status), NOW)
+    const decision = decideOnNews(payment, { ...news(undefined, status), failureReason: 'declined' }, NOW)
 
-    expect(decision).toStrictEqual({ do: 'close', payment, status: closedAs })
+    const reason = { failed: 'declined', cancelled: 'cancelled_upstream', expired: undefined }[status]
+    expect(decision).toStrictEqual({
+      do: 'close',
+      payment,
+      status: closedAs,
+      ...(reason !== undefined && { failureReason: reason }),
+    })
   })
 
   it.each(['open', 'succeeded', undefined] as const)('%s changes nothing', (status) => {

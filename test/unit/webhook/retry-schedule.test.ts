@@ -22,9 +22,9 @@ describe('retry schedule (spec 6.4)', () => {
     expect(delays).toStrictEqual([1, 1, 1, 1, 1, 2, 60, 900, 900, 900, 900])
   })
 
-  it('resends an overdue attempt after two minutes, doubling up to an hour', () => {
+  it('resends an overdue attempt after a minute, doubling up to an hour', () => {
     const minutes = [0, 1, 2, 3, 4, 5, 6, 50].map((resends) => overdueAfterMs(resends) / 60_000)
 
-    expect(minutes).toStrictEqual([2, 4, 8, 16, 32, 60, 60, 60])
+    expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 })
