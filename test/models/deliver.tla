@@ -5,8 +5,8 @@ One event on its way to one endpoint: the commit, workers with messages, due wor
 What it abstracts: a round has Most attempts instead of eight, and a wait passes whenever it likes. A message is there or
 not; it may come twice, to two workers at once, or be lost. A claim runs out whenever it likes, whoever holds it, which
 stands for clocks that are off and for frozen workers. Any worker dies before any step, and what it has sent to the table
-may be applied after that. Endpoints are never disabled, bytes are not looked at, and telling the operators is one step,
-which the model tell takes apart.
+may be applied after that. Endpoints are never disabled, and bytes are not looked at. A message to the operators names
+everything of the endpoint that they have not been told of, and is noted some time later.
 *)
 EXTENDS Naturals, FiniteSets, TLC
 
@@ -24,8 +24,8 @@ CONSTANTS
   RoundEnds,          \* waitAfterFailureMs in shared/webhook/delivery/retry-schedule.ts, or RoundIsBounded breaks
   AbandonedIsTold,    \* changesAfter in shared/webhook/delivery/attempt-store.ts, or AlertIsDue breaks
   RoundIsNew,         \* startRound in shared/webhook/delivery/delivery-store.ts, or RoundIsBounded breaks
-  AlertIsFreed,       \* freeOwedAlert in shared/webhook/delivery/tell-abandonments.ts, or AlertIsDue breaks
-  PutOffIsFreed       \* freeWaitingAlert in shared/webhook/delivery/begin-round.ts, or AlertIsDue breaks
+  ToldFirst,          \* tellFirst in shared/webhook/delivery/tell-abandoned.ts, or AlertIsDue breaks
+  NotedAsRead         \* endAlert in shared/webhook/delivery/delivery-store.ts, or AlertIsDue breaks
 
 VARIABLES
   event,    \* whether it is committed
@@ -37,15 +37,15 @@ VARIABLES
   posts,    \* how often each attempt was posted
   results,  \* what was written down of each
   untold,   \* abandonments, by their last attempt, that the operators have not been told of
-  freed,    \* those that are due by themselves
+  telling,  \* attempts whose abandonment was told and is not yet noted
   deaths    \* of workers and messages
 
-vars == <<event, row, message, worker, late, operator, posts, results, untold, freed, deaths>>
+vars == <<event, row, message, worker, late, operator, posts, results, untold, telling, deaths>>
 
 Symmetry == Permutations(Workers) \union Permutations(Operators)
 Numbers == 1..((Most + 1) * MostRounds)
 NoRow == [status |-> "none", attempts |-> 0, roundStart |-> 0, claim |-> Nobody, isOver |-> FALSE, isReady |-> FALSE,
-          unlisted |-> FALSE, due |-> "none", moved |-> 0, rounds |-> 0]
+          unlisted |-> FALSE, due |-> "none", rounds |-> 0]
 Born == [NoRow EXCEPT !.status = "scheduled", !.isReady = TRUE, !.unlisted = TRUE, !.rounds = 1,
                         !.due = IF BornDue THEN "delivery" ELSE "none"]
 Idle == [pc |-> "idle", token |-> Nobody, number |-> 0, roundStart |-> 0, unlisted |-> FALSE, ok |-> FALSE]
@@ -58,7 +58,7 @@ Init ==
   /\ operator = [o \in Operators |-> [pc |-> "idle", read |-> NoRow]]
   /\ posts = [n \in Numbers |-> 0]
   /\ results = [n \in Numbers |-> "none"]
-  /\ untold = {} /\ freed = {} /\ deaths = 0
+  /\ untold = {} /\ telling = {} /\ deaths = 0
 
 -----------------------------------------------------------------------------
 (* The commit: the event, and its delivery if the endpoint wants it, in one transaction that anybody may try again *)
@@ -68,20 +68,20 @@ Commit ==
   /\ event' = TRUE
   /\ \/ row' = Born
      \/ UNCHANGED row
-  /\ UNCHANGED <<message, worker, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<message, worker, late, operator, posts, results, untold, telling, deaths>>
 
 (* Its messages leave after that, or never do. *)
 Announce ==
   /\ row.status = "scheduled" /\ row.attempts = 0 /\ ~message
   /\ message' = TRUE
-  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, telling, deaths>>
 
 (* An operator sends what an endpoint has missed. *)
 InsertMissing ==
   /\ event
   /\ row.status = "none" \/ ~DeliveryIsNew
   /\ row' = Born
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, telling, deaths>>
 
 -----------------------------------------------------------------------------
 (* A worker: deliverWebhook, recordAttemptResult *)
@@ -96,7 +96,7 @@ Look(w) ==
           [] row.claim # Nobody /\ row.isOver ->
                Move(w, IF LostIsFailed THEN [read EXCEPT !.pc = "record"] ELSE [read EXCEPT !.pc = "claim"])
           [] OTHER -> FALSE
-  /\ UNCHANGED <<event, row, message, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, row, message, late, operator, posts, results, untold, telling, deaths>>
 
 Claim(w) ==
   /\ worker[w].pc = "claim"
@@ -108,13 +108,13 @@ Claim(w) ==
         THEN /\ row' = [row EXCEPT !.claim = w, !.isOver = FALSE]
              /\ Move(w, [read EXCEPT !.pc = "post", !.token = w])
         ELSE Move(w, Idle) /\ UNCHANGED row
-  /\ UNCHANGED <<event, message, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, message, late, operator, posts, results, untold, telling, deaths>>
 
 Post(w) ==
   /\ worker[w].pc = "post"
   /\ posts' = [posts EXCEPT ![worker[w].number] = @ + 1]
   /\ \E ok \in BOOLEAN : Move(w, [worker[w] EXCEPT !.pc = "record", !.ok = ok])
-  /\ UNCHANGED <<event, row, message, late, operator, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, row, message, late, operator, results, untold, telling, deaths>>
 
 (* One write: the delivery's row, and but for a first success the attempt's own row, which must be new. *)
 MayStore(r) ==
@@ -132,7 +132,7 @@ Store(r) ==
        [] ~r.ok /\ ~isLast -> /\ row' = [Unclaimed(r) EXCEPT !.status = "scheduled", !.isReady = FALSE,
                                                              !.due = IF ScheduledIsDue THEN "delivery" ELSE "none"]
                               /\ UNCHANGED untold
-       [] OTHER -> /\ row' = [Unclaimed(r) EXCEPT !.status = "abandoned", !.isReady = FALSE, !.moved = 0,
+       [] OTHER -> /\ row' = [Unclaimed(r) EXCEPT !.status = "abandoned", !.isReady = FALSE,
                                                   !.due = IF AbandonedIsTold THEN "alert" ELSE "none"]
                    /\ untold' = untold \union {r.number}
 
@@ -143,13 +143,13 @@ Record(w) ==
           /\ \/ worker[w].ok /\ Move(w, Idle)
              \/ ~worker[w].ok /\ Move(w, [Idle EXCEPT !.pc = "send"])
      ELSE Move(w, Idle) /\ UNCHANGED <<row, message, results, untold>>
-  /\ UNCHANGED <<event, late, operator, posts, freed, deaths>>
+  /\ UNCHANGED <<event, late, operator, posts, telling, deaths>>
 
 Send(w) ==
   /\ worker[w].pc = "send"
   /\ message' = (row.status = "scheduled")
   /\ Move(w, Idle)
-  /\ UNCHANGED <<event, row, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, row, late, operator, posts, results, untold, telling, deaths>>
 
 Die(w) ==
   /\ worker[w].pc # "idle" /\ deaths < MostDeaths
@@ -158,13 +158,13 @@ Die(w) ==
   \* What it was writing down may have left.
   /\ \/ UNCHANGED late
      \/ worker[w].pc = "record" /\ late' = [late EXCEPT ![w] = worker[w]]
-  /\ UNCHANGED <<event, row, message, operator, posts, results, untold, freed>>
+  /\ UNCHANGED <<event, row, message, operator, posts, results, untold, telling>>
 
 RecordLate(w) ==
   /\ late[w] # Idle
   /\ late' = [late EXCEPT ![w] = Idle]
   /\ IF MayStore(late[w]) THEN Store(late[w]) ELSE UNCHANGED <<row, message, results, untold>>
-  /\ UNCHANGED <<event, worker, operator, posts, freed, deaths>>
+  /\ UNCHANGED <<event, worker, operator, posts, telling, deaths>>
 
 -----------------------------------------------------------------------------
 (* Time, queues, due work *)
@@ -172,58 +172,56 @@ RecordLate(w) ==
 ClaimRunsOut ==
   /\ row.claim # Nobody /\ ~row.isOver
   /\ row' = [row EXCEPT !.isOver = TRUE]
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, telling, deaths>>
 
 WaitPasses ==
   /\ row.status = "scheduled" /\ ~row.isReady
   /\ row' = [row EXCEPT !.isReady = TRUE]
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, telling, deaths>>
 
 LoseMessage ==
   /\ message /\ deaths < MostDeaths
   /\ message' = FALSE
   /\ deaths' = deaths + 1
-  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, freed>>
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, telling>>
 
 SendAgain ==
   /\ MessagesComeAgain /\ row.due = "delivery" /\ ~message
   /\ message' = TRUE
-  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, telling, deaths>>
 
-(* Everything of the endpoint that waits is told in one message. *)
+(* Everything of the endpoint that waits is told in one message, and noted after it. *)
 Tell ==
-  /\ row.due = "alert" \/ freed # {}
-  /\ untold' = {} /\ freed' = {}
-  /\ row' = IF row.due = "alert" THEN [row EXCEPT !.due = "none"] ELSE row
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, deaths>>
+  /\ row.due = "alert"
+  /\ untold' = {}
+  /\ telling' = telling \union {row.attempts}
+  /\ UNCHANGED <<event, row, message, worker, late, operator, posts, results, deaths>>
 
-(* Too early for another message: the row is due later. *)
-Postpone ==
-  /\ row.due = "alert" /\ row.moved = 0
-  /\ row' = [row EXCEPT !.moved = 1]
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+Note ==
+  \E n \in telling :
+    /\ LET isThere == row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n
+       IN row' = IF NotedAsRead => isThere THEN [row EXCEPT !.due = "none"] ELSE row
+    /\ \/ telling' = telling \ {n} /\ UNCHANGED deaths
+       \* A second worker has told of the same, or the write arrives twice.
+       \/ deaths < MostDeaths /\ deaths' = deaths + 1 /\ UNCHANGED telling
+    /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold>>
+
+(* It is told once more. *)
+TellerDies ==
+  /\ deaths < MostDeaths /\ telling # {}
+  /\ \E n \in telling : telling' = telling \ {n}
+  /\ deaths' = deaths + 1
+  /\ UNCHANGED <<event, row, message, worker, late, operator, posts, results, untold>>
 
 -----------------------------------------------------------------------------
 (* An operator, or a merchant, who sends it again: beginRound *)
 
 Ask(o) ==
   /\ operator[o].pc = "idle" /\ row.status \in Finished /\ row.rounds < MostRounds
-  /\ operator' = [operator EXCEPT ![o] = [pc |-> "free", read |-> row]]
-  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, freed, deaths>>
-
-Free(o) ==
-  /\ operator[o].pc = "free"
-  /\ LET read == operator[o].read
-         isOwed == AlertIsFreed /\ read.due = "alert"
-         isThere == row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = read.attempts
-     IN CASE isOwed /\ isThere /\ row.moved = read.moved ->
-               /\ row' = [row EXCEPT !.due = "none"]
-               /\ freed' = freed \union {read.attempts}
-               /\ operator' = [operator EXCEPT ![o].pc = "start"]
-          [] isOwed /\ isThere /\ row.moved # read.moved /\ PutOffIsFreed ->
-               operator' = [operator EXCEPT ![o].read = row] /\ UNCHANGED <<row, freed>>
-          [] OTHER -> operator' = [operator EXCEPT ![o].pc = "start"] /\ UNCHANGED <<row, freed>>
-  /\ UNCHANGED <<event, message, worker, late, posts, results, untold, deaths>>
+  \* What is to be told of it is told before, by the same steps.
+  /\ ToldFirst => row.due # "alert"
+  /\ operator' = [operator EXCEPT ![o] = [pc |-> "start", read |-> row]]
+  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, telling, deaths>>
 
 Start(o) ==
   /\ operator[o].pc = "start"
@@ -235,32 +233,33 @@ Start(o) ==
              /\ operator' = [operator EXCEPT ![o].pc = "send"]
         ELSE /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
              /\ UNCHANGED row
-  /\ UNCHANGED <<event, message, worker, late, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, posts, results, untold, telling, deaths>>
 
 SendRound(o) ==
   /\ operator[o].pc = "send"
   /\ message' = (row.status = "scheduled")
   /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
-  /\ UNCHANGED <<event, row, worker, late, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, row, worker, late, posts, results, untold, telling, deaths>>
 
 OperatorDies(o) ==
   /\ operator[o].pc # "idle"
   /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
-  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, freed, deaths>>
+  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, telling, deaths>>
 
 -----------------------------------------------------------------------------
 Work(w) == Look(w) \/ Claim(w) \/ Post(w) \/ Record(w) \/ Send(w)
-Operate(o) == Ask(o) \/ Free(o) \/ Start(o) \/ SendRound(o) \/ OperatorDies(o)
+Operate(o) == Ask(o) \/ Start(o) \/ SendRound(o) \/ OperatorDies(o)
 
 Next ==
   \/ Commit \/ Announce \/ InsertMissing
   \/ \E w \in Workers : Work(w) \/ Die(w) \/ RecordLate(w)
-  \/ ClaimRunsOut \/ WaitPasses \/ LoseMessage \/ SendAgain \/ Tell \/ Postpone
+  \/ ClaimRunsOut \/ WaitPasses \/ LoseMessage \/ SendAgain \/ Tell \/ Note \/ TellerDies
   \/ \E o \in Operators : Operate(o)
 
 (* What runs every minute runs again, a worker that does not die goes on, and time passes. *)
 Fairness ==
   /\ WF_vars(Commit) /\ WF_vars(ClaimRunsOut) /\ WF_vars(WaitPasses) /\ WF_vars(SendAgain) /\ WF_vars(Tell)
+  /\ WF_vars(Note)
   /\ \A w \in Workers : WF_vars(Work(w))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
@@ -284,7 +283,7 @@ ResultsStand ==
 NothingIsForgotten == row.status = "scheduled" => row.due = "delivery"
 
 (* Whatever was given up is due until the operators are told of it. *)
-AlertIsDue == \A n \in untold : (row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n) \/ n \in freed
+AlertIsDue == \A n \in untold : row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n
 
 Ends == <>[](event /\ row.status # "scheduled" /\ untold = {})
 =============================================================================

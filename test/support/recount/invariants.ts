@@ -57,24 +57,33 @@ const cancelProblems = ({ payments }: Books): string[] =>
     .filter((item) => item['cancel_requested_at'] === undefined || item['expiry_started_at'] !== undefined)
     .map((item) => `payment ${text(item, 'payment_id')} was cancelled by nobody who may`)
 
-/** What leads to payments: from all that have the attribute, and once. */
-const ledProblems = (payments: readonly RawItem[], pointers: readonly RawItem[], attribute: string): string[] => {
-  const having = payments.filter((item) => text(item, attribute) !== '')
-  const pointed = pointers.map((item) => text(item, 'payment_id'))
-  const expected = new Set(having.map((item) => text(item, 'payment_id')))
-  return [
-    ...[...expected].filter((id) => !pointed.includes(id)).map((id) => `no ${attribute} leads to payment ${id}`),
-    ...pointed
-      .filter((id, at) => !expected.has(id) || pointed.indexOf(id) < at)
-      .map((id) => `a ${attribute} leads to ${id}, which has none or is led to twice`),
-  ]
+/**
+ * What leads to payments, as a recount finds it: from each that is to be found, and to none that is not. What leads to no
+ * payment is of a create that did not commit, and read as none.
+ */
+const ledProblems = (
+  payments: readonly RawItem[],
+  pointers: readonly RawItem[],
+  name: string,
+  isFound: (payment: RawItem) => boolean,
+): string[] => {
+  const pointed = new Set(pointers.map((item) => text(item, 'payment_id')))
+  return payments.flatMap((payment) => {
+    const id = text(payment, 'payment_id')
+    if (isFound(payment) === pointed.has(id)) return []
+    return [`${isFound(payment) ? 'no' : 'a'} ${name} leads to payment ${id}`]
+  })
 }
 
-/** An operator finds whoever's payment by what its customer was shown, a merchant its own by what it called it. */
-const pointerProblems = ({ payments, pointers, references }: Books): string[] => [
-  ...ledProblems(payments, pointers, 'payment_destination'),
-  ...ledProblems(payments, references, 'external_reference'),
-]
+/** An operator finds whoever's payment by the account its customer was shown, a merchant its own by what it called it. */
+const pointerProblems = ({ payments, pointers, references }: Books): string[] => {
+  const places = new Set(payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`))
+  const right = pointers.filter((item) => places.has(text(item, 'sk')))
+  return [
+    ...ledProblems(payments, right, 'destination', (item) => item['method'] === 'virtual_account'),
+    ...ledProblems(payments, references, 'reference', (item) => text(item, 'external_reference') !== ''),
+  ]
+}
 
 const merchantProblems = (seen: Seen): string[] => [
   ...[...seen.destinationsOfKey]

@@ -124,7 +124,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
 /** An attempt with its row, once both are written. One that was lost with its worker failed when it was made. */
 const noteProblems = (world: World, { key, after, claim, worker, nowMs, apartMs }: Write): readonly string[] => {
   const number = Number(after['attempts'])
-  const sk = `ATTEMPT#${String(number).padStart(4, '0')}`
+  const sk = `ATTEMPT#${String(number).padStart(8, '0')}`
   const held = after['success'] as StoredItem | undefined
   const attempt = held?.['number'] === number ? held : world.table.item({ pk: key.pk, sk })
   if (attempt === undefined) return ['has an attempt without a row']
