@@ -111,7 +111,10 @@ export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts where another has ended')
   return update(
     deliveryKey(delivery.deliveryId),
-    { set: { ...schedule(delivery, now), roundStart: delivery.attempts }, remove: ['resends', 'ttl', UNLISTED_FIELD] },
+    {
+      set: { ...schedule(delivery, now), roundStart: delivery.attempts },
+      remove: ['lostBefore', 'resends', 'ttl', UNLISTED_FIELD],
+    },
     all(isStatus(delivery.status), equals('attempts', delivery.attempts)),
   )
 }

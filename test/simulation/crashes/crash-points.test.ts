@@ -13,8 +13,8 @@ import { FLOWS } from './flows.ts'
 
 /** Awaits of each flow. */
 const AWAITS: Readonly<Record<string, number>> = {
-  create: 4,
-  'create, taking over': 5,
+  create: 5,
+  'create, taking over': 6,
   'long page, counted': 5,
   'long page, refused': 2,
   callback: 8,
@@ -32,8 +32,8 @@ const AWAITS: Readonly<Record<string, number>> = {
   'deliver, sent on to the slow lane': 2,
   'deliver, answered in the slow lane': 7,
   'redelivery, by its merchant': 5,
-  'deliver, abandoned': 12,
-  'alerts of an endpoint': 26,
+  'deliver, abandoned': 6,
+  'alerts of an endpoint': 28,
   sweep: 3,
   settle: 28,
   'settle, in steps': 32,
@@ -47,7 +47,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'audit, of a settlement': 16,
   sync: 9,
   'sync, posting': 24,
-  'sync, finding a lost capture': 17,
+  'sync, finding a lost capture': 15,
   'sync, of money that went back': 12,
   'sync, of a dispute that was won': 12,
   'sync, by a worker that is woken': 15,

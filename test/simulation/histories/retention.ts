@@ -34,7 +34,7 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
   await world.scheduler.runUntil(world.scheduler.nowMs() + AGED_MS)
   const items = world.table.items()
   const problems = [...seen.problems, ...problemsOf(items, seenNow())]
-  const kept = items.filter(({ sk }) => /^(DELIVERY$|GROUP$|ATTEMPT#|EVENT#)/.test(String(sk)))
+  const kept = items.filter(({ sk }) => /^(DELIVERY$|ATTEMPT#|EVENT#)/.test(String(sk)))
   for (const { pk, sk } of kept) problems.push(`${String(pk)} ${String(sk)} is kept for ever`)
   for (const { pk, sk } of money) {
     const isThere = world.table.item({ pk: String(pk), sk: String(sk) }) !== undefined

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Duty } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { Key } from '../../../shared/table/keys.ts'
@@ -26,7 +27,7 @@ const CHANGES: Readonly<Record<Duty, readonly string[]>> = {
     'REFERENCE',
     'SUSPENSE',
     'DELIVERY',
-    'ALERT',
+    'ENDPOINTS',
     'AUDIT',
     'HOUSE',
   ],
@@ -63,6 +64,9 @@ const isTrespass = (duty: Duty, kind: string, before: RawItem | undefined, after
     return moved(before, after, ['status', 'paid_at', 'notional_minor', 'credited_provider_payment_id'])
   if (duty === 'support' && kind === 'PAYMENT')
     return before?.['status'] === 'succeeded' && moved(before, after, ['net_minor', 'paid_at'])
+  // When the operators were told of it, and nothing else.
+  if (duty === 'support' && kind === 'ENDPOINTS')
+    return !isDeepStrictEqual({ ...before, last_alert_at: undefined }, { ...after, last_alert_at: undefined })
   return duty === 'admin' && moved(before, after, [...MONEY, 'credited_minor'])
 }
 

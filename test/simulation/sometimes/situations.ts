@@ -122,7 +122,7 @@ const RARE = {
   'an attempt whose worker died is recorded': [25, 'Nobody knows what the merchant got.'],
   'a message that was lost is sent again': [25, 'Due work finds a delivery that is overdue.'],
   'an attempt goes through the slow lane': [25, 'Its endpoint is known to hang.'],
-  'an alert is repeated after a crash': [1_000, 'The same message with the same id, twice.'],
+  'an alert is repeated after a crash': [1_000, 'Its worker had no time to note what it had told.'],
   'a settlement by the sweep': [25, 'Recorded in the night.'],
   'a settlement by an operator': [25, 'Recorded on a trigger.'],
   'a window is summed over several runs': [25, 'The settlement is recorded after what another run had kept.'],

@@ -1,41 +1,45 @@
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
+import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
+import { watchStarts } from './row-write.ts'
 
-const QUARTER_MS = 15 * 60_000
-/** Two machines' clocks are so far apart at most. */
-const APART_MS = 20_000
+type Abandoned = { readonly id: string; readonly atMs: number }
+type Told = { readonly message: string; readonly process: Process; readonly atMs: number; readonly startedMs: number }
 
-/** Once everything rests: every abandoned delivery is named in one alert, those of an endpoint a quarter of an hour apart. */
+/**
+ * Once everything rests: every abandonment is named in a message. In a second one only where workers told at the same
+ * time, or one came to no good end after the first, which it had no time to note.
+ */
 export const watchAlerts = (world: World): (() => readonly string[]) => {
-  const abandoned: string[] = []
+  const abandoned: Abandoned[] = []
+  const told: Told[] = []
+  const failed = new WeakSet<Process>()
+  const endedMs = new WeakMap<Process, number>()
+  const startedMs = watchStarts(world)
+  const now = () => world.scheduler.nowMs()
   world.onChange.push(({ key, before, after }) => {
     const isNew = after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
-    if (key.sk === 'DELIVERY' && isNew) abandoned.push(text(after, 'delivery_id'))
+    if (key.sk === 'DELIVERY' && isNew) abandoned.push({ id: text(after, 'delivery_id'), atMs: now() })
   })
-  return () => {
-    // A message that comes twice has one id: the first is counted.
-    const told = world.alerts.filter(({ kind }) => kind === 'delivery.abandoned')
-    const ids = told.map(({ message }) => message)
-    if (new Set(ids).size < ids.length) meet(world, 'an alert is repeated after a crash')
-    const messages = [...new Map(told.toReversed().map((alert) => [alert.message, alert])).values()].toReversed()
-    return [...nameProblems(abandoned, messages), ...spaceProblems(messages)]
-  }
+  world.onTold.push(({ kind, message }, process) => {
+    if (kind === 'delivery.abandoned') told.push({ message, process, atMs: now(), startedMs: startedMs(process) })
+  })
+  world.onError.push((process) => failed.add(process))
+  world.onEnded.push((process, how) => {
+    if (how === 'done' && !failed.has(process)) endedMs.set(process, now())
+  })
+
+  return () =>
+    abandoned.flatMap(({ id, atMs }, at) => {
+      const untilMs = abandoned.find((other, index) => index > at && other.id === id)?.atMs ?? Number.POSITIVE_INFINITY
+      const naming = told.filter((one) => one.message.includes(id) && one.atMs >= atMs && one.atMs < untilMs)
+      const isNoted = (one: Told, sinceMs: number) =>
+        one.startedMs >= atMs && (endedMs.get(one.process) ?? Number.POSITIVE_INFINITY) < sinceMs
+      if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
+      if (naming.length > 1) meet(world, 'an alert is repeated after a crash')
+      return naming.some(({ startedMs: begunMs }) => naming.some((one) => isNoted(one, begunMs)))
+        ? [`delivery ${id} was abandoned once, and named again when that was noted`]
+        : []
+    })
 }
-
-type Message = World['alerts'][number]
-
-const nameProblems = (abandoned: readonly string[], messages: readonly Message[]): readonly string[] =>
-  [...new Set(abandoned)].flatMap((id) => {
-    const times = abandoned.filter((other) => other === id).length
-    const named = messages.reduce((sum, { message }) => sum + message.split(id).length - 1, 0)
-    return named === times ? [] : [`delivery ${id} was abandoned ${times} times, and ${named} alerts name it`]
-  })
-
-const spaceProblems = (messages: readonly Message[]): readonly string[] =>
-  [...Map.groupBy(messages, ({ subject }) => subject)].flatMap(([endpoint, own]) =>
-    own
-      .slice(1)
-      .filter(({ atMs }, at) => atMs - (own[at]?.atMs ?? 0) < QUARTER_MS - APART_MS)
-      .map(({ atMs }) => `endpoint ${endpoint}: an alert at ${new Date(atMs).toISOString()} follows another too soon`),
-  )

@@ -40,6 +40,9 @@ const isUnderWay = (delivery: RawItem | undefined): boolean =>
 
 /** What an operator's action changes on the operator's word. */
 const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
+  // That the operators were told of an endpoint is nobody's word.
+  if (before?.['last_alert_at'] !== after?.['last_alert_at'] && before !== undefined && after !== undefined)
+    return false
   if (/^(CLIENT|APIKEY|(ENDPOINT|GONE)#.*|SETTLEMENT)$/.test(key.sk)) return true
   if (key.pk.startsWith('ADJUSTMENT#')) return true
   if (action === 'resolve-suspense') return key.sk === 'SUSPENSE'

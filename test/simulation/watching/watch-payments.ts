@@ -151,11 +151,14 @@ const always: readonly Rule<PaymentWrite>[] = [
   ],
   [
     'is not led to by its reference, in its own part',
-    ({ before, after, written }) =>
+    ({ world, key, before, after }) =>
       before['status'] === 'creating' &&
       after['status'] !== 'creating' &&
-      after['external_reference'] !== undefined &&
-      !written.some(({ key }) => key.pk === referencePk(text(after, 'owner'), text(after, 'external_reference'))),
+      text(after, 'external_reference') !== '' &&
+      !world.table.item({
+        pk: referencePk(text(after, 'owner'), text(after, 'external_reference')),
+        sk: key.pk.replace('PAYMENT#', ''),
+      }),
   ],
   [
     'is credited with money that is not what was asked for',

@@ -11,7 +11,7 @@ const TERMINAL: Readonly<Record<string, readonly string[]>> = {
 
 /** Of machines whose clocks differ. */
 const SKEW_MS = 60_000
-const FORGOTTEN = /^(DELIVERY$|GROUP$|ATTEMPT#|EVENT#)/
+const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
 /**
  * What is forgotten some day, and when it was written first; a create may be whose every attempt was refused for good.
@@ -37,7 +37,7 @@ export const watchTransitions = (world: World, seen: Observations): void => {
     if (before === undefined) return void retention.write(name)
     if (after === undefined) {
       // Of an endpoint `watch-endpoint-rows.ts` says what its deletion leaves.
-      if (/^(RATE|QUOTA|SYNC)#/.test(name) || /^(UNTOLD|ENDPOINT)#/.test(key.sk)) return
+      if (/^(RATE|QUOTA|SYNC)#/.test(name) || /^ENDPOINT#/.test(key.sk)) return
       if (retention.mayGo(name, key.sk, before)) return count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
       seen.problems.push(`${name} was deleted`)
       return

@@ -39,8 +39,6 @@ export type Books = {
   readonly events: readonly RawItem[]
   readonly deliveries: readonly RawItem[]
   readonly attempts: readonly RawItem[]
-  /** Abandoned deliveries that the operators have not been told of. */
-  readonly untold: readonly RawItem[]
   readonly shards: readonly RawItem[]
   readonly windows: readonly RawItem[]
   readonly settlements: readonly RawItem[]
@@ -98,7 +96,6 @@ export const booksOf = (items: readonly RawItem[]): Books => {
     // Under one name or the other, which decides whether an index lists it by its status.
     deliveries: bySk((sk) => sk === 'DELIVERY').map((item) => ({ ...item, status: item['status'] ?? item['state'] })),
     attempts: bySk((sk) => sk.startsWith('ATTEMPT#')),
-    untold: bySk((sk) => sk.startsWith('UNTOLD#')),
     shards: bySk((sk) => sk.startsWith('SHARD#')),
     windows: bySk((sk) => sk === 'WINDOW'),
     settlements: bySk((sk) => sk === 'SETTLEMENT'),

@@ -142,9 +142,9 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
   ]
 }
 
-const untoldProblems = ({ deliveries, untold }: Books): string[] => {
+const untoldProblems = ({ deliveries }: Books): string[] => {
   const owing = deliveries.filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
-  return [...owing, ...untold].map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
+  return owing.map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
 }
 
 /** What must hold besides once everything has come to rest. */

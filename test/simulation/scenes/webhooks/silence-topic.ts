@@ -60,11 +60,12 @@ const AT_ONCE_MS = 40
 export const sendAgainWhileTold = (play: Scene, faults: Faults): void => {
   const { world } = play
   const { oddities, table } = world
-  world.onChange.push(({ key, before, after }) => {
-    if (!key.pk.startsWith('ALERT#') || key.sk !== 'GROUP' || after?.['alert_id'] === undefined) return
-    if (before?.['alert_id'] === after['alert_id'] || world.faults !== faults || !oddities.chance(0.3)) return
-    const { deliveryId } = Object(oddities.pick(after['named'] as readonly unknown[]))
-    const row = table.item({ pk: `DELIVERY#${String(deliveryId)}`, sk: 'DELIVERY' })
-    if (row) sendAgain(play, row, oddities.int(0, AT_ONCE_MS))
+  world.onChange.push(({ before, after }) => {
+    if (before === undefined || before['last_alert_at'] === after?.['last_alert_at']) return
+    if (world.faults !== faults || !oddities.chance(0.3)) return
+    const rows = table
+      .items()
+      .filter((item) => item['endpoint_id'] === before['endpoint_id'] && item['work'] === 'alert')
+    if (rows.length > 0) sendAgain(play, oddities.pick(rows), oddities.int(0, AT_ONCE_MS))
   })
 }

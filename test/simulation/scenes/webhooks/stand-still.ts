@@ -62,9 +62,9 @@ export const standStill = ({ world }: Scene, faults: Faults): void => {
     const isNew = key.sk === 'DELIVERY' && before === undefined
     if (isNew && acting.alive() && happens(0.03)) die(acting)
     if (isNew || !WORKERS.test(acting.name)) return
-    const isGroup = key.pk.startsWith('ALERT#') && key.sk === 'GROUP' && after?.['alert_id'] !== undefined
+    const isToTell = before !== undefined && before['last_alert_at'] !== after?.['last_alert_at']
     const isClaimed = key.sk === 'DELIVERY' && after?.['claim_token'] !== undefined
-    if (isGroup && before?.['claimed_until'] !== after['claimed_until'] && happens(0.4))
+    if (isToTell && happens(0.4))
       pause(acting, [...MOMENTS_MS, ...(acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)])
     else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02)) die(acting)
     else if (isClaimed && before?.['claim_token'] === undefined) {

@@ -121,16 +121,27 @@ export const watchAttempts = (world: World, seen: Observations): void => {
   })
 }
 
-/** An attempt with its row, once both are written. One that was lost with its worker failed when it was made. */
+const attemptOf = (world: World, pk: string, number: number): StoredItem | undefined =>
+  world.table.item({ pk, sk: `ATTEMPT#${String(number).padStart(8, '0')}` })
+
+/** Lost with its worker: nobody knows what the endpoint answered. */
+const isLostAttempt = (attempt: StoredItem | undefined): boolean =>
+  attempt?.['error'] === 'unknown' && attempt['duration_ms'] === 0
+
+/**
+ * An attempt with its row, once both are written. One that was lost with its worker failed when it was made, and the next
+ * is due at once; after a second one that was lost it waits.
+ */
 const noteProblems = (world: World, { key, after, claim, worker, nowMs, apartMs }: Write): readonly string[] => {
   const number = Number(after['attempts'])
-  const sk = `ATTEMPT#${String(number).padStart(8, '0')}`
   const held = after['success'] as StoredItem | undefined
-  const attempt = held?.['number'] === number ? held : world.table.item({ pk: key.pk, sk })
+  const attempt = held?.['number'] === number ? held : attemptOf(world, key.pk, number)
   if (attempt === undefined) return ['has an attempt without a row']
-  const isLost = attempt['error'] === 'unknown' && attempt['duration_ms'] === 0
+  const isLost = isLostAttempt(attempt)
   const hasFailed = attempt['error'] !== undefined
-  const waitMs = WAITS_MS[number - Number(after['round_start']) - 1] ?? 0
+  const ofRound = number - Number(after['round_start'])
+  const isRepeated = ofRound > 1 && isLostAttempt(attemptOf(world, key.pk, number - 1))
+  const waitMs = isLost && !isRepeated ? 0 : (WAITS_MS[ofRound - 1] ?? 0)
   const [atMs, nextMs] = [ms(attempt, 'at'), ms(after, 'next_attempt_at')]
   const goesOn = after['status'] === 'scheduled'
   const endedMs = atMs + Number(attempt['duration_ms'])

@@ -14,9 +14,8 @@ type Write = RowWrite & {
   readonly made: number
   /** What the endpoint may have been when its worker looked. */
   readonly endpoints: readonly StoredItem[]
-  /** How often the operators were told of it, and how often it has been given up before. */
-  readonly told: number
-  readonly givenUp: number
+  /** Whether the operators were told of it since it was last given up. */
+  readonly isTold: boolean
 }
 
 /** What it is from its first moment on. */
@@ -130,11 +129,7 @@ const rulesFor = ({ before, was, is, made }: Write): readonly Rule<Write>[] => {
 }
 
 /** What goes along with the write, once all of it is written. */
-const alongside = (world: World, { id, was, is, made, before, after, nowMs, endpoints, told, givenUp }: Write) => {
-  const untold = world.table.item({
-    pk: `ALERT#${text(after, 'endpoint_id')}`,
-    sk: `UNTOLD#${text(after, 'created_at')}#${id}#${text(after, 'attempts')}`,
-  })
+const alongside = (world: World, { was, is, before, after, nowMs, endpoints, isTold }: Write) => {
   const event = world.table.item({
     pk: `PAYMENT#${text(after, 'payment_id')}`,
     sk: `EVENT#${text(after, 'event_type')}`,
@@ -143,39 +138,25 @@ const alongside = (world: World, { id, was, is, made, before, after, nowMs, endp
   const hasBytesFor = (forMs: number) => after['body'] !== undefined || bytesKeptMs > nowMs + forMs
   const begins = before !== undefined && was !== is && is === 'scheduled'
   const rules: readonly (readonly [string, boolean])[] = [
-    ['is given up, and no alert will name it', made === 1 && is === 'abandoned' && untold === undefined],
     [
       'is skipped although its endpoint is on',
       was !== is && is === 'skipped' && endpoints.every(isOn) && hasBytesFor(0),
     ],
-    [
-      'begins a round in the place of an alert that is owed',
-      begins && isAlertOwed(before) && told < givenUp && untold?.['work'] !== 'alert',
-    ],
+    ['begins a round in the place of an alert that is owed', begins && isAlertOwed(before) && !isTold],
     [
       'is off the due work before anybody was told',
-      is === 'abandoned' &&
-        isAlertOwed(before) &&
-        !isAlertOwed(after) &&
-        told < givenUp &&
-        untold?.['work'] !== 'alert',
+      is === 'abandoned' && isAlertOwed(before) && !isAlertOwed(after) && !isTold,
     ],
     ['begins a round, and its bytes may be gone before it is', begins && !hasBytesFor(90 * DAY_MS)],
   ]
   return rules.filter(([, isBroken]) => isBroken).map(([what]) => what)
 }
 
-/** How often the operators have been told of a delivery; a message that comes twice is one, and may name two rounds. */
-const toldOf = ({ alerts }: World, id: string): number => {
-  const naming = alerts.filter(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id))
-  const messages = [...new Set(naming.map(({ message }) => message))]
-  return messages.reduce((sum, message) => sum + message.split(id).length - 1, 0)
-}
-
 /** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, whoever else is at work on it. */
 export const watchDeliveryRows = (world: World, seen: Observations, { since }: EndpointStates): void => {
   const startedMs = watchStarts(world)
-  const givenUp = new Map<string, number>()
+  /** How many alerts there were when it was last given up. */
+  const alertsBefore = new Map<string, number>()
 
   onWrite(
     world,
@@ -190,10 +171,11 @@ export const watchDeliveryRows = (world: World, seen: Observations, { since }: E
         is: statusOf(after),
         made: count(after, 'attempts') - count(before, 'attempts'),
         endpoints: since(text(after, 'endpoint_id'), startedMs(row.worker)),
-        told: toldOf(world, id),
-        givenUp: givenUp.get(id) ?? 0,
+        isTold: world.alerts
+          .slice(alertsBefore.get(id) ?? 0)
+          .some(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id)),
       }
-      if (write.made === 1 && write.is === 'abandoned') givenUp.set(id, write.givenUp + 1)
+      if (write.made === 1 && write.is === 'abandoned') alertsBefore.set(id, world.alerts.length)
       const tell = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
       broken(rulesFor(write), write).forEach(tell)
       once(() => alongside(world, write).forEach(tell))
