@@ -27,7 +27,9 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
   const at = deps.now()
   if (!isInconclusive) {
     const standing = await noteFound(deps, verdict.clientId, new Map([[key, differences]]), undefined)
-    await tellStanding(deps, verdict.clientId, standing)
+    // What else stands on the client was told when it was found, and the daily audit looks at it again.
+    const ofSettlement = standing.filter(({ part }) => part === key)
+    await tellStanding(deps, verdict.clientId, ofSettlement)
   }
   const state = isInconclusive ? 'inconclusive' : 'audited'
   await deps.table.write(noteAudited(settlementId, { state, at, againAt: addMs(at, AGAIN_MS) }))

@@ -27,7 +27,7 @@ export const beginRound = async (
 ): Promise<Delivery | undefined> => {
   if (met.status === 'scheduled') return undefined
   const delivery = await tellFirst(deps, met)
-  if (delivery.status === 'scheduled') return undefined
+  if (!delivery) return undefined
   const { paymentId, body, eventType } = delivery
   const now = deps.now()
   const outcome = await write({

@@ -93,15 +93,15 @@ const MAX_TRIES = 4
 
 /**
  * Before a new round takes a row's place in the due work: what is outstanding of its endpoint is told now. Answers the
- * delivery as it then is.
+ * delivery as it then is; undefined when somebody else began a round of it meanwhile.
  */
-export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery> => {
+export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery | undefined> => {
   let delivery = met
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if (!needsAlert(delivery)) return delivery
     await tell(deps, delivery, await endpointOf(deps, delivery))
     const current = await findDelivery(deps, delivery.deliveryId)
-    if (!current || current.attempts !== delivery.attempts) return current ?? delivery
+    if (current?.status !== delivery.status || current.attempts !== delivery.attempts) return undefined
     delivery = current
   }
   throw new Error('others kept telling of an endpoint while a round was begun')

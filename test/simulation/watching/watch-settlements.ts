@@ -212,7 +212,8 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
     if (!isPaid) return always
     const told = (acting && asked.get(acting)) ?? {}
     // The payout's own write is the first move after its beginning.
-    const hasMoved = acting === undefined || moves - (startedAt.get(acting) ?? 0) > written.length
+    const own = written.filter(({ key }) => key.pk.startsWith('LEDGER#')).length
+    const hasMoved = acting === undefined || moves - (startedAt.get(acting) ?? 0) > own
     return [...always, ...payoutRules(told), ...(hasMoved ? [] : [owesAsTold(told)])]
   })
 }

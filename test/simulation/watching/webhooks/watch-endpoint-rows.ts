@@ -108,7 +108,8 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     if (how !== 'done' || troubled.has(process)) return
     for (const [id, met] of answers.get(process) ?? []) {
       // Once it was marked others may have taken the mark off.
-      if (met.every(({ isHeld }) => isHeld) && !markedMs.has(id)) tell(id, 'has held a worker, and is not marked')
+      if (met.every(({ isHeld }) => isHeld) && !markedMs.has(id) && !takenAway.has(id))
+        tell(id, 'has held a worker, and is not marked')
     }
   })
 }
