@@ -8,6 +8,7 @@ import { auditRecorded } from '../../../shared/audit/audit-recorded.ts'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import { settlementKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { noteFound } from '../../../shared/verdict/note-found.ts'
 import { readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
@@ -53,6 +54,18 @@ describe('the payout gate (design section 11)', () => {
     expect(claimed?.state).toBe('waiting')
     expect(await readSettlementVerdict(deps, settlement.settlementId)).toMatchObject({ state: 'audited' })
     expect(deps.changes).toHaveLength(reads)
+  })
+
+  it('is audited without another word about what already stands on its client', async () => {
+    const { deps, client, settlement } = await aRecorded()
+    const stood = { what: 'ledger.count_pending', id: client.clientId, expected: '5', found: '6' }
+    await noteFound(deps, client.clientId, new Map([['counts', [stood]]]), undefined)
+    deps.clock.set(addMs(settlement.createdAt, MINUTE_MS))
+
+    await auditRecorded(deps, settlement.settlementId)
+
+    expect(deps.published).toStrictEqual([])
+    expect(await readSettlementVerdict(deps, settlement.settlementId)).toMatchObject({ state: 'audited' })
   })
 
   it('stays shut while the audit is inconclusive, and says when it runs again', async () => {
