@@ -37,7 +37,7 @@ export const watchTransitions = (world: World, seen: Observations): void => {
     if (before === undefined) return void retention.write(name)
     if (after === undefined) {
       // Of an endpoint `watch-endpoint-rows.ts` says what its deletion leaves.
-      if (/^(RATE|QUOTA|SYNC)#/.test(name) || /^ENDPOINT#/.test(key.sk)) return
+      if (/^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
       if (retention.mayGo(name, key.sk, before)) return count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
       seen.problems.push(`${name} was deleted`)
       return

@@ -93,11 +93,11 @@ export const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: 
         problems.push(`delivery ${id}: a wrong signature`)
     }
     if (amount(delivery, 'round_start') === 0) {
-      const made = rows.toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))
-      for (const [at, row] of made.slice(1).entries()) {
-        const apartMs = Date.parse(text(row, 'at')) - Date.parse(text(made[at] ?? {}, 'at'))
+      const inOrder = rows.toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))
+      for (const [at, row] of inOrder.slice(1).entries()) {
+        const apartMs = Date.parse(text(row, 'at')) - Date.parse(text(inOrder[at] ?? {}, 'at'))
         // What was lost with its worker is tried again at once, the second time in a row after its wait.
-        const isLost = made[at]?.['error'] === 'unknown' && made[at - 1]?.['error'] !== 'unknown'
+        const isLost = inOrder[at]?.['error'] === 'unknown' && inOrder[at - 1]?.['error'] !== 'unknown'
         if (apartMs < (isLost ? 0 : (WAITS_MS[at] ?? 0))) problems.push(`delivery ${id}: attempt ${at + 2} came early`)
       }
     }
