@@ -55,7 +55,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('update-endpoint', changed('ENDPOINTS')),
   admin(
     'delete-endpoint',
-    allAccess(RECORDED, { BatchGetItem: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
+    allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
     { secrets: ['delete-endpoints'] },
   ),
   support('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),

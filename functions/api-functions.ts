@@ -55,17 +55,11 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { Query: ['ENDPOINTS'] }, LOOKUP),
   api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES, LOOKUP),
   api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY, LOOKUP),
-  api(
-    'redeliver-webhook',
-    'POST',
-    '/v1/webhook_deliveries/{id}/redeliver',
-    allAccess(OWN_DELIVERY, ROUNDS, { GetItem: ['ENDPOINTS'] }),
-    {
-      ...LOOKUP,
-      sends: BOTH_LANES,
-      alerts: true,
-    },
-  ),
+  api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
+    ...LOOKUP,
+    sends: BOTH_LANES,
+    alerts: true,
+  }),
   // Events are in the partitions of their payments; the ledger says in how many parts those are.
   api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),
   {

@@ -93,15 +93,15 @@ export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIV
 
 /** Deliveries with their attempts, of all endpoints of a client. */
 export const OWN_DELIVERIES: TableAccess = allAccess(
-  { BatchGetItem: ['ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
+  { GetItem: ['ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
   listed('DELIVERY', 'by-owner', 'by-status'),
 )
 export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
 /** Tells the operators of deliveries of an endpoint that were abandoned. */
 const TELLING: TableAccess = {
-  GetItem: ['DELIVERY'],
-  BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
+  GetItem: ['DELIVERY', 'ENDPOINTS'],
+  BatchGetItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],
   UpdateFields: ['ENDPOINTS'],
   indexes: ['by-owner', 'by-status'],
@@ -113,7 +113,7 @@ export const ROUNDS: TableAccess = allAccess(TELLING, { UpdateItem: ['DELIVERY',
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
 export const REDELIVERING: TableAccess = allAccess(ROUNDS, RECORDED, {
   GetItem: ['DELIVERY', 'LEDGER'],
-  BatchGetItem: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
+  BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['DELIVERY'],
 })
 

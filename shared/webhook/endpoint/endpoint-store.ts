@@ -26,14 +26,15 @@ export const findEndpoint = async (
   return item && v.parse(EndpointSchema, item)
 }
 
-/** An endpoint, a deleted one too. */
+/** An endpoint, a deleted one too. Read one after the other: a deletion in between would hide it from a batch. */
 export const findEndpointEver = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
-  const items = await deps.table.getMany([endpointKey(clientId, endpointId), goneEndpointKey(clientId, endpointId)])
-  const item = items.find((found) => found !== undefined)
+  const item =
+    (await deps.table.get(endpointKey(clientId, endpointId))) ??
+    (await deps.table.get(goneEndpointKey(clientId, endpointId)))
   return item && v.parse(EndpointSchema, item)
 }
 
