@@ -14,10 +14,11 @@ import { type LocalLog, localLog } from './functions/local-log.ts'
 import { answerDocumentation } from './openapi/answer-documentation.ts'
 import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
 import type { LocalClock } from './process/local-clock.ts'
+import { within } from './process/within.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
 import { type DemoClient, seedDemoClient } from './seed-demo-client.ts'
-import { startEventSources } from './triggers/start-event-sources.ts'
+import { type EventSources, startEventSources } from './triggers/start-event-sources.ts'
 import { startHttpGateway } from './triggers/start-http-gateway.ts'
 
 export type LocalCloudOptions = {
@@ -92,7 +93,14 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   const story = startStory({ clock, log })
   started.defer(() => story.close())
   const { urls } = doors
-  open({ host, alerts: queueing.alerts, story, about: { urls, provider_key: PROVIDER_KEY, client: demoClient } })
+  const { attemptsEnded } = sources
+  open({
+    host,
+    alerts: queueing.alerts,
+    attemptsEnded,
+    story,
+    about: { urls, provider_key: PROVIDER_KEY, client: demoClient },
+  })
 
   const running = started.move()
   void table.exited.then((lastWords) => {
@@ -127,7 +135,11 @@ const startTable = (
   return opening
 }
 
-type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & ConsoleParts
+type Ready = {
+  readonly host: FunctionHost
+  readonly alerts: AlertInbox['alerts']
+} & Pick<EventSources, 'attemptsEnded'> &
+  ConsoleParts
 
 type DoorOptions = {
   readonly port: number
@@ -174,14 +186,4 @@ const startServers = async (
   )
   const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
   return { api, lambda, provider, merchant, urls }
-}
-
-/** Waits for all, but no longer than so; what is not done by then is left to its own timeouts. */
-const within = async (ms: number, all: readonly Promise<void>[]): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([Promise.all(all), enough])
-  clearTimeout(timer)
 }

@@ -3,6 +3,7 @@ import { DAY_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import type { LocalLog } from '../functions/local-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+import { within } from '../process/within.ts'
 import type { LocalAlert } from './alert-inbox.ts'
 
 const MAX_JUMP_SECONDS = (3_660 * DAY_MS) / SECOND_MS
@@ -11,18 +12,29 @@ const Jump = v.strictObject({
   advance_seconds: v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_JUMP_SECONDS)),
 })
 
+export type ControlParts = {
+  readonly clock: LocalClock
+  readonly alerts: () => readonly LocalAlert[]
+  readonly log: LocalLog
+  /** Resolves when the webhook attempts that run now have ended. */
+  readonly attemptsEnded: () => Promise<void>
+}
+
+/** An attempt takes ten seconds at most. A claim must not expire in a jump while its attempt still runs. */
+const ATTEMPTS_END_WITHIN_MS = 11_000
+
 /**
  * What only the local gateway has: its clock, its alerts and its log. Undefined when the request is for none of them.
  */
 export const answerControl = (
-  parts: { readonly clock: LocalClock; readonly alerts: () => readonly LocalAlert[]; readonly log: LocalLog },
+  parts: ControlParts,
   request: LocalRequest,
-): LocalReply | undefined => {
+): LocalReply | Promise<LocalReply> | undefined => {
   switch (`${request.method} ${request.path}`) {
     case 'GET /_local/clock':
       return now(parts.clock)
     case 'POST /_local/clock':
-      return jump(parts.clock, request.body)
+      return jump(parts, request.body)
     case 'GET /_local/alerts':
       return jsonReply(200, parts.alerts())
     case 'GET /_local/log':
@@ -34,12 +46,16 @@ export const answerControl = (
 
 const now = (clock: LocalClock) => jsonReply(200, { now: timestampOf(clock.nowMs()) })
 
-/** The clock keeps its new offset before anything sees the new time, so a jump that was answered survives a crash. */
-const jump = (clock: LocalClock, body: Buffer): LocalReply => {
+/**
+ * Jumps after the running attempts have ended. The clock keeps its new offset before anything sees the new time, so a
+ * jump that was answered survives a crash. It answers when the schedules that it passed were started.
+ */
+const jump = async ({ clock, attemptsEnded }: ControlParts, body: Buffer): Promise<LocalReply> => {
   const wanted = v.safeParse(Jump, parseJson(body))
   if (!wanted.success) {
     return jsonReply(400, { message: `advance_seconds must be a number from 0 to ${MAX_JUMP_SECONDS}` })
   }
+  await within(ATTEMPTS_END_WITHIN_MS, [attemptsEnded()])
   clock.advance(wanted.output.advance_seconds)
   return now(clock)
 }

@@ -11,7 +11,12 @@ export type LambdaServerOptions = {
   readonly family?: Set<number>
   readonly clock: LocalClock
   readonly log: LocalLog
-  readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'byName'>; readonly alerts: AlertInbox['alerts'] }>
+  readonly ready: Promise<{
+    readonly host: Pick<FunctionHost, 'byName'>
+    readonly alerts: AlertInbox['alerts']
+    /** Resolves when the webhook attempts that run now have ended. */
+    readonly attemptsEnded: () => Promise<void>
+  }>
 }
 
 /**
@@ -24,9 +29,9 @@ export const startLambdaServer = ({ port, family, clock, log, ready }: LambdaSer
     family,
     maxBodyBytes: MAX_INVOKE_BYTES,
     answer: async (request) => {
-      const { host, alerts } = await ready
+      const { host, alerts, attemptsEnded } = await ready
       return (
-        answerControl({ clock, alerts, log }, request) ??
+        (await answerControl({ clock, alerts, attemptsEnded, log }, request)) ??
         (await answerInvocation(host, request)) ??
         jsonReply(404, { message: `no ${request.method} ${request.path} here` })
       )

@@ -10,6 +10,8 @@ export type FairSchedule = {
   add(group: string, task: () => Promise<void>): void
   running(): number
   waiting(): number
+  /** Resolves when the tasks that run now are done. */
+  settled(): Promise<void>
   /** Starts no more tasks, forgets those that wait, and resolves when the running ones are done. */
   close(): Promise<void>
 }
@@ -64,6 +66,10 @@ export const fairSchedule = (limits: FairLimits): FairSchedule => {
     }
   }
 
+  const settled = async () => {
+    await Promise.allSettled(running)
+  }
+
   return {
     add: (name, task) => {
       if (closed) return
@@ -76,12 +82,13 @@ export const fairSchedule = (limits: FairLimits): FairSchedule => {
     },
     running: () => running.size,
     waiting: () => waiting,
+    settled,
     close: async () => {
       closed = true
       for (const group of groups.values()) group.waiting.length = 0
       turns.length = 0
       waiting = 0
-      await Promise.allSettled(running)
+      await settled()
     },
   }
 }

@@ -24,6 +24,8 @@ export type QueuePollerOptions = {
 export type QueuePoller = {
   /** Messages received and not yet done: waiting for their time, for a slot, or running. */
   held(): number
+  /** Resolves when the handlers that run now are done. */
+  settled(): Promise<void>
   /** Receives no more and resolves when the running handlers are done; what is held stays in the queue. */
   close(): Promise<void>
 }
@@ -96,6 +98,7 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
 
   return {
     held: () => hidden.size,
+    settled: schedule.settled,
     close: async () => {
       closing.abort()
       await polling

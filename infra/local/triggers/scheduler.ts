@@ -11,42 +11,61 @@ export type ScheduledJob = {
 export type Scheduler = { close(): void }
 
 /**
- * Fires the schedules of the manifest. A jump of the clock fires none: a rate goes on with each real interval since the
- * start, as on AWS since the rule was made, and a daily time that was jumped over is skipped, the next one being reckoned
- * from the new time. (Who wants a skipped run invokes the function.)
+ * Fires the schedules of the manifest. A jump of the clock fires each schedule that it passed once, after the timers
+ * that became due. They run in the order of the last time that the jump passed.
  */
 export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: readonly ScheduledJob[]): Scheduler => {
-  const stops = jobs.map(({ schedule, run }) =>
-    'everyMinutes' in schedule ? everyMinutes(schedule.everyMinutes, run) : daily(clock, times[schedule.dailyAt], run),
-  )
+  const startMs = clock.nowMs()
+  const armed = jobs.map(({ schedule, run }) => {
+    if ('dailyAt' in schedule) {
+      const time = times[schedule.dailyAt]
+      return armedJob(clock, { run, periodMs: DAY_MS, nextMs: (nowMs) => nextDailyMs(nowMs, time) })
+    }
+    const periodMs = schedule.everyMinutes * MINUTE_MS
+    const nextMs = (nowMs: number) => nowMs + periodMs - ((nowMs - startMs) % periodMs)
+    return armedJob(clock, { run, periodMs, nextMs })
+  })
+  const stopListening = clock.onJump(() => {
+    const nowMs = clock.nowMs()
+    const passed = armed.filter((job) => job.dueMs() <= nowMs)
+    for (const job of passed.toSorted((one, other) => one.lastMs(nowMs) - other.lastMs(nowMs))) job.fireAfterTimers()
+  })
   return {
     close: () => {
-      for (const stop of stops) stop()
+      stopListening()
+      for (const job of armed) job.cancel()
     },
   }
 }
 
-const everyMinutes = (minutes: number, run: () => void): (() => void) => {
-  const timer = setInterval(run, minutes * MINUTE_MS)
-  timer.unref()
-  return () => clearInterval(timer)
+type Rhythm = {
+  readonly run: () => void
+  readonly periodMs: number
+  /** The first time after this one. */
+  readonly nextMs: (nowMs: number) => number
 }
 
-const daily = (clock: LocalClock, time: TimeOfDay, run: () => void): (() => void) => {
+const armedJob = (clock: LocalClock, { run, periodMs, nextMs }: Rhythm) => {
+  let dueMs = 0
   let cancel = () => {}
+  const fire = () => {
+    arm()
+    run()
+  }
   const arm = () => {
-    cancel()
-    cancel = clock.at(nextDailyMs(clock.nowMs(), time), () => {
-      arm()
-      run()
-    })
+    dueMs = nextMs(clock.nowMs())
+    cancel = clock.at(dueMs, fire)
   }
   arm()
-  // Told before any timer runs, so a time that was jumped over never fires.
-  const stopListening = clock.onJump(arm)
-  return () => {
-    cancel()
-    stopListening()
+  return {
+    dueMs: () => dueMs,
+    lastMs: (nowMs: number) => nextMs(nowMs) - periodMs,
+    cancel: () => cancel(),
+    /** A timer of this very moment runs after every timer that the jump made due. */
+    fireAfterTimers: () => {
+      cancel()
+      cancel = clock.at(clock.nowMs(), fire)
+    },
   }
 }
 

@@ -18,8 +18,14 @@ export type EventSourceOptions = {
 /** Deliveries to one endpoint that run at once. Enough for a busy one, and a dead one cannot take everybody's place. */
 const PER_GROUP = 20
 
+export type EventSources = {
+  /** Resolves when the webhook attempts that run now have ended. */
+  attemptsEnded(): Promise<void>
+  close(): Promise<void>
+}
+
 /** Connects queues and schedules to the functions that the manifest names for them. */
-export const startEventSources = (options: EventSourceOptions): { close(): Promise<void> } => {
+export const startEventSources = (options: EventSourceOptions): EventSources => {
   const { host, clock } = options
 
   const scheduler = startScheduler(
@@ -34,8 +40,9 @@ export const startEventSources = (options: EventSourceOptions): { close(): Promi
 
   const queues = host.functions.flatMap(({ spec, invoke }) => {
     const { trigger, timeoutSeconds } = spec
-    return queuesOf(trigger).map(({ queue, batchSize, maxConcurrency }) =>
-      startQueuePoller({
+    return queuesOf(trigger).map(({ queue, batchSize, maxConcurrency }) => ({
+      spec,
+      poller: startQueuePoller({
         sqs: options.emulator.sqs,
         queueUrl: options.queueUrls[queue],
         clock,
@@ -43,13 +50,17 @@ export const startEventSources = (options: EventSourceOptions): { close(): Promi
         limits: { total: batchSize * maxConcurrency, perGroup: PER_GROUP },
         retryAfterMs: QUEUE_SETTINGS[queue].hiddenSeconds(timeoutSeconds) * SECOND_MS,
       }),
-    )
+    }))
   })
 
   return {
+    attemptsEnded: async () => {
+      const attempting = queues.filter(({ spec }) => spec.callsMerchants === true)
+      await Promise.all(attempting.map(({ poller }) => poller.settled()))
+    },
     close: async () => {
       scheduler.close()
-      await Promise.all(queues.map((source) => source.close()))
+      await Promise.all(queues.map(({ poller }) => poller.close()))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { DAILY_TIMES, type DailyTimes } from '../../../functions/function-spec.ts'
+import { DAILY_TIMES, type DailyTimes, type ScheduleSpec } from '../../../functions/function-spec.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { startScheduler } from '../../../infra/local/triggers/scheduler.ts'
 
@@ -94,7 +94,7 @@ describe('the local clock (design section 6)', () => {
 })
 
 describe('schedules on the one clock (design section 6)', () => {
-  it('fires a rate with every interval that passes, none for a jump, and goes on after it', () => {
+  it('fires a rate with every interval that passes, once for a jump over many, and keeps its rhythm', () => {
     const { clock, everyMinute, fired } = aClock()
     everyMinute()
 
@@ -102,17 +102,39 @@ describe('schedules on the one clock (design section 6)', () => {
     clock.advance(3_600)
     vi.advanceTimersByTime(60_000)
 
-    expect(fired).toStrictEqual([60_000, 120_000, HOUR_MS + 180_000])
+    expect(fired).toStrictEqual([60_000, 120_000, HOUR_MS + 150_000, HOUR_MS + 180_000])
+  })
+
+  it('fires each schedule that a jump of five days passed once, after due timers, by the last time passed', () => {
+    const { clock, at, ran } = aClock()
+    const job = (name: string, schedule: ScheduleSpec) => ({ schedule, run: () => ran.push(name) })
+    const scheduler = startScheduler(clock, DAILY_TIMES, [
+      job('work', { everyMinutes: 1, maxEventAgeSeconds: 60 }),
+      job('audit', { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 60 }),
+      job('yearly', { everyMinutes: 525_600, maxEventAgeSeconds: 60 }),
+      job('sweep', { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 60 }),
+    ])
+    at(5 * 86_400, 'last message')
+    at(1, 'first message')
+
+    clock.advance(5 * 86_400)
+    const atJump = [...ran]
+    scheduler.close()
+    clock.advance(5 * 86_400)
+
+    expect(atJump).toStrictEqual(['first message', 'last message', 'sweep', 'audit', 'work'])
+    expect(ran).toStrictEqual(atJump)
   })
 
   const HALF_PAST_ONE = { ...DAILY_TIMES, sweepAtUtc: { hour: 1, minute: 30 } }
 
   it.each([
-    ['when it comes, day after day', DAILY_TIMES, 0, 25, [1, 25]],
-    ['not when it is jumped over, but the next day', DAILY_TIMES, 2, 23, [25]],
-    ['when a jump brought it near', DAILY_TIMES, 0.75, 0.25, [1]],
-    ['that is set', HALF_PAST_ONE, 0, 2, [0.5]],
-  ])('fires a daily time, 02:00 UTC by default, %s', (_case, times, jumpHours, passHours, firedAfter) => {
+    ['when it comes, day after day', DAILY_TIMES, 0, 25, [], [1, 25]],
+    ['at the jump that passes it, and the next day', DAILY_TIMES, 2, 23, [2], [2, 25]],
+    ['once at a jump that passes three', DAILY_TIMES, 50, 23, [50], [50, 73]],
+    ['when a jump brought it near', DAILY_TIMES, 0.75, 0.25, [], [1]],
+    ['that is set', HALF_PAST_ONE, 0, 2, [], [0.5]],
+  ])('fires a daily time, 02:00 UTC by default, %s', (_case, times, jumpHours, passHours, firedAtJump, firedAfter) => {
     const { clock, sweptAt, fired } = aClock()
     sweptAt(times)
 
@@ -120,7 +142,8 @@ describe('schedules on the one clock (design section 6)', () => {
     const atJump = [...fired]
     vi.advanceTimersByTime(passHours * HOUR_MS)
 
-    expect(atJump).toStrictEqual([])
-    expect(fired).toStrictEqual(firedAfter.map((hours) => hours * HOUR_MS))
+    const inMs = (hours: readonly number[]) => hours.map((each) => each * HOUR_MS)
+    expect(atJump).toStrictEqual(inMs(firedAtJump))
+    expect(fired).toStrictEqual(inMs(firedAfter))
   })
 })
