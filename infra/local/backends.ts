@@ -3,19 +3,13 @@ import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
-import { NoDynamoDbLocal } from './emulators/dynamodb-local.ts'
 import { localSecrets } from './emulators/local-secrets.ts'
-import type { LocalTable, TableKind } from './emulators/local-table.ts'
-import { openMemoryTable } from './emulators/memory-table/open-memory-table.ts'
-import { openDynamoDbTable } from './emulators/open-dynamodb-table.ts'
 import { type QueueEmulator, startQueueEmulator } from './emulators/queue-emulator.ts'
 import { LOCAL_STAGE } from './functions/local-deps.ts'
 import type { DataDirectory } from './process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from './process/json-file.ts'
 import { type LocalClock, startLocalClock } from './process/local-clock.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
-
-const TABLE_NAME = `gateway-${LOCAL_STAGE.name}`
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
@@ -27,28 +21,6 @@ export const openClock = (data: DataDirectory | undefined): LocalClock => {
     keepOffset: (offsetMs) => writeJsonFile(data.clock, { offset_ms: offsetMs }),
   })
 }
-
-type TableOptions = {
-  /** DynamoDB Local where it can be started, else memory, when not given. */
-  readonly kind: TableKind | undefined
-  readonly data: DataDirectory | undefined
-  readonly signal: AbortSignal
-}
-
-/** Opens the gateway's table. A data directory needs DynamoDB Local: a table in memory is gone with its process. */
-export const openTable = async ({ kind, data, signal }: TableOptions): Promise<LocalTable> => {
-  if (kind === 'memory') return openMemoryTable()
-  try {
-    return await openDynamoDbTable(TABLE_NAME, { data, signal })
-  } catch (cause) {
-    if (!(cause instanceof NoDynamoDbLocal)) throw cause
-    if (data) throw new Error(`a table in memory cannot be kept; ${INSTALL}, or leave out --data`, { cause })
-    if (kind === 'dynamodb') throw new Error(`${INSTALL}, or leave out --table dynamodb`, { cause })
-    return openMemoryTable(cause.message)
-  }
-}
-
-const INSTALL = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
 
 export type LocalQueueing = {
   readonly emulator: QueueEmulator

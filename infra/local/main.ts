@@ -1,4 +1,5 @@
-import { startLocalCloud } from './local-cloud.ts'
+import { enableCompileCache, flushCompileCache } from 'node:module'
+import { join } from 'node:path'
 import { watchProcess } from './process/process-life.ts'
 import { banner } from './terminal/banner.ts'
 import { asksForHelp, readOptions, UsageError } from './terminal/command-line.ts'
@@ -22,6 +23,10 @@ Exit code: 0 stopped when asked to, 1 did not start or failed, 2 called wrongly.
 
 const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'boolean' } } as const
 
+/** Modules that were compiled once are read from here by the next start. */
+const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
+
+enableCompileCache(COMPILED)
 const life = watchProcess()
 try {
   const argv = process.argv.slice(2)
@@ -36,6 +41,8 @@ try {
   }
   const startedMs = performance.now()
   console.log('Starting the local gateway…')
+  // Imported only now, because modules that are imported earlier do not use the cache.
+  const { startLocalCloud } = await import('./local-cloud.ts')
   const cloud = await startLocalCloud({
     port: portFrom(process.env['PORT']),
     signal: life.signal,
@@ -46,6 +53,7 @@ try {
     ...(verbose && { writeLog: (line) => console.error(line) }),
   })
   console.log(banner(cloud, { startedInMs: performance.now() - startedMs, ...(data !== undefined && { data }) }))
+  flushCompileCache()
   const exitCode = await life.ended
   console.log('\nStopping…')
   setTimeout(() => process.exit(exitCode || 1), STOP_DEADLINE_MS).unref()

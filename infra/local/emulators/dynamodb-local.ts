@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { readIfPresent } from '../process/json-file.ts'
 import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
 import type { ProcessRecord } from '../process/process-record.ts'
@@ -122,15 +121,26 @@ const ready = async (
   return false
 }
 
+/** Asked without the SDK: this process loads the SDK while Java starts. */
 const answers = async (endpoint: string): Promise<boolean> => {
-  const client = new DynamoDBClient({ ...localAws(endpoint), maxAttempts: 1 })
+  const { endpoint: origin, region, credentials } = localAws(endpoint)
+  const scope = `${credentials.accessKeyId}/20260101/${region}/dynamodb/aws4_request`
   try {
-    await client.send(new ListTablesCommand({}), { abortSignal: AbortSignal.timeout(1_000) })
-    return true
+    const answer = await fetch(origin, {
+      method: 'POST',
+      body: '{}',
+      headers: {
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': 'DynamoDB_20120810.ListTables',
+        'x-amz-date': '20260101T000000Z',
+        authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0`,
+      },
+      signal: AbortSignal.timeout(1_000),
+    })
+    await answer.body?.cancel()
+    return answer.ok
   } catch {
     return false
-  } finally {
-    client.destroy()
   }
 }
 

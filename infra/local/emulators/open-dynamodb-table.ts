@@ -2,9 +2,9 @@ import { Agent } from 'node:http'
 import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { DataDirectory } from '../process/data-directory.ts'
-import { removeProcessRecord, writeProcessRecord } from '../process/process-record.ts'
+import { removeProcessRecord } from '../process/process-record.ts'
 import { createTable } from './create-table.ts'
-import { localAws, startDynamoDbLocal } from './dynamodb-local.ts'
+import { type DynamoDbLocal, localAws } from './dynamodb-local.ts'
 import type { LocalTable } from './local-table.ts'
 
 /** One process serves all functions here, and DynamoDB Local answers slower than DynamoDB when it has much to do. */
@@ -16,22 +16,18 @@ const TABLE_HTTP = {
 }
 const TABLE_SOCKETS = 200
 
-type TableOptions = { readonly data: DataDirectory | undefined; readonly signal: AbortSignal }
+type TableOptions = { readonly dynamoDb: DynamoDbLocal; readonly data: DataDirectory | undefined }
 
-/** Starts DynamoDB Local with the gateway's table, on the files of the data directory if there is one. */
-export const openDynamoDbTable = async (name: string, { data, signal }: TableOptions): Promise<LocalTable> => {
-  const dynamodb = await startDynamoDbLocal(data?.table, {
-    signal,
-    ...(data && { onSpawn: (running) => writeProcessRecord(data.tableProcess, running) }),
-  })
-  const { endpoint, pid, exited } = dynamodb
+/** Opens the gateway's table in a DynamoDB Local that runs. It ends with the table. */
+export const openDynamoDbTable = async (name: string, { dynamoDb, data }: TableOptions): Promise<LocalTable> => {
+  const { endpoint, pid, exited } = dynamoDb
   const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
   const aws = localAws(endpoint)
   const client = dynamoDbClient({ ...aws, requestHandler: { ...TABLE_HTTP, httpAgent } })
   const close = async () => {
     client.destroy()
     httpAgent.destroy()
-    await dynamodb.close()
+    await dynamoDb.close()
     if (data) removeProcessRecord(data.tableProcess)
   }
   try {

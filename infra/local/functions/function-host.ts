@@ -32,16 +32,19 @@ class FunctionTimedOut extends Error {
   override readonly name = 'Sandbox.Timedout'
 }
 
-export type LoadedHandler = {
+export type HostedHandler = {
   readonly spec: FunctionSpec
   readonly withDeps: (deps: Deps) => LambdaHandler<unknown, unknown>
+}
+
+export type LoadedHandler = HostedHandler & {
   /** The schema that parses the query, of a function that merchants call. */
   readonly query?: unknown
 }
 
 /** Gives every handler its dependencies and makes it callable by name. */
 export const hostFunctions = (
-  handlers: readonly LoadedHandler[],
+  handlers: readonly HostedHandler[],
   options: { readonly stage: string; readonly depsFor: (spec: FunctionSpec) => Deps; readonly log: Log },
 ): FunctionHost => {
   const functions = handlers.map(({ spec, withDeps }): LocalFunction => {

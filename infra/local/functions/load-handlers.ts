@@ -1,19 +1,32 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import type { LoadedHandler } from './function-host.ts'
+import type { HostedHandler, LoadedHandler } from './function-host.ts'
 
 const PROJECT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
 
 /** Imports the entry of every function. Throws, naming the entry, when one is missing or exports no handler of ours. */
 export const loadHandlers = (manifest: readonly FunctionSpec[]): Promise<readonly LoadedHandler[]> =>
-  Promise.all(
-    manifest.map(async (spec) => {
-      const { handler } = await importEntry(spec)
-      if (!isInjectable(handler)) throw new Error(`${spec.entry} exports no handler with withDeps`)
-      return { spec, withDeps: handler.withDeps, query: handler.query }
-    }),
-  )
+  Promise.all(manifest.map(loadHandler))
+
+/** The same handlers, but each entry is imported at its first invocation, as on AWS. */
+export const handlersOnDemand = (manifest: readonly FunctionSpec[]): readonly HostedHandler[] =>
+  manifest.map((spec) => ({
+    spec,
+    withDeps: (deps) => {
+      let loading: Promise<ReturnType<LoadedHandler['withDeps']>> | undefined
+      return async (event, context) => {
+        loading ??= loadHandler(spec).then(({ withDeps }) => withDeps(deps))
+        return (await loading)(event, context)
+      }
+    },
+  }))
+
+const loadHandler = async (spec: FunctionSpec): Promise<LoadedHandler> => {
+  const { handler } = await importEntry(spec)
+  if (!isInjectable(handler)) throw new Error(`${spec.entry} exports no handler with withDeps`)
+  return { spec, withDeps: handler.withDeps, query: handler.query }
+}
 
 const importEntry = async ({ name, entry }: FunctionSpec): Promise<{ readonly handler?: unknown }> => {
   try {

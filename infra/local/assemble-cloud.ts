@@ -1,0 +1,140 @@
+import { MANIFEST } from '../../functions/manifest.ts'
+import { openClock, openQueues, openSecrets } from './backends.ts'
+import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
+import { startStory } from './console/story/story.ts'
+import type { AlertInbox } from './emulators/alert-inbox.ts'
+import type { LocalTable } from './emulators/local-table.ts'
+import { startLambdaServer } from './emulators/start-lambda-server.ts'
+import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
+import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
+import { handlersOnDemand } from './functions/load-handlers.ts'
+import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
+import { type LocalLog, localLog } from './functions/local-log.ts'
+import type { LocalCloud, LocalCloudOptions } from './local-cloud.ts'
+import { answerDocumentation } from './openapi/answer-documentation.ts'
+import type { DataDirectory } from './process/data-directory.ts'
+import type { LocalClock } from './process/local-clock.ts'
+import { within } from './process/within.ts'
+import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
+import { type DemoClient, seedDemoClient } from './seed-demo-client.ts'
+import { type EventSources, startEventSources } from './triggers/start-event-sources.ts'
+import { startHttpGateway } from './triggers/start-http-gateway.ts'
+
+/** For requests and deliveries under way when it is closed. */
+const DRAIN_MS = 3_000
+
+type Assembly = LocalCloudOptions & {
+  readonly data: DataDirectory | undefined
+  readonly tableOpening: Promise<LocalTable>
+}
+
+/** Puts the parts of the local gateway together, as a part of `started`. */
+export const assembleCloud = async (
+  started: AsyncDisposableStack,
+  { data, tableOpening, ...options }: Assembly,
+): Promise<LocalCloud> => {
+  const clock = openClock(data)
+  started.defer(() => clock.close())
+  const log = localLog(clock, options.writeLog)
+
+  // The doors first: a port that is taken ends the start at once, and callbacks of an earlier run find us listening.
+  const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
+  let demoClient: DemoClient | undefined
+  const signingSecret = () => demoClient?.signing_secret
+  const doors = await startServers(started, { port: options.port, clock, log, data, ready, signingSecret })
+
+  options.onProgress?.('queues, the table and its functions')
+  const queueing = await openQueues(started, data, clock)
+  const table = await tableOpening
+  options.signal?.throwIfAborted()
+
+  const secrets = await openSecrets(data)
+  const depsFor = localDeps({ clock, table, ...queueing, secrets, providerUrl: doors.provider.url, log })
+  const host = hostFunctions(handlersOnDemand(options.manifest ?? MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
+  const sources = startEventSources({ host, clock, ...queueing })
+  started.defer(() => within(DRAIN_MS, [doors.api.close(DRAIN_MS), doors.lambda.close(DRAIN_MS), sources.close()]))
+
+  options.onProgress?.('a demo merchant')
+  demoClient = await seedDemoClient({ host, inboxUrl: doors.merchant.url, ...(data && { file: data.demoClient }) })
+  options.signal?.throwIfAborted()
+  const story = startStory({ clock, log })
+  started.defer(() => story.close())
+  const { urls } = doors
+  const { attemptsEnded } = sources
+  open({
+    host,
+    alerts: queueing.alerts,
+    attemptsEnded,
+    story,
+    about: { urls, provider_key: PROVIDER_KEY, client: demoClient },
+  })
+
+  const running = started.move()
+  void table.exited.then((lastWords) => {
+    if (!running.disposed) options.onFailure?.(new Error(`DynamoDB Local ended unexpectedly: ${lastWords.trim()}`))
+  })
+  return {
+    urls,
+    clock,
+    functions: host,
+    demoClient,
+    alerts: queueing.alerts,
+    log,
+    table,
+    close: () => running.disposeAsync(),
+  }
+}
+
+type Ready = {
+  readonly host: FunctionHost
+  readonly alerts: AlertInbox['alerts']
+} & Pick<EventSources, 'attemptsEnded'> &
+  ConsoleParts
+
+type DoorOptions = {
+  readonly port: number
+  readonly clock: LocalClock
+  readonly log: LocalLog
+  readonly data: DataDirectory | undefined
+  readonly ready: Promise<Ready>
+  readonly signingSecret: () => string | undefined
+}
+
+/** Listens on the four ports, as a part of `started`. */
+const startServers = async (
+  started: AsyncDisposableStack,
+  { port, clock, log, data, ready, ...options }: DoorOptions,
+) => {
+  const portOf = (offset: number) => (port === 0 ? 0 : port + offset)
+  const family = new Set<number>()
+  const kept = <Door extends { close(): Promise<void> }>(door: Door): Door => {
+    started.defer(() => door.close())
+    return door
+  }
+  const api = kept(
+    await startHttpGateway({
+      port: portOf(0),
+      family,
+      ready,
+      clock,
+      pages: [answerConsole(ready), answerDocumentation],
+    }),
+  )
+  const lambda = kept(await startLambdaServer({ port: portOf(1), family, ready, clock, log }))
+  const simulator = {
+    clock,
+    port: portOf(2),
+    family,
+    secretKey: PROVIDER_KEY,
+    callbackUrl: () => `${api.url}/callbacks/xendit`,
+    callbackToken: CALLBACK_TOKEN,
+    ...(data && { stateFile: data.simulator }),
+  }
+  const provider = kept(await startProviderSimulator(simulator))
+  const merchant = kept(
+    await startWebhookInbox({ port: portOf(3), family, signingSecret: options.signingSecret, clock }),
+  )
+  const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
+  return { api, lambda, provider, merchant, urls }
+}

@@ -1,0 +1,46 @@
+import type { DataDirectory } from '../process/data-directory.ts'
+import { writeProcessRecord } from '../process/process-record.ts'
+import { NoDynamoDbLocal, startDynamoDbLocal } from './dynamodb-local.ts'
+import type { LocalTable, TableKind } from './local-table.ts'
+
+const TABLE_NAME = 'gateway-local'
+
+type TableOptions = {
+  /** DynamoDB Local where it can be started, else memory, when not given. */
+  readonly kind: TableKind | undefined
+  readonly data: DataDirectory | undefined
+  readonly signal: AbortSignal
+  /** Called as soon as the program that keeps the table runs. */
+  readonly onSpawn: () => void
+}
+
+/**
+ * Opens the gateway's table. Its program starts before this process loads the code that uses it.
+ * A data directory needs DynamoDB Local: a table in memory is gone with its process.
+ */
+export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): Promise<LocalTable> => {
+  if (kind === 'memory') return inMemory()
+  try {
+    const dynamoDb = await startDynamoDbLocal(data?.table, {
+      signal,
+      onSpawn: (running) => {
+        if (data) writeProcessRecord(data.tableProcess, running)
+        onSpawn()
+      },
+    })
+    const { openDynamoDbTable } = await import('./open-dynamodb-table.ts')
+    return await openDynamoDbTable(TABLE_NAME, { dynamoDb, data })
+  } catch (cause) {
+    if (!(cause instanceof NoDynamoDbLocal)) throw cause
+    if (data) throw new Error(`a table in memory cannot be kept; ${INSTALL}, or leave out --data`, { cause })
+    if (kind === 'dynamodb') throw new Error(`${INSTALL}, or leave out --table dynamodb`, { cause })
+    return inMemory(cause.message)
+  }
+}
+
+const inMemory = async (reason?: string): Promise<LocalTable> => {
+  const { openMemoryTable } = await import('./memory-table/open-memory-table.ts')
+  return openMemoryTable(reason)
+}
+
+const INSTALL = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
