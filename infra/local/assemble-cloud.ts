@@ -61,18 +61,12 @@ export const assembleCloud = async (
   const story = startStory({ clock, log })
   started.defer(() => story.close())
   const { urls } = doors
-  const { attemptsEnded } = sources
-  open({
-    host,
-    alerts: queueing.alerts,
-    attemptsEnded,
-    story,
-    about: { urls, provider_key: PROVIDER_KEY, client: demoClient },
-  })
+  const about = { urls, provider_key: PROVIDER_KEY, client: demoClient }
+  open({ host, alerts: queueing.alerts, attemptsEnded: sources.attemptsEnded, story, about })
 
   const running = started.move()
   void table.exited.then((lastWords) => {
-    if (!running.disposed) options.onFailure?.(new Error(`DynamoDB Local ended unexpectedly: ${lastWords.trim()}`))
+    if (!running.disposed) options.onFailure?.(tableEnded(lastWords))
   })
   return {
     urls,
@@ -85,6 +79,8 @@ export const assembleCloud = async (
     close: () => running.disposeAsync(),
   }
 }
+
+const tableEnded = (lastWords: string) => new Error(`DynamoDB Local ended unexpectedly: ${lastWords.trim()}`)
 
 type Ready = {
   readonly host: FunctionHost

@@ -39,7 +39,6 @@ try {
   if (data !== undefined && table === 'memory') {
     throw new UsageError('a table in memory cannot be kept; leave out --data, or --table memory')
   }
-  const startedMs = performance.now()
   console.log('Starting the local gateway…')
   // Imported only now, because modules that are imported earlier do not use the cache.
   const { startLocalCloud } = await import('./local-cloud.ts')
@@ -52,7 +51,7 @@ try {
     ...(table && { table }),
     ...(verbose && { writeLog: (line) => console.error(line) }),
   })
-  console.log(banner(cloud, { startedInMs: performance.now() - startedMs, ...(data !== undefined && { data }) }))
+  console.log(banner(cloud, { startedInMs: performance.now(), ...(data !== undefined && { data }) }))
   flushCompileCache()
   const exitCode = await life.ended
   console.log('\nStopping…')

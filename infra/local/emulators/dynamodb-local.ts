@@ -32,6 +32,8 @@ export const localAws = (endpoint: string) => {
 
 const START_TRIES = 3
 const READY_POLL_MS = 50
+/** The first answer takes seconds on a busy machine: Java is still loading classes. */
+const ANSWERS_WITHIN_MS = 5_000
 
 type StartOptions = {
   /** Called with the process's id as soon as it runs and before it answers: it already has the files open. */
@@ -135,7 +137,7 @@ const answers = async (endpoint: string): Promise<boolean> => {
         'x-amz-date': '20260101T000000Z',
         authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0`,
       },
-      signal: AbortSignal.timeout(1_000),
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
     })
     await answer.body?.cancel()
     return answer.ok

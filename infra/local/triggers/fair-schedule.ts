@@ -11,7 +11,7 @@ export type FairSchedule = {
   running(): number
   waiting(): number
   /** Resolves when the tasks that run now are done. */
-  settled(): Promise<void>
+  readonly settled: () => Promise<void>
   /** Starts no more tasks, forgets those that wait, and resolves when the running ones are done. */
   close(): Promise<void>
 }

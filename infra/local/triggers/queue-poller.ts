@@ -25,7 +25,7 @@ export type QueuePoller = {
   /** Messages received and not yet done: waiting for their time, for a slot, or running. */
   held(): number
   /** Resolves when the handlers that run now are done. */
-  settled(): Promise<void>
+  readonly settled: () => Promise<void>
   /** Receives no more and resolves when the running handlers are done; what is held stays in the queue. */
   close(): Promise<void>
 }

@@ -20,7 +20,7 @@ const PER_GROUP = 20
 
 export type EventSources = {
   /** Resolves when the webhook attempts that run now have ended. */
-  attemptsEnded(): Promise<void>
+  readonly attemptsEnded: () => Promise<void>
   close(): Promise<void>
 }
 
