@@ -62,7 +62,7 @@ export const METRICS = {
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
   /** Clients whose books do not add up, as the daily audit found. */
   AuditImbalances: { unit: 'Count', dimensionSets: OVERALL },
-  /** Queue messages and stream records that a worker could not finish and will meet again. */
+  /** Queue messages that a worker could not finish and will meet again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
   /** Requests answered with 5xx by our own envelope. */
   RequestFailures: { unit: 'Count', dimensionSets: OVERALL },
