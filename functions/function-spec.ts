@@ -15,7 +15,6 @@ export type Trigger =
       /** What works on the provider's quota: so many runs with so many calls a minute, where those are more. */
       readonly runsAt?: (callsPerMinute: number) => number
     } & QueueSource)
-  /** Inserts of items whose sort key starts with the prefix. */
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
   /** Invoked by an operator, as whose duty it is. */
   | { readonly kind: 'operator'; readonly duty: Duty }
