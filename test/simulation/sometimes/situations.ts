@@ -144,7 +144,7 @@ const RARE = {
   'a payout is stopped by a debt of its client': [250, 'More went back than is due.'],
   'a payout is stopped by open findings': [250, 'Somebody has to look at them.'],
   'a payout is stopped by a hold': [250, 'Finance said so.'],
-  'a bank reference is used a second time': [250, 'One transfer pays out one settlement.'],
+  'a bank reference is used a second time': [1_000, 'One transfer pays out one settlement.'],
   'an operator adjusts a ledger': [25, 'One entry for each reference.'],
   'a won dispute pays back what was written off': [1_000, 'The house takes what it had given up.'],
   'a key that may only read is refused': [250, 'It asks for a payment, and nothing is made.'],
