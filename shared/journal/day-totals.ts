@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { type Minor, MinorSchema, plus } from '../money.ts'
+import { MinorSchema, plus } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp, timestampOf } from '../time.ts'
-import { ENTRY_TYPES, type Entry, isForClient } from './entry.ts'
+import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient } from './entry.ts'
 
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
 const JAKARTA_MS = 7 * HOUR_MS
@@ -13,6 +13,8 @@ export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0,
 /** The time at which such a day is over. */
 export const endOfBookDay = (day: string): Timestamp => addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 
+const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
+
 /** Sums of entries of one type, method and day of `posted_at`: what the books are made of. */
 export const DayTotalSchema = v.object({
   type: v.picklist(ENTRY_TYPES),
@@ -20,53 +22,23 @@ export const DayTotalSchema = v.object({
   day: v.string(),
   /** Entries that the client sees. */
   count: v.number(),
-  grossMinor: MinorSchema,
-  feeMinor: MinorSchema,
-  markupMinor: MinorSchema,
-  netMinor: MinorSchema,
-  providerMinor: MinorSchema,
-  bankMinor: MinorSchema,
-  suspenseMinor: MinorSchema,
-  houseMinor: MinorSchema,
+  ...SidesSchema.entries,
 })
 export type DayTotal = v.InferOutput<typeof DayTotalSchema>
-
-const SIDES = [
-  'grossMinor',
-  'feeMinor',
-  'markupMinor',
-  'netMinor',
-  'providerMinor',
-  'bankMinor',
-  'suspenseMinor',
-  'houseMinor',
-] as const
-type Sides = { readonly [Side in (typeof SIDES)[number]]: Minor }
-
-const sidesOf = (of: Sides): Sides => ({
-  grossMinor: of.grossMinor,
-  feeMinor: of.feeMinor,
-  markupMinor: of.markupMinor,
-  netMinor: of.netMinor,
-  providerMinor: of.providerMinor,
-  bankMinor: of.bankMinor,
-  suspenseMinor: of.suspenseMinor,
-  houseMinor: of.houseMinor,
-})
 
 const totalOf = (entry: Entry): DayTotal => ({
   type: entry.type,
   method: entry.method,
   day: bookDay(entry.postedAt),
   count: isForClient(entry) ? 1 : 0,
-  ...sidesOf(entry),
+  ...v.parse(SidesSchema, entry),
 })
 
 const nameOf = ({ day, type, method }: DayTotal): string => `${day} ${type} ${method ?? ''}`
 
 const together = (a: DayTotal, b: DayTotal): DayTotal => {
-  const sums = SIDES.map((side) => [side, plus(a[side], b[side])] as const)
-  return { ...a, count: a.count + b.count, ...sidesOf({ ...a, ...Object.fromEntries(sums) }) }
+  const sums = ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])] as const)
+  return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, { ...a, ...Object.fromEntries(sums) }) }
 }
 
 /** Several lists of totals as one, by day, type and method. */

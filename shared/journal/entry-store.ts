@@ -8,20 +8,11 @@ import { entryKey, journalPks } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { put, type Step } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
-import { type Entry, EntrySchema } from './entry.ts'
+import { ENTRY_SIDES, type Entry, EntrySchema } from './entry.ts'
 
 type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
 
-const AMOUNTS: ReadonlySet<string> = new Set([
-  'grossMinor',
-  'feeMinor',
-  'markupMinor',
-  'netMinor',
-  'providerMinor',
-  'bankMinor',
-  'suspenseMinor',
-  'houseMinor',
-])
+const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
 /** What the key says is left out, and so are sides without an amount: a settlement reads many thousand entries. */
 const toEntryItem = ({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object =>

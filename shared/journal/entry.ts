@@ -20,23 +20,20 @@ export const ENTRY_TYPES = [
 ] as const
 export type EntryType = (typeof ENTRY_TYPES)[number]
 
-const side = v.optional(MinorSchema, ZERO)
-
-const SIDES = {
-  /** The client's side; net = gross - fee - markup. */
-  grossMinor: side,
-  feeMinor: side,
-  markupMinor: side,
-  netMinor: side,
-  /** What the provider's account gained by it, by provider rows alone. */
-  providerMinor: side,
-  /** What our bank account gained by it. */
-  bankMinor: side,
-  /** What suspense holds more because of it. */
-  suspenseMinor: side,
-  /** Ours: provider + bank - net - suspense. */
-  houseMinor: side,
-}
+/**
+ * The sides of an entry. The client's: net = gross - fee - markup. What the provider's account gained by it, by provider
+ * rows alone; what our bank account gained; what suspense holds more. Ours: provider + bank - net - suspense.
+ */
+export const ENTRY_SIDES = [
+  'grossMinor',
+  'feeMinor',
+  'markupMinor',
+  'netMinor',
+  'providerMinor',
+  'bankMinor',
+  'suspenseMinor',
+  'houseMinor',
+] as const
 
 /** One movement of a client's money: immutable, written once, in the transaction that moves the money. */
 export const EntrySchema = v.object({
@@ -46,7 +43,7 @@ export const EntrySchema = v.object({
   eligibleAt: TimestampSchema,
   /** When it was written, never before the end of a window that is summed or swept. */
   postedAt: TimestampSchema,
-  ...SIDES,
+  ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
   /** Of a `recredit`: the failed settlement whose sums it carries, and how many payments they hold. */
   recreditedSettlementId: v.optional(SettlementIdSchema),

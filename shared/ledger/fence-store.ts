@@ -12,7 +12,7 @@ import { WindowSchema } from './window-store.ts'
 
 const Closed = v.object({ closedUntil: TimestampSchema })
 
-/** The item after a raise: its fence is as high, whoever raised it. Throws when it has none. */
+/** The item after a raise. Its fence is at least as high, also when another run raised it. Throws when it has none. */
 const fenced = ({ item }: { readonly item: Item | undefined }, end: Timestamp): Item => {
   const closed = v.safeParse(Closed, item)
   assertInvariant(

@@ -106,7 +106,7 @@ const emptyProgram = (io: AdminIo): Command =>
     .addHelpText('after', ENVIRONMENT)
     .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 called wrongly.')
 
-/** `--bank-reference` is the same as `--bank_reference`. A flag that nobody knows is named as it was typed. */
+/** `--bank-reference` is the same as `--bank_reference`. An unknown flag is named as it was typed. */
 const underscored = (program: Command, argument: string): string => {
   const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')
   const [flag] = spelled.split('=')

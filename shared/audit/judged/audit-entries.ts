@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
-import { type Entry, isBalanced } from '../../journal/entry.ts'
+import { ENTRY_SIDES, type Entry, isBalanced } from '../../journal/entry.ts'
 import { entryText } from '../../journal/entry-digest.ts'
 import { type Payment, PaymentSchema } from '../../payment/payment.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
@@ -25,20 +25,7 @@ const paymentsOf = async (deps: StoreDeps, entries: readonly Entry[]): Promise<R
   )
 }
 
-const FIELDS = [
-  'type',
-  'eligibleAt',
-  'postedAt',
-  'grossMinor',
-  'feeMinor',
-  'markupMinor',
-  'netMinor',
-  'providerMinor',
-  'bankMinor',
-  'suspenseMinor',
-  'houseMinor',
-  'providerTransactionId',
-] as const
+const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
 /** Which fields of an entry are not as expected; another field differs where these are the same. */
 export const compareEntries = (expected: Entry, found: Entry): readonly Difference[] => {

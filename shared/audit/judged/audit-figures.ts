@@ -5,6 +5,7 @@ import { entryPages } from '../../journal/entry-store.ts'
 import { standingFigures } from '../../journal/payment-money.ts'
 import { creditedOf } from '../../ledger/balance.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
+import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
 import { breaks, type Difference, differs } from '../../verdict/difference.ts'
 import { auditAdjustments } from './audit-adjustments.ts'
@@ -48,8 +49,6 @@ const settledSums = ({ settlements }: ClientBooks) => {
   return sums
 }
 
-const SHARDS = 16
-
 /**
  * A client's kept figures, held against what they are sums of (design section 4, "Audit"): shards = settlements and
  * entries after them, re-credits apart, and open payments; the window's figures = settlements by state and re-credits
@@ -79,10 +78,16 @@ export const auditFigures = async (
   return [
     ...chain,
     ...figures.flatMap(([name, expected, found]) => differs(name, clientId, expected, found)),
-    ...Array.from({ length: parts * SHARDS }, (_, shard) => shard).flatMap((shard) =>
+    ...Array.from({ length: parts * LEDGER_SHARDS }, (_, shard) => shard).flatMap((shard) =>
       breaks('ledger_shard', String(shard), !numbers.has(shard), 'there', 'not there'),
     ),
-    ...breaks('ledger_shard', clientId, shards.length > parts * SHARDS, `${parts * SHARDS} shards`, shards.length),
+    ...breaks(
+      'ledger_shard',
+      clientId,
+      shards.length > parts * LEDGER_SHARDS,
+      `${parts * LEDGER_SHARDS} shards`,
+      shards.length,
+    ),
     ...tail.differences,
     ...(await auditAdjustments(deps, books)),
     ...auditWindow(books, deps.now()),

@@ -118,7 +118,7 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   },
 ]
 
-/** The daily sweep, the sync, the audit, and money that belongs to nobody yet. */
+/** The daily sweep, the sync, the audit, and money in suspense. */
 export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
   ...runs(watched),
   ...results(watched),
