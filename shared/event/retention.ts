@@ -2,7 +2,7 @@ import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
 
 /**
  * How long what was announced is kept. Deliveries and their attempts: from when they are done. Events: from when they
- * are fanned out, or sent again; longer than a delivery is kept and can take, since it sends their bytes, and longer
+ * fired, or were sent again; longer than a delivery is kept and can take, since it sends their bytes, and longer
  * than the feed shows them.
  */
 export const RETENTION = { deliveryMs: 90 * DAY_MS, eventMs: 120 * DAY_MS, feedMs: 90 * DAY_MS } as const

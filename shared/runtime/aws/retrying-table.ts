@@ -59,6 +59,8 @@ const retryingContention = async <Result>(
   { attempt, isStale = () => false }: Write<Result>,
 ): Promise<Result> => {
   for (let tried = 1; ; tried++) {
+    // Before the first try, too: what was read for the steps took its time, and an environment may stand still.
+    if (isStale()) throw new StaleSteps('a write was not made with the times of long ago')
     try {
       const result = await attempt()
       noteContention(means, tried - 1, false)
@@ -72,7 +74,6 @@ const retryingContention = async <Result>(
       const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
       // Full jitter: callers that collided once do not collide again in step.
       await means.sleep(Math.ceil(means.random() * ceilingMs))
-      if (isStale()) throw new StaleSteps('a write was not repeated with the times of long ago', { cause: error })
     }
   }
 }

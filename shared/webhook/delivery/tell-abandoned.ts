@@ -4,7 +4,7 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
-import { findEndpointEver, noteAlert } from '../endpoint/endpoint-store.ts'
+import { findEndpointEver, noteAlert, takeBackAlert } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
 import { newestAbandoned } from './newest-keys.ts'
@@ -60,9 +60,16 @@ type Told = 'told' | 'by_another'
  * between them is followed by one that tells once more, nothing is lost. Throws when the message cannot be published.
  */
 const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<Told> => {
-  if (endpoint && !(await noteAlert(deps, endpoint, deps.now()))) return 'by_another'
+  const at = deps.now()
+  if (endpoint && !(await noteAlert(deps, endpoint, at))) return 'by_another'
   const told = await untoldOf(deps, delivery)
-  await deps.alerts.publish(alertOf(delivery, told))
+  try {
+    await deps.alerts.publish(alertOf(delivery, told))
+  } catch (error) {
+    // Due work tries again each minute, and not in a quarter of an hour.
+    if (endpoint) await takeBackAlert(deps, endpoint, at)
+    throw error
+  }
   await mapInChunks(told, AT_A_TIME, (one) => deps.table.write(endAlert(one)))
   deps.log.info('alert.published', {
     endpoint_id: delivery.endpointId,
@@ -99,10 +106,11 @@ export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery
   let delivery = met
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if (!needsAlert(delivery)) return delivery
-    await tell(deps, delivery, await endpointOf(deps, delivery))
+    // A message about another delivery of the endpoint may have named it since it was read.
     const current = await findDelivery(deps, delivery.deliveryId)
     if (current?.status !== delivery.status || current.attempts !== delivery.attempts) return undefined
     delivery = current
+    if (needsAlert(delivery)) await tell(deps, delivery, await endpointOf(deps, delivery))
   }
   throw new Error('others kept telling of an endpoint while a round was begun')
 }

@@ -96,3 +96,14 @@ export const noteAlert = async (
   const step = updateFields(key, { set: { lastAlertAt: now } }, all(exists, unchanged('lastAlertAt', lastAlertAt)))
   return (await deps.table.write(step)).applied
 }
+
+/** Nothing was told at `at`: the time of the message before counts again, unless another worker has taken the next one. */
+export const takeBackAlert = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, endpointId, deletedAt, lastAlertAt }: Endpoint,
+  at: Timestamp,
+): Promise<void> => {
+  const key = deletedAt === undefined ? endpointKey(clientId, endpointId) : goneEndpointKey(clientId, endpointId)
+  const change = lastAlertAt === undefined ? { remove: ['lastAlertAt'] } : { set: { lastAlertAt } }
+  await deps.table.write(updateFields(key, change, equals('lastAlertAt', at)))
+}

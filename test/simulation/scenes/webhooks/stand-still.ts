@@ -14,9 +14,9 @@ const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
 const BEHIND_A_MINUTE_MS = [79, 84].map((seconds) => seconds * SECOND_MS)
 /** Within their first reads. */
 const EARLY_MS = 60
-/** Shorter than a worker may run. */
-const PAUSES_MS = [2, 12, 20, 22].map((seconds) => seconds * SECOND_MS)
-const NEARLY_KILLED_MS = [20, 22, 23].map((seconds) => seconds * SECOND_MS)
+/** Shorter than a claim, by more than a request may take on its way. */
+const PAUSES_MS = [2, 6, 9, 10].map((seconds) => seconds * SECOND_MS)
+const NEARLY_OVER_MS = [9, 10, 11].map((seconds) => seconds * SECOND_MS)
 /** Around the end of a claim of a minute. */
 const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
 /** For as long as somebody takes to begin a round of what is being told. */
@@ -47,7 +47,7 @@ export const standStill = ({ world }: Scene, faults: Faults): void => {
       scheduler.after(oddities.int(0, 3_000), () => void invoke(world, process.name, event))
   }
   /** With clocks far enough apart a claim runs out for others while its worker has it. */
-  const [often, pausesMs] = faults.clockSkewMs > 3_000 ? [4, NEARLY_KILLED_MS] : [1, PAUSES_MS]
+  const [often, pausesMs] = faults.clockSkewMs > 3_000 ? [4, NEARLY_OVER_MS] : [1, PAUSES_MS]
 
   world.onStarted.push((process, event) => {
     if (process.name === 'deliver-webhook') events.set(process, event)

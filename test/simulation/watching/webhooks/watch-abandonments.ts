@@ -27,6 +27,11 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
     ({ before, after, worker, nowMs }) => {
       if (before === undefined || before['last_alert_at'] === after['last_alert_at']) return
       const id = text(after, 'endpoint_id')
+      if (!(ms(after, 'last_alert_at') > ms(before, 'last_alert_at')) && before['last_alert_at'] !== undefined) {
+        // Its message could not be published, as far as its worker knows.
+        takenBy(worker).delete(id)
+        return
+      }
       takenBy(worker).add(id)
       const waitedMs = nowMs - ms(before, 'last_alert_at')
       if (worker.name === 'check-due-alerts' && waitedMs < QUARTER_MS - apartMs())
