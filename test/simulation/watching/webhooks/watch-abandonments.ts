@@ -15,6 +15,8 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
   /** The endpoints whose next message a worker has taken and not published. */
   const taken = new WeakMap<Process, Set<string>>()
+  /** What each worker found in its place. */
+  const earlier = new WeakMap<Process, Map<string, unknown>>()
   const takenBy = (worker: Process): Set<string> => {
     const of = taken.get(worker) ?? new Set<string>()
     taken.set(worker, of)
@@ -27,11 +29,10 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
     ({ before, after, worker, nowMs }) => {
       if (before === undefined || before['last_alert_at'] === after['last_alert_at']) return
       const id = text(after, 'endpoint_id')
-      if (!(ms(after, 'last_alert_at') > ms(before, 'last_alert_at')) && before['last_alert_at'] !== undefined) {
-        // Its message could not be published, as far as its worker knows.
-        takenBy(worker).delete(id)
-        return
-      }
+      const own = earlier.get(worker) ?? new Map<string, unknown>()
+      // Its message could not be published, as far as its worker knows.
+      if (own.has(id) && own.get(id) === after['last_alert_at']) return void takenBy(worker).delete(id)
+      earlier.set(worker, own.set(id, before['last_alert_at']))
       takenBy(worker).add(id)
       const waitedMs = nowMs - ms(before, 'last_alert_at')
       if (worker.name === 'check-due-alerts' && waitedMs < QUARTER_MS - apartMs())
