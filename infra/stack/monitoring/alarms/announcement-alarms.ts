@@ -59,7 +59,8 @@ const deliveriesAbandoned = ({ our }: Watched): AlarmSpec => ({
   impact: 'merchants who were never told of payments, until they are sent again.',
   measure: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),
   when: { atLeast: 10, minutes: 60, periods: 1 },
-  because: 'Abandoned ones are told in messages of their endpoint on the alert topic; ten in an hour are an endpoint that is gone.',
+  because:
+    'Abandoned ones are told in messages of their endpoint on the alert topic; ten in an hour are an endpoint that is gone.',
 })
 
 /** From paid to announced: are merchants told? */
