@@ -132,8 +132,8 @@ const attemptDelivery = async (
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
   if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
-  // A claim that took too long is over, and another worker goes on: nothing is posted under it.
-  if (deps.now() >= addMs(at, CLAIM_MS)) return drop(deps, idsOf(delivery), 'claim_lost')
+  // A claim whose answer came after its end is over: nothing is posted under it, and the attempt is recorded as lost.
+  if (deps.now() >= addMs(at, CLAIM_MS)) return handleClaimed(deps, claimed, endpoint)
   const result =
     signingSecret === undefined
       ? SECRET_MISSING

@@ -8,6 +8,7 @@ import { DUE_ALERTS } from '../../../shared/due-work/due-alerts.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
+import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import { checkAbandoned } from '../../../shared/webhook/delivery/tell-abandoned.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint, moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
@@ -63,6 +64,43 @@ describe('alerts about one endpoint', () => {
     expect(namedIn(deps, [...early, ...late])).toStrictEqual([idsOf(early), idsOf(late)])
     expect(new Set(deps.published.map(({ subject }) => subject))).toStrictEqual(new Set([endpoint.endpointId]))
     expect(left(deps)).toStrictEqual([])
+  })
+
+  it('are tried again by the next run when the topic could not be reached', async () => {
+    const { deps, endpoint } = await world()
+    const delivery = await abandon(deps, endpoint)
+    const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
+    await expect(checkAbandoned(silent, delivery.deliveryId)).rejects.toThrow('no topic')
+
+    await dueAlerts(deps)
+
+    expect(namedIn(deps, [delivery])).toStrictEqual([[delivery.deliveryId]])
+  })
+
+  it('are not taken back from a worker that has taken the next one since', async () => {
+    const { deps, endpoint } = await world()
+    const delivery = await abandon(deps, endpoint)
+    const failing = async () => {
+      deps.clock.advance(1)
+      const current = await findEndpoint(deps, endpoint.clientId, endpoint.endpointId)
+      if (current) await noteAlert(deps, current, deps.now())
+      throw new Error('no topic')
+    }
+    const overtaken = { ...deps, alerts: { publish: failing } }
+    await expect(checkAbandoned(overtaken, delivery.deliveryId)).rejects.toThrow('no topic')
+
+    expect(await findEndpoint(deps, endpoint.clientId, endpoint.endpointId)).toMatchObject({ lastAlertAt: deps.now() })
+  })
+
+  it('are one message for a redelivery of many deliveries', async () => {
+    const { deps, endpoint } = await world()
+    const all = await abandonMany(deps, endpoint, 3)
+    const { clientId, endpointId, createdAt: since } = endpoint
+
+    const bulk = { clientId, endpointId, since, operator: 'sari', status: undefined, cursor: undefined }
+    expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 3 })
+
+    expect(namedIn(deps, all)).toStrictEqual([idsOf(all)])
   })
 
   it('hold up no other endpoint', async () => {

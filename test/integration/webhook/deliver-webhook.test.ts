@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { attemptsOf, listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import {
   codes,
@@ -190,6 +191,22 @@ describe('deliver-webhook: workers that die or sleep', () => {
 
     expect(deps.webhooks).toStrictEqual([])
     expect((await rowOf(deps, delivery)).claimToken).toBeUndefined()
+  })
+
+  it('posts nothing under a claim whose answer came after its end, and records the attempt as lost', async ({
+    deps,
+    delivery,
+  }) => {
+    const slow = interceptTable(deps, {
+      after: ({ name }) => {
+        if (name === 'update') deps.clock.advance(15)
+      },
+    })
+
+    await deliverWebhook(slow, messageFor(delivery))
+
+    expect(deps.webhooks).toStrictEqual([])
+    expect(await attemptsOf(deps, await rowOf(deps, delivery))).toMatchObject([{ number: 1, error: 'unknown' }])
   })
 
   it('makes eight POSTs in a round even when every worker dies after its own', async ({ deps, delivery }) => {
