@@ -183,6 +183,53 @@ export type WebhookData = {
   readonly paid_at?: string
 }
 
+export type ReversedData = {
+  /** Identifier of the payment. */
+  readonly id: string
+  /** The merchant whose payment it is. */
+  readonly client_id: string
+  /** Your own order or invoice id, as it was sent. Not checked for uniqueness. */
+  readonly external_reference?: string
+  readonly method: 'virtual_account' | 'ewallet' | 'qris'
+  /** Bank or wallet. Absent for `qris`. */
+  readonly channel_code?: string
+  /** What the customer pays: the `amount` of the request. */
+  readonly notional_minor: number
+  /** The provider's fee: estimated at first, final once `fee_status` is no longer `estimated`. */
+  readonly xendit_fee_minor: number
+  /** The gateway's markup: 0.1 percent of `notional_minor`. */
+  readonly hexolus_markup_minor: number
+  /** What you are credited: `notional_minor` less fee and markup. May be negative. */
+  readonly client_net_minor: number
+  /** Book `client_net_minor` once this is no longer `estimated`: it does not move any more then. */
+  readonly fee_status: 'estimated' | 'actual' | 'assumed'
+  readonly currency: 'IDR'
+  /** All but `pending` are terminal: no payment leaves them. */
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+  /** Why it failed; present once `failed`. `wrong_amount`: what came is not what was asked for. */
+  readonly failure_reason?: 'wrong_amount' | 'declined' | 'channel_unavailable' | 'cancelled_upstream' | 'other'
+  /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
+  readonly payment_destination: string
+  readonly customer?: {
+    readonly name?: string
+    readonly email?: string
+    readonly phone?: string
+  }
+  readonly description?: string
+  /** As it was sent, digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** When the payment was created. */
+  readonly created_at: string
+  /** When the customer paid; present once `succeeded`. */
+  readonly paid_at?: string
+  /** What happened: money went back, or (`dispute_won`, or a refund that was reversed) came again. */
+  readonly type: 'refund' | 'chargeback' | 'reversal' | 'dispute_won'
+  /** What this movement is about: refunded, disputed, or won. */
+  readonly amount_minor: number
+  /** What you have given back of the payment in all, after it; at most `client_net_minor`. */
+  readonly taken_back_minor: number
+}
+
 export type Balance = {
   readonly client_id: string
   readonly currency: 'IDR'
@@ -261,8 +308,8 @@ export type Entry = {
 export type WebhookEndpoint = {
   readonly id: string
   readonly url: string
-  /** Or `*` alone: all of them. */
-  readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | '*')[]
+  /** `*` stands for all of them but `payment.reversed`, which must be named. */
+  readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.reversed' | '*')[]
   /** What happens while it is disabled is not sent; the operator enables it. */
   readonly enabled: boolean
   readonly created_at: string
@@ -333,7 +380,6 @@ export type WebhookDeliveryList = {
   }
 }
 
-/** The body of a webhook. It may gain fields: ignore what you do not know. */
 export type Event = {
   readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'
   /** The same in every attempt and at every endpoint. */
@@ -341,6 +387,13 @@ export type Event = {
   /** When it happened, not when it was sent. */
   readonly timestamp: string
   readonly data: WebhookData
+} | {
+  readonly event: 'payment.reversed'
+  /** The same in every attempt and at every endpoint. */
+  readonly event_id: string
+  /** When it happened, not when it was sent. */
+  readonly timestamp: string
+  readonly data: ReversedData
 }
 
 export type EventList = {

@@ -21,10 +21,22 @@ export type PaymentData = {
 
 type Told = { readonly event_id: string; readonly timestamp: string }
 
-export type PaymentEvent = Told & {
+type StatusEvent = Told & {
   readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'
   readonly data: PaymentData
 }
+
+/** Money of a succeeded payment went back, or came again. Sent only to endpoints that name this event. */
+type ReversedEvent = Told & {
+  readonly event: 'payment.reversed'
+  readonly data: PaymentData & {
+    readonly type: 'refund' | 'chargeback' | 'reversal' | 'dispute_won'
+    readonly amount_minor: number
+    readonly taken_back_minor: number
+  }
+}
+
+export type PaymentEvent = StatusEvent | ReversedEvent
 
 /** The operator tries the endpoint. It is about no payment. */
 export type TestEvent = Told & {

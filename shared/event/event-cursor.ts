@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
-import { EVENT_TYPES, type EventPosition } from './event.ts'
+import { EventNameSchema, type EventPosition } from './event.ts'
 
 /** Between two events: behind one of them, or before all that fired at or after a time. */
 export type FeedPosition = EventPosition | { readonly since: Timestamp }
@@ -20,7 +20,7 @@ const CursorSchema = v.pipe(
     v.strictObject({
       event_id: EventIdSchema,
       payment_id: PaymentIdSchema,
-      type: v.picklist(EVENT_TYPES),
+      name: EventNameSchema,
       fired_at: Time,
     }),
     v.strictObject({ since: Time }),
@@ -30,8 +30,8 @@ const CursorSchema = v.pipe(
 /** A position as text that callers hand back unread. */
 export const eventCursorOf = (position: FeedPosition): string => {
   if ('since' in position) return encodeCursor({ since: position.since })
-  const { eventId, paymentId, type, firedAt } = position
-  return encodeCursor({ event_id: eventId, payment_id: paymentId, type, fired_at: firedAt })
+  const { eventId, paymentId, name, firedAt } = position
+  return encodeCursor({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
 }
 
 /** The position that a text says; undefined when it is no cursor of ours. */
@@ -39,6 +39,6 @@ export const parseEventCursor = (text: string): FeedPosition | undefined => {
   const parsed = v.safeParse(CursorSchema, text)
   if (!parsed.success) return undefined
   if ('since' in parsed.output) return parsed.output
-  const { event_id: eventId, payment_id: paymentId, type, fired_at: firedAt } = parsed.output
-  return { eventId, paymentId, type, firedAt }
+  const { event_id: eventId, payment_id: paymentId, name, fired_at: firedAt } = parsed.output
+  return { eventId, paymentId, name, firedAt }
 }

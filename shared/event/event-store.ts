@@ -1,22 +1,23 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
+import { MOST_MOVEMENTS } from '../journal/payment-money.ts'
 import { toItem } from '../table/attributes.ts'
 import { above, absent, all, any, exists, isNew } from '../table/condition.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
-import { EVENT_TYPES, type Event, type EventPosition, EventPositionSchema, EventSchema } from './event.ts'
+import { type Event, type EventPosition, EventPositionSchema, EventSchema } from './event.ts'
 import { expiresAfter, RETENTION } from './retention.ts'
 
 /** Second part of the key of a client's list of events. */
 const EVENT_ENTITY = 'event'
 
-/** Puts a new event beside its payment. Its key allows one of each type; all that is left out is in keys and indexes. */
-export const putEvent = (event: Event, owner: string): Step =>
+/** Puts a new event beside its payment. Its key allows one of each name; all that is left out is in keys and indexes. */
+export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string): Step =>
   put(
-    eventKey(event.paymentId, event.type),
+    eventKey(event.paymentId, event.name),
     {
       body: event.body,
       owner,
@@ -28,7 +29,7 @@ export const putEvent = (event: Event, owner: string): Step =>
     isNew,
   )
 
-type EventName = { readonly paymentId: PaymentId; readonly eventType: string }
+type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
 const BodyOnly = v.object({ body: v.string() })
 
@@ -37,37 +38,34 @@ const BODIES_KEPT = 100
 const bodies = new WeakMap<Deps['table'], Map<string, Promise<string | undefined>>>()
 
 /** The bytes of an event, as text, without anything else that is stored of it; undefined when there is no such event. */
-export const findEventBody = async (
-  deps: Pick<Deps, 'table'>,
-  { paymentId, eventType }: EventName,
-): Promise<string | undefined> => {
-  const name = `${paymentId} ${eventType}`
+export const findEventBody = async (deps: Pick<Deps, 'table'>, event: NamedEvent): Promise<string | undefined> => {
+  const key = `${event.paymentId} ${event.name}`
   const kept = bodies.get(deps.table) ?? new Map<string, Promise<string | undefined>>()
-  const known = kept.get(name)
+  const known = kept.get(key)
   if (known !== undefined) return known
-  const reading = readBody(deps, { paymentId, eventType })
+  const reading = readBody(deps, event)
   // Kept while it is read, too: deliveries of one event come together.
   if (kept.size >= BODIES_KEPT) kept.clear()
-  bodies.set(deps.table, kept.set(name, reading))
-  const forget = () => void (kept.get(name) === reading && kept.delete(name))
+  bodies.set(deps.table, kept.set(key, reading))
+  const forget = () => void (kept.get(key) === reading && kept.delete(key))
   reading.then((body) => body ?? forget(), forget)
   return reading
 }
 
-const readBody = async (
-  deps: Pick<Deps, 'table'>,
-  { paymentId, eventType }: EventName,
-): Promise<string | undefined> => {
-  const item = await deps.table.getFields(eventKey(paymentId, eventType), ['body'])
+const readBody = async (deps: Pick<Deps, 'table'>, { paymentId, name }: NamedEvent): Promise<string | undefined> => {
+  const item = await deps.table.getFields(eventKey(paymentId, name), ['body'])
   return item && v.parse(BodyOnly, item).body
 }
 
-/** The events of a payment: at most one of each type. */
+/** One of its status, and one of each movement of its money. */
+const MOST_OF_A_PAYMENT = 1 + MOST_MOVEMENTS
+
+/** The events of a payment. */
 export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<readonly Event[]> => {
   const { items } = await deps.table.query({
     partition: [paymentKey(paymentId).pk],
     range: { beginsWith: EVENT_SK_PREFIX },
-    limit: EVENT_TYPES.length,
+    limit: MOST_OF_A_PAYMENT,
   })
   return items.map((item) => v.parse(EventSchema, item))
 }
@@ -91,7 +89,7 @@ export const listEventPositions = async (
   const pages = mergedPages(
     deps,
     { index: 'by-owner', partitions, range, limit: shareOf(limit, partitions) },
-    after && { ...eventKey(after.paymentId, after.type), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
+    after && { ...eventKey(after.paymentId, after.name), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
   )
   const found: EventPosition[] = []
   for await (const { items } of pages) {
@@ -106,7 +104,7 @@ export const findEvents = async (
   deps: Pick<Deps, 'table'>,
   positions: readonly EventPosition[],
 ): Promise<readonly (Event | undefined)[]> => {
-  const items = await deps.table.getMany(positions.map(({ paymentId, type }) => eventKey(paymentId, type)))
+  const items = await deps.table.getMany(positions.map(({ paymentId, name }) => eventKey(paymentId, name)))
   return items.map((item) => item && v.parse(EventSchema, item))
 }
 
@@ -122,12 +120,9 @@ export const listClientEventsSince = async (
 }
 
 /** Keeps an event whose bytes are sent again for as long as if it were new. Refused when its time has passed. */
-export const keepEvent = (
-  { paymentId, eventType }: { readonly paymentId: PaymentId; readonly eventType: string },
-  now: Timestamp,
-): Step =>
+export const keepEvent = ({ paymentId, name }: NamedEvent, now: Timestamp): Step =>
   update(
-    eventKey(paymentId, eventType),
+    eventKey(paymentId, name),
     { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
     all(exists, any(absent('ttl'), above('ttl', expiresAfter(now, 0)))),
   )

@@ -3,9 +3,26 @@ import { ClientIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { clientOfOwner, EVENT_SK_PREFIX } from '../table/keys.ts'
 import { TimestampSchema } from '../time.ts'
 
-/** Events a payment can cause (spec 6.1). */
-export const EVENT_TYPES = ['payment.succeeded', 'payment.failed', 'payment.expired'] as const
-export type EventType = (typeof EVENT_TYPES)[number]
+/** Events of a payment's status (spec 6.1), one of each for a payment. */
+export const STATUS_EVENT_TYPES = ['payment.succeeded', 'payment.failed', 'payment.expired'] as const
+export type StatusEventType = (typeof STATUS_EVENT_TYPES)[number]
+/** Money of a succeeded payment went back, or came again (design section 8): one for each movement. */
+export const REVERSED_EVENT_TYPE = 'payment.reversed'
+export const EVENT_TYPES = [...STATUS_EVENT_TYPES, REVERSED_EVENT_TYPE] as const
+
+/** The type that an event's name begins with. */
+export const typeOfEvent = (name: string): string => name.split('#', 1)[0] ?? name
+
+/** The name of the event of one movement: each (provider transaction, type) moves a payment once. */
+export const reversedEventName = ({ transactionId, type }: { transactionId: string; type: string }): string =>
+  `${REVERSED_EVENT_TYPE}#${transactionId}#${type}`
+
+/** What tells the events of one payment apart. */
+export const EventNameSchema = v.pipe(
+  v.string(),
+  v.maxLength(500),
+  v.check((name) => EVENT_TYPES.some((type) => type === typeOfEvent(name))),
+)
 
 /** An operator's test: goes to one endpoint whatever its event types, and has no event row. */
 export const TEST_EVENT_TYPE = 'gateway.test'
@@ -17,9 +34,11 @@ const whole = (row: unknown): unknown => {
   const read = v.safeParse(Row, row)
   if (!read.success) return row
   const { pk, sk, id, owner, listedAt } = read.output
+  const name = sk.slice(EVENT_SK_PREFIX.length)
   const said = {
     eventId: id,
-    type: sk.slice(EVENT_SK_PREFIX.length),
+    name,
+    type: typeOfEvent(name),
     clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
     paymentId: pk.slice(pk.indexOf('#') + 1),
     firedAt: listedAt,
@@ -29,6 +48,7 @@ const whole = (row: unknown): unknown => {
 
 export const EventFields = v.object({
   eventId: EventIdSchema,
+  name: EventNameSchema,
   type: v.picklist(EVENT_TYPES),
   clientId: ClientIdSchema,
   paymentId: PaymentIdSchema,
@@ -44,6 +64,6 @@ export type Event = v.InferOutput<typeof EventSchema>
 export const EventPositionSchema = v.pipe(
   v.unknown(),
   v.transform(whole),
-  v.pick(EventFields, ['eventId', 'type', 'paymentId', 'firedAt']),
+  v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
 )
 export type EventPosition = v.InferOutput<typeof EventPositionSchema>

@@ -9,9 +9,9 @@ import { addMs, later, MINUTE_MS } from '../time.ts'
 
 /**
  * How old an event is before a reader may pass it: by then everything that fired before it is in the index. A commit is
- * tried with its time for 60 s (`transactWhileFresh`), its last try takes 17 s (four requests of 4 s, and pauses), the
- * index may be 90 s behind, and the clocks of who wrote and who reads may be 10 s off, either way: 187 s. A client's new
- * part is used 60 s after a reader can know it, which is less.
+ * tried with its time for 5 s (`announcementOf`), its last try takes 17 s (four requests of 4 s, and pauses), the index
+ * may be 90 s behind, and the clocks of who wrote and who reads may be 10 s off, either way: 132 s. A client's new part
+ * is used 60 s after a reader can know it, which is less.
  */
 const HOLD_BACK_MS = 5 * MINUTE_MS
 

@@ -34,6 +34,9 @@ export const MovementSchema = v.object({
 })
 export type Movement = v.InferOutput<typeof MovementSchema>
 
+/** A payment has at most so many: a further one is for a person. */
+export const MOST_MOVEMENTS = 50
+
 /** The client's side of one paid payment: its price, and what went back. */
 export type PaymentMoney = {
   readonly price: Figures

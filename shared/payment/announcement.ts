@@ -1,12 +1,13 @@
 import type { Deps } from '../deps.ts'
+import { assertInvariant } from '../errors.ts'
 import { envelopeBody } from '../event/envelope-body.ts'
-import type { EventType } from '../event/event.ts'
+import { reversedEventName, type StatusEventType, typeOfEvent } from '../event/event.ts'
 import { putEvent } from '../event/event-store.ts'
 import { eventIdFor } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
-import type { Timestamp } from '../time.ts'
+import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { putDelivery } from '../webhook/delivery/delivery-store.ts'
 import { newDelivery } from '../webhook/delivery/new-delivery.ts'
 import { type InLane, sendDeliveryMessages } from '../webhook/delivery/send-delivery-message.ts'
@@ -14,10 +15,10 @@ import { subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
 import { laneOf } from '../webhook/endpoint/lane.ts'
 import type { Payment } from './payment.ts'
-import { toWebhookData } from './payment-dto.ts'
+import { movementData, toWebhookData } from './payment-dto.ts'
 
 /** The event each status announces. `cancelled` has none: the spec lists three (spec 6.1). */
-const EVENT_OF: Readonly<Partial<Record<PaymentStatus, EventType>>> = {
+const EVENT_OF: Readonly<Partial<Record<PaymentStatus, StatusEventType>>> = {
   succeeded: 'payment.succeeded',
   failed: 'payment.failed',
   expired: 'payment.expired',
@@ -28,35 +29,62 @@ export type Announcement = {
   readonly steps: Steps<string>
   /** One for each endpoint that wants the event; those of disabled endpoints are skipped from birth. */
   readonly deliveries: readonly InLane[]
+  /** Until when its transaction may be tried: then the endpoints are read again. */
+  readonly freshUntil: Timestamp
 }
 
-const NOTHING: Announcement = { steps: {}, deliveries: [] }
+/** Endpoints are read at most so long before they are told, and a try with its time begins no later. */
+const FRESH_MS = 5 * SECOND_MS
+
+type Fact = { readonly name: string; readonly payment: Payment; readonly data: object; readonly firedAt: Timestamp }
 
 /**
- * The event of a payment's new status, and a delivery of it for each endpoint that wants it (design section 4,
- * Announce). The key of the event allows one for each payment and type, and every id is derived from it: a second try of
- * the transaction writes the same. The deliveries are the event's: they need no condition of their own.
+ * An event, and a delivery of it for each endpoint that wants it (design section 4, Announce). The key of the event
+ * allows one for each payment and name, and every id is derived from it: a second try of the transaction writes the
+ * same. The deliveries are the event's: they need no condition of their own.
  */
+const announce = async (
+  deps: Pick<Deps, 'table'>,
+  { name, payment: { paymentId, clientId, part }, data, firedAt }: Fact,
+): Promise<Announcement> => {
+  const type = typeOfEvent(name)
+  const eventId = eventIdFor(paymentId, name)
+  const endpoints = await liveEndpoints(deps, clientId)
+  const deliveries = endpoints
+    .filter((endpoint) => subscribes(endpoint, type))
+    .map((endpoint) => ({
+      delivery: newDelivery({ eventId, eventName: name, firedAt, paymentId }, endpoint, firedAt),
+      lane: laneOf(endpoint),
+    }))
+  const body = envelopeBody(type, eventId, firedAt, data)
+  const event = putEvent({ eventId, name, paymentId, firedAt, body }, ownerOf(clientId, part))
+  const puts = deliveries.map(({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const)
+  const freshUntil = addMs(firedAt, FRESH_MS)
+  return { steps: { event, ...Object.fromEntries(puts) }, deliveries, freshUntil }
+}
+
+/** Announces a payment's new status. Nothing for `cancelled`. */
 export const announcementOf = async (
   deps: Pick<Deps, 'table'>,
   payment: Payment,
   firedAt: Timestamp,
 ): Promise<Announcement> => {
-  const type = EVENT_OF[payment.status]
-  if (type === undefined) return NOTHING
-  const { paymentId, clientId } = payment
-  const eventId = eventIdFor(paymentId, type)
-  const endpoints = await liveEndpoints(deps, clientId)
-  const deliveries = endpoints
-    .filter((endpoint) => subscribes(endpoint, type))
-    .map((endpoint) => ({
-      delivery: newDelivery({ eventId, eventType: type, firedAt, paymentId }, endpoint, firedAt),
-      lane: laneOf(endpoint),
-    }))
-  const body = envelopeBody(type, eventId, firedAt, toWebhookData(payment))
-  const event = putEvent({ eventId, type, clientId, paymentId, firedAt, body }, ownerOf(clientId, payment.part))
-  const puts = deliveries.map(({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const)
-  return { steps: { event, ...Object.fromEntries(puts) }, deliveries }
+  const name = EVENT_OF[payment.status]
+  return name === undefined
+    ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
+    : announce(deps, { name, payment, data: toWebhookData(payment), firedAt })
+}
+
+/** Announces the newest movement of a payment's money (design section 8): to endpoints that name the event, and the feed. */
+export const announcementOfMovement = async (
+  deps: Pick<Deps, 'table'>,
+  payment: Payment,
+  firedAt: Timestamp,
+): Promise<Announcement> => {
+  const movement = payment.movements.at(-1)
+  assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
+  const data = { ...toWebhookData(payment), ...movementData(payment, movement) }
+  return announce(deps, { name: reversedEventName(movement), payment, data, firedAt })
 }
 
 /**

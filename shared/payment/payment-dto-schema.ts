@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { REVERSAL_KINDS } from '../journal/payment-money.ts'
+import { MOVEMENT_TYPES, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 import { FAILURE_REASONS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { FEE_STATUSES } from './payment.ts'
@@ -57,6 +57,19 @@ export const WebhookDataSchema = v.object({
   paid_at: v.optional(time('When the customer paid; present once `succeeded`.')),
 })
 
+/** What `data` of `payment.reversed` has beside (design section 8). */
+const MovementDataSchema = v.object({
+  type: v.pipe(
+    v.picklist(MOVEMENT_TYPES),
+    v.description('What happened: money went back, or (`dispute_won`, or a refund that was reversed) came again.'),
+  ),
+  amount_minor: amount('What this movement is about: refunded, disputed, or won.'),
+  taken_back_minor: amount('What you have given back of the payment in all, after it; at most `client_net_minor`.'),
+})
+
+/** The `data` object of `payment.reversed`. */
+export const ReversedDataSchema = v.object({ ...WebhookDataSchema.entries, ...MovementDataSchema.entries })
+
 /** The payment DTO (spec 2.1). */
 export const PaymentDtoSchema = v.object({
   ...WebhookDataSchema.entries,
@@ -75,4 +88,5 @@ export const PaymentDtoSchema = v.object({
 })
 
 export type WebhookData = v.InferOutput<typeof WebhookDataSchema>
+export type MovementData = v.InferOutput<typeof MovementDataSchema>
 export type PaymentDto = v.InferOutput<typeof PaymentDtoSchema>

@@ -1,7 +1,8 @@
 import { assertInvariant } from '../errors.ts'
+import type { Movement } from '../journal/payment-money.ts'
 import { isJsonObject, parseOwnJson } from '../json.ts'
 import type { Payment } from './payment.ts'
-import type { PaymentDto, WebhookData } from './payment-dto-schema.ts'
+import type { MovementData, PaymentDto, WebhookData } from './payment-dto-schema.ts'
 
 /** The part of the payment DTO that a webhook's `data` carries too (spec 6.2). */
 const sharedFields = (payment: Payment): WebhookData => ({
@@ -50,3 +51,10 @@ export const toPaymentDto = (payment: Payment): PaymentDto => ({
 
 /** The `data` object of a webhook (spec 6.2). */
 export const toWebhookData = sharedFields
+
+/** What the `data` of `payment.reversed` has beside (design section 8): the movement, and the sum of all. */
+export const movementData = ({ takenBackMinor }: Payment, { type, amountMinor }: Movement): MovementData => ({
+  type,
+  amount_minor: amountMinor,
+  taken_back_minor: takenBackMinor,
+})

@@ -1,23 +1,29 @@
 import type { Deps } from '../deps.ts'
-import { hasMoved, type MoneyRow, type Moved, moveMoney, standingFigures } from '../journal/payment-money.ts'
+import {
+  hasMoved,
+  MOST_MOVEMENTS,
+  type MoneyRow,
+  type Moved,
+  moveMoney,
+  standingFigures,
+} from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
+import { announcementOfMovement, tellWorkers } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { logSuspense, movedMoney, publishSuspenseAlert, tooManyMovements } from '../suspense/record-suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
+import { transactWhileFresh } from '../table/transact-while-fresh.ts'
 import { later, type Timestamp } from '../time.ts'
 import { bookBeyond } from './house-journal.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { reversalAfter } from './reversal-after.ts'
 
-export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
-
-/** More movements than anybody has seen of one payment: a further one is for a person. */
-const MOST_MOVEMENTS = 50
+export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
 /** The payment as it is after the row, before anything is posted. */
 const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
@@ -28,14 +34,19 @@ const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Paymen
   reversal: reversalAfter(payment, row, money),
 })
 
+type Plan = { readonly after: Payment; readonly steps: Steps<string> }
+
 /** While the payment is open no entry is written: pending moves at once, and the posting writes every noted row. */
-const planOpen = (payment: Payment, after: Payment, netMinor: Minor, at: Timestamp): Steps<string> => ({
-  ...changeMoney(payment, after),
-  ledger: netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, at),
+const planOpen = (payment: Payment, after: Payment, netMinor: Minor, at: Timestamp): Plan => ({
+  after,
+  steps: {
+    ...changeMoney(payment, after),
+    ledger: netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, at),
+  },
 })
 
 /** The payment's own row is void before it settled: it leaves open with nothing for its client. */
-const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): Steps<string> => {
+const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): Plan => {
   const finalFee = payment.finalFee ?? { status: 'assumed', feeMinor: payment.providerFeeMinor, at: postedAt }
   const after: Payment = {
     ...moved,
@@ -47,7 +58,7 @@ const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): St
     movements: moved.movements.map((movement) => ({ ...movement, postedAt })),
   }
   const netMinor = less(ZERO, standingFigures(moneyOf(payment)).netMinor)
-  return { ...changeMoney(payment, after), ledger: moveCredit(payment, netMinor, postedAt) }
+  return { after, steps: { ...changeMoney(payment, after), ledger: moveCredit(payment, netMinor, postedAt) } }
 }
 
 /** What of money that comes again the house had given up before: it takes that much of it. */
@@ -61,24 +72,31 @@ const planPosted = (
   moved: Payment,
   netMinor: Minor,
   { window, now }: { readonly window: Window; readonly now: Timestamp },
-): Steps<string> => {
+): Plan => {
   const postedAt = later(now, window.closedUntil)
   const clawedMinor = clawedBack(window, netMinor)
   const clawed = clawedMinor > 0 ? { clawedMinor } : {}
   const [last] = moved.movements.slice(-1)
   const movements = last ? [...moved.movements.slice(0, -1), { ...last, ...clawed, postedAt }] : moved.movements
+  const after = { ...moved, movements }
   const written = { readMinor: window.writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
   return {
-    ...changeMoney(payment, { ...moved, movements }),
-    ledger: moveCredit(payment, less(netMinor, clawedMinor), postedAt),
-    window: clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined,
+    after,
+    steps: {
+      ...changeMoney(payment, after),
+      ledger: moveCredit(payment, less(netMinor, clawedMinor), postedAt),
+      window: clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined,
+    },
   }
 }
 
-const plan = async (deps: MoveDeps, payment: Payment, row: MoneyRow, moved: Moved): Promise<Steps<string>> => {
+const plan = async (
+  deps: MoveDeps,
+  payment: Payment,
+  { row, moved, now }: { readonly row: MoneyRow; readonly moved: Moved; readonly now: Timestamp },
+): Promise<Plan> => {
   const after = movedPayment(payment, row, moved)
   const { netMinor } = moved.figures
-  const now = deps.now()
   if (payment.openAt !== undefined && row.isOwnRow !== true) return planOpen(payment, after, netMinor, now)
   const window = await readWindow(deps, payment.clientId)
   return payment.openAt === undefined
@@ -99,8 +117,8 @@ const MOST_TRIES = 8
 
 /**
  * Applies one provider row to a succeeded payment (design section 10): money that goes back, or comes again. Guarantee:
- * each (transaction, type) applies once, in one transaction of payment, shard, entry and alert; the payment stays
- * succeeded. The effect is the same at every moment, whatever has become of the payment's settlement. Throws when the
+ * each (transaction, type) applies once, in one transaction of payment, shard, entry, event and alert; the payment
+ * stays succeeded. The effect is the same at every moment, whatever has become of the payment's settlement. Throws when the
  * payment kept changing; safe to repeat.
  */
 export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRow): Promise<void> => {
@@ -114,11 +132,15 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
     }
     const moved = moveMoney(moneyOf(payment), row)
     if (moved === undefined) return
-    const noted = movedMoney(payment, row, moved.figures.netMinor, deps.now())
-    const steps = await plan(deps, payment, row, moved)
-    const { applied } = await deps.table.transact<string>({ ...steps, suspense: ensureSuspense(noted) })
-    if (applied) {
+    const now = deps.now()
+    const noted = movedMoney(payment, row, moved.figures.netMinor, now)
+    const { after, steps } = await plan(deps, payment, { row, moved, now })
+    const told = await announcementOfMovement(deps, after, now)
+    const all = { ...steps, ...told.steps, suspense: ensureSuspense(noted) }
+    const { applied } = await transactWhileFresh<string>(deps, all, told.freshUntil)
+    if (applied === true) {
       logSuspense(deps, noted)
+      await tellWorkers(deps, told)
       await publishSuspenseAlert(deps, noted)
       return
     }

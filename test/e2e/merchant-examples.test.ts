@@ -200,7 +200,7 @@ describe('receivers in docs/merchants/webhooks.md', () => {
       })
       const { event_id: eventId } = JSON.parse(sent)
       const headers = webhookHeaders(
-        { eventType: 'payment.succeeded', eventId, deliveryId: 'd' as never },
+        { eventName: 'payment.succeeded', eventId, deliveryId: 'd' as never },
         { body: Buffer.from(sent), signingSecret: secret, sentAtMs: Date.now() },
       )
       const answered = async (body: string, given: Record<string, string>) =>

@@ -48,6 +48,7 @@ export const anEvent = (now: Timestamp, overrides: Partial<Event> = {}): Event =
   const eventId = randomUUID()
   return v.parse(EventSchema, {
     eventId,
+    name: overrides.type ?? 'payment.succeeded',
     type: 'payment.succeeded',
     clientId: aClientId(),
     paymentId: randomUUID(),
@@ -62,7 +63,7 @@ export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}
   const event = anEvent(deps.now(), overrides)
   const index = { owner: event.clientId, entity: 'event', listedAt: event.firedAt, id: event.eventId }
   const ttl = expiresAfter(event.firedAt, RETENTION.eventMs)
-  await deps.table.write(put(eventKey(event.paymentId, event.type), { body: event.body, ...index, ttl }, isNew))
+  await deps.table.write(put(eventKey(event.paymentId, event.name), { body: event.body, ...index, ttl }, isNew))
   return event
 }
 

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../../shared/event/event.ts'
+import { EVENT_TYPES, REVERSED_EVENT_TYPE, TEST_EVENT_TYPE } from '../../../shared/event/event.ts'
 import { eventEnvelope } from './event-envelope.ts'
 import type { Json } from './json-schema-of.ts'
 import type { RecordedWebhook } from './record-examples.ts'
@@ -11,6 +11,8 @@ const FIRES: Readonly<Record<Announced, string>> = {
   'payment.succeeded': 'The customer has paid: the payment is `succeeded` and credited.',
   'payment.failed': 'The payment failed for good.',
   'payment.expired': 'Nobody paid in time.',
+  'payment.reversed':
+    'The provider took money of a succeeded payment back, or gave it again. Sent only to endpoints that name this event.',
   'gateway.test': 'An operator has sent a test to one endpoint, whatever its event types. It is about no payment.',
 }
 
@@ -45,7 +47,10 @@ const TEST_DATA: Json = {
   properties: { client_id: { type: 'string', format: 'uuid' }, endpoint_id: { type: 'string', format: 'uuid' } },
 }
 
-const dataOf = (event: string): Json => (event === TEST_EVENT_TYPE ? TEST_DATA : refTo('WebhookData'))
+const dataOf = (event: Announced): Json => {
+  if (event === TEST_EVENT_TYPE) return TEST_DATA
+  return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
+}
 
 const describeWebhook = (event: Announced, { headers, body }: RecordedWebhook): Json => ({
   post: {

@@ -46,7 +46,7 @@ export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promis
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Kopi Sari' }
   const client = await caller.act('create-client', { name: 'Kopi Sari', bank })
   const clientId = String(client['client_id'])
-  const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*'] }
+  const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', 'payment.reversed'] }
   const { endpoint_id: endpointId } = await caller.act('register-endpoint', endpoint)
   const { api_key: key } = await caller.act('issue-api-key', { client_id: clientId })
   const answers: Recorded[] = []
@@ -58,15 +58,19 @@ export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promis
   }
   const walk = { caller, clientId, key: String(key), keep, show }
   await caller.act('send-test-event', { client_id: clientId, endpoint_id: endpointId })
-  const webhooks = [await caller.webhook('gateway.test'), ...(await walkPayments(walk))]
+  const { paymentId, webhooks } = await walkPayments(walk)
+  const tested = await caller.webhook('gateway.test')
   await walkDeliveries(walk)
   await walkRefusals(walk)
   await walkFailures(walk)
   await walkPayout(walk)
-  return { answers, webhooks }
+  const reversed = await walkReversal(walk, paymentId)
+  return { answers, webhooks: [tested, ...webhooks, reversed] }
 }
 
-const walkPayments = async ({ caller, keep }: Walk): Promise<readonly ReceivedWebhook[]> => {
+type PaidWalk = { readonly paymentId: string; readonly webhooks: readonly ReceivedWebhook[] }
+
+const walkPayments = async ({ caller, keep }: Walk): Promise<PaidWalk> => {
   const create = (name: string, summary: string, body: Json, idempotencyKey: string) =>
     keep('api-create-payment', name, summary, { body, idempotencyKey })
   const paid = await create('virtual_account', 'By virtual account', VIRTUAL_ACCOUNT, 'order-1042')
@@ -98,7 +102,7 @@ const walkPayments = async ({ caller, keep }: Walk): Promise<readonly ReceivedWe
   await caller.advance(HOUR)
   await keep('api-list-events', 'followed', 'The first two of several', { query: 'limit=2' })
   await keep('api-get-balance', 'pending', 'Credited, and not settled yet')
-  return [succeeded, failed, expired]
+  return { paymentId: id, webhooks: [succeeded, failed, expired] }
 }
 
 /** What became of the webhooks; of one that has arrived another round is begun. */
@@ -200,4 +204,13 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   })
   await keep('api-get-settlement', 'paid_out', 'Paid out', { id })
   await keep('api-list-settlements', 'paid_out', 'One payout so far')
+}
+
+/** The provider takes a part of a payment back: the sync hears of it. */
+const walkReversal = async ({ caller, keep }: Walk, id: string): Promise<ReceivedWebhook> => {
+  await caller.control(id, 'reverse', { kind: 'refund', amount: 50_000 })
+  await caller.advance(HOUR)
+  const reversed = await caller.webhook('payment.reversed')
+  await keep('api-get-payment', 'reversed', 'A part of it went back', { id })
+  return reversed
 }

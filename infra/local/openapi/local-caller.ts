@@ -76,8 +76,8 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
       v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body,
     advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
     /** What only the provider's simulator can be told. */
-    control: async (paymentId: unknown, what: string) =>
-      post(`${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`, {}),
+    control: async (paymentId: unknown, what: string, body: object = {}) =>
+      post(`${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`, body),
     fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
     pay: async (paymentId: unknown) => {
       const headers = { authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`, 'api-version': '2024-11-11' }

@@ -48,7 +48,7 @@ const stableWebhook = ({ headers, body }: ReceivedWebhook, stable: (body: Json) 
   const ids = stable({ id: headers['x-gateway-delivery-id'] })
   const said = v.parse(Body, stable(v.parse(Body, JSON.parse(body))))
   const signed = webhookHeaders(
-    { eventType: said.event, eventId: said.event_id, deliveryId: v.parse(DeliveryIdSchema, ids['id']) },
+    { eventName: said.event, eventId: said.event_id, deliveryId: v.parse(DeliveryIdSchema, ids['id']) },
     {
       body: Buffer.from(JSON.stringify(said)),
       signingSecret: EXAMPLE_SECRET,

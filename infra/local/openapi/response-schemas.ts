@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { EVENT_TYPES } from '../../../shared/event/event.ts'
+import { REVERSED_EVENT_TYPE, STATUS_EVENT_TYPES } from '../../../shared/event/event.ts'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
-import { PaymentDtoSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
+import { PaymentDtoSchema, ReversedDataSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
 import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
 import { EntryDtoSchema } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { OwnDeliveryDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
@@ -12,6 +12,7 @@ import { type Json, jsonSchemaOf } from './json-schema-of.ts'
 const DTOS = {
   Payment: PaymentDtoSchema,
   WebhookData: WebhookDataSchema,
+  ReversedData: ReversedDataSchema,
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
   Entry: EntryDtoSchema,
@@ -54,6 +55,11 @@ export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   EntryList: listOf('Entry', { next: v.nullable(v.string()), has_more: v.boolean() }),
   WebhookEndpointList: listOf('WebhookEndpoint'),
   WebhookDeliveryList: listOf('WebhookDelivery', { pagination: Pagination }),
-  Event: eventEnvelope({ type: 'string', enum: EVENT_TYPES }, refTo('WebhookData')),
+  Event: {
+    oneOf: [
+      eventEnvelope({ type: 'string', enum: STATUS_EVENT_TYPES }, refTo('WebhookData')),
+      eventEnvelope({ type: 'string', const: REVERSED_EVENT_TYPE }, refTo('ReversedData')),
+    ],
+  },
   EventList: eventList,
 })

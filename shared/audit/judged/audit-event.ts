@@ -1,9 +1,15 @@
 import * as v from 'valibot'
 import { envelopeBody } from '../../event/envelope-body.ts'
-import { EVENT_TYPES, type Event, EventSchema, type EventType } from '../../event/event.ts'
+import {
+  type Event,
+  EventSchema,
+  reversedEventName,
+  STATUS_EVENT_TYPES,
+  type StatusEventType,
+} from '../../event/event.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
 import type { Payment } from '../../payment/payment.ts'
-import { toWebhookData } from '../../payment/payment-dto.ts'
+import { movementData, toWebhookData } from '../../payment/payment-dto.ts'
 import type { Item } from '../../table/attributes.ts'
 import { ownerOf } from '../../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
@@ -11,8 +17,8 @@ import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
 
 /** The event a payment's status must have left behind. */
-export const eventTypeOf = ({ status }: Payment): EventType | undefined =>
-  EVENT_TYPES.find((type) => type === `payment.${status}`)
+const eventTypeOf = ({ status }: Payment): StatusEventType | undefined =>
+  STATUS_EVENT_TYPES.find((type) => type === `payment.${status}`)
 
 /** What a webhook's `data` carries (spec 6.2). */
 const DATA_FIELDS = [
@@ -63,10 +69,25 @@ const read = (body: string): { readonly head: Fields; readonly data: Fields } | 
   return head && data && { head, data }
 }
 
+/** The events that a payment must have left behind, by name: of its status, and of each movement of its money. */
+export const eventNamesOf = (payment: Payment): readonly string[] => {
+  const type = eventTypeOf(payment)
+  return [...(type === undefined ? [] : [type]), ...payment.movements.map(reversedEventName)]
+}
+
+/** What a movement adds to them; the sum of all is another one once the fee is final. */
+const MOVEMENT_FIELDS = ['type', 'amount_minor'] as const
+
+const movementOf = ({ movements }: Payment, { name }: Event) =>
+  movements.find((movement) => reversedEventName(movement) === name)
+
 /** What the payment would be announced with. Undefined when its metadata is no JSON any more. */
-const bodyOf = (payment: Payment, { type, eventId, firedAt }: Event): string | undefined => {
+const bodyOf = (payment: Payment, event: Event): string | undefined => {
+  const { type, eventId, firedAt } = event
+  const movement = movementOf(payment, event)
   try {
-    return envelopeBody(type, eventId, firedAt, toWebhookData(payment))
+    const data = { ...toWebhookData(payment), ...(movement && movementData(payment, movement)) }
+    return envelopeBody(type, eventId, firedAt, data)
   } catch {
     return undefined
   }
@@ -79,12 +100,15 @@ const dataOf = (payment: Payment, event: Event): Fields | undefined => {
 
 const auditData = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
   const expected = dataOf(payment, event)
-  return DATA_FIELDS.filter((field) => expected?.get(field) !== found.get(field)).flatMap((field) => {
-    const figure = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
-    return PRIVATE_FIELDS.includes(field)
-      ? differs(`event.data.${field}`, payment.paymentId, 'as in the payment', 'otherwise')
-      : differs(`event.data.${field}`, payment.paymentId, figure(expected?.get(field)), figure(found.get(field)))
-  })
+  const fields = movementOf(payment, event) ? [...DATA_FIELDS, ...MOVEMENT_FIELDS] : DATA_FIELDS
+  return fields
+    .filter((field) => expected?.get(field) !== found.get(field))
+    .flatMap((field) => {
+      const figure = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
+      return PRIVATE_FIELDS.includes(field)
+        ? differs(`event.data.${field}`, payment.paymentId, 'as in the payment', 'otherwise')
+        : differs(`event.data.${field}`, payment.paymentId, figure(expected?.get(field)), figure(found.get(field)))
+    })
 }
 
 /** The event said what was known when it fired: the actual fee, or the estimate that became final later. */
@@ -99,7 +123,8 @@ const auditAnnouncement = (payment: Payment, event: Event, found: Fields): reado
 const auditRow = (payment: Payment, event: Event, item: Item): readonly Difference[] => {
   const { paymentId: id, clientId } = payment
   return [
-    ...differs('event.fired_at', id, payment.transitions.at(-1)?.at, event.firedAt),
+    // Money moves at a time of its own.
+    ...(movementOf(payment, event) ? [] : differs('event.fired_at', id, payment.transitions.at(-1)?.at, event.firedAt)),
     ...differs('event.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
     ...differs('event.entity', id, 'event', shown(item['entity'])),
   ]
@@ -128,14 +153,16 @@ const mayBeGone = ({ transitions }: Payment, now: Timestamp): boolean => {
 }
 
 /**
- * What was announced, held against the payment it was about, and named by it. The event was written with the
- * transition, so it is there whenever the payment says that the transition happened.
+ * What was announced under a name, held against the payment it was about, and named by it. The event was written with
+ * the transition or the movement, so it is there whenever the payment says that this happened.
  */
-export const auditEvent = (payment: Payment, item: Item | undefined, now: Timestamp): readonly Difference[] => {
+export const auditEvent = (
+  payment: Payment,
+  { name, item }: { readonly name: string; readonly item: Item | undefined },
+  now: Timestamp,
+): readonly Difference[] => {
   const { paymentId: id } = payment
-  const type = eventTypeOf(payment)
-  if (type === undefined) return []
-  if (item === undefined) return mayBeGone(payment, now) ? [] : differs('event', id, type, undefined)
+  if (item === undefined) return mayBeGone(payment, now) ? [] : differs('event', id, name, undefined)
   const parsed = v.safeParse(EventSchema, item)
   if (!parsed.success) return differs('event', id, 'readable', 'unreadable')
   return [...auditRow(payment, parsed.output, item), ...auditBody(payment, parsed.output)]

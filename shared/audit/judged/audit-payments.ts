@@ -8,7 +8,7 @@ import type { Item } from '../../table/attributes.ts'
 import { entryKey, eventKey, type Key, paymentKey } from '../../table/keys.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
 import { compareEntries } from './audit-entries.ts'
-import { auditEvent, eventTypeOf } from './audit-event.ts'
+import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney } from './audit-money.ts'
 import { auditPayment } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
@@ -21,15 +21,14 @@ const parsedPayment = ({ key, item }: OwnedItem): Payment | undefined => {
   return parsed.success && paymentKey(parsed.output.paymentId).pk === key.pk ? parsed.output : undefined
 }
 
-const byPk = (items: readonly (Item | undefined)[]): ReadonlyMap<string, Item> =>
-  new Map(items.flatMap((item) => (item ? [[String(item['pk']), item] as const] : [])))
-
-const eventsOf = async (deps: StoreDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, Item>> => {
-  const keys = payments.flatMap((payment) => {
-    const type = eventTypeOf(payment)
-    return type === undefined ? [] : [eventKey(payment.paymentId, type)]
-  })
-  return byPk(await deps.table.getMany(keys))
+/** Every event that the payments must have left behind, with its item. */
+const eventsOf = async (deps: StoreDeps, payments: readonly Payment[]) => {
+  const named = payments.flatMap((payment) => eventNamesOf(payment).map((name) => ({ payment, name })))
+  const items = await deps.table.getMany(named.map(({ payment, name }) => eventKey(payment.paymentId, name)))
+  return Map.groupBy(
+    named.map((one, at) => ({ ...one, item: items[at] })),
+    ({ payment }) => payment.paymentId,
+  )
 }
 
 /** Each entry that a payment must have, as it is stored under its key. */
@@ -102,7 +101,7 @@ export const judgePayments = async (
         ? [
             ...auditPayment(payment, item, { clientId, now }),
             ...auditMoney(payment),
-            ...auditEvent(payment, events.get(key.pk), now),
+            ...(events.get(payment.paymentId) ?? []).flatMap((event) => auditEvent(payment, event, now)),
             ...(entries.get(payment.paymentId) ?? []),
           ]
         : differs('payment', idOf(key), 'readable', 'unreadable'),

@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
-import type { Timestamp } from '../../time.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Deadline } from '../deadline.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
@@ -65,7 +65,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
       payment: commitPending(payment),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
     },
-    now,
+    addMs(now, MINUTE_MS),
   )
   // Thawed between two tries: created_at would be a time long gone.
   if (outcome.applied === 'stale') return { kind: 'again', creating }

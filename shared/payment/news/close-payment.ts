@@ -20,14 +20,14 @@ type Why = {
   readonly failureReason?: FailureReason | undefined
 }
 
-/** Each has a minute. */
-const MAX_TRIES = 3
+/** Each has some seconds (`FRESH_MS` of announcements). */
+const MAX_TRIES = 12
 
 /**
- * `pending` -> `failed`, `expired` or `cancelled`: payment, counts, event and its deliveries in one transaction (spec 3.1); no event
- * for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction, unless it is there and
- * told already. Undefined: the payment is no longer pending. A try older than a minute is made anew: whoever reads events
- * is told of none behind what it has read.
+ * `pending` -> `failed`, `expired` or `cancelled`: payment, counts, event and its deliveries in one transaction (spec
+ * 3.1); no event for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction, unless
+ * it is there and told already. Undefined: the payment is no longer pending. A try that takes too long is made anew, with
+ * the time and the endpoints of then.
  */
 export const closePayment = async (
   deps: NewsDeps,
@@ -53,7 +53,7 @@ export const closePayment = async (
         ...told.steps,
         suspense: untold && newSuspense(untold),
       },
-      now,
+      told.freshUntil,
     )
     if (outcome.applied === 'stale') continue
     if (outcome.applied) {

@@ -45,9 +45,9 @@ const afterSuccess = async (
 }
 
 /**
- * `pending` -> `succeeded`: payment, ledger credit, event and its deliveries in one transaction (spec 3.1). The condition on `pending`
- * lets the credit happen once, however many callers bring the same capture. `paid_at` is the moment of recording: a try
- * older than a minute is not repeated. The fee is not asked for: the settled row posts the payment later.
+ * `pending` -> `succeeded`: payment, ledger credit, event and its deliveries in one transaction (spec 3.1). The
+ * condition on `pending` lets the credit happen once, however many callers bring the same capture. `paid_at` is the moment of recording: a try
+ * that takes longer than its endpoints are fresh is made anew by the caller. The fee is not asked for: the settled row posts the payment later.
  */
 export const succeedPayment = async (
   deps: NewsDeps,
@@ -65,7 +65,7 @@ export const succeedPayment = async (
       ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
       ...told.steps,
     },
-    now,
+    told.freshUntil,
   )
   return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
 }
@@ -93,7 +93,7 @@ export const succeedCreatingPayment = async (
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
       ...told.steps,
     },
-    now,
+    told.freshUntil,
   )
   return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
 }

@@ -28,11 +28,11 @@ export const beginRound = async (
   if (met.status === 'scheduled') return undefined
   const delivery = await tellFirst(deps, met)
   if (!delivery) return undefined
-  const { paymentId, body, eventType } = delivery
+  const { paymentId, body, eventName: name } = delivery
   const now = deps.now()
   const outcome = await write({
     delivery: startRound(delivery, now),
-    event: paymentId && body === undefined ? keepEvent({ paymentId, eventType }, now) : undefined,
+    event: paymentId && body === undefined ? keepEvent({ paymentId, name }, now) : undefined,
   })
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
   if (!outcome.applied) return undefined

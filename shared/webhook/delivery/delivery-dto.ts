@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { notFound } from '../../errors.ts'
+import { typeOfEvent } from '../../event/event.ts'
 import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
 import type { DeliveryAttempt } from './delivery.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
@@ -16,7 +17,7 @@ export const parseDeliveryId = (text: string): DeliveryId => {
 export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
   delivery_id: delivery.deliveryId,
   event_id: delivery.eventId,
-  event: delivery.eventType,
+  event: typeOfEvent(delivery.eventName),
   client_id: delivery.clientId,
   endpoint_id: delivery.endpointId,
   url: delivery.url,
@@ -30,7 +31,7 @@ export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
 export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
   id: delivery.deliveryId,
   event_id: delivery.eventId,
-  event: delivery.eventType,
+  event: typeOfEvent(delivery.eventName),
   payment_id: delivery.paymentId,
   endpoint_id: delivery.endpointId,
   url: delivery.url,

@@ -25,7 +25,8 @@ const Status = v.picklist(DELIVERY_STATUSES)
 const DeliveryRowSchema = v.object({
   deliveryId: DeliveryIdSchema,
   eventId: EventIdSchema,
-  eventType: v.string(),
+  /** Its type, and of several of one type what tells them apart. */
+  eventName: v.string(),
   clientId: ClientIdSchema,
   endpointId: EndpointIdSchema,
   url: v.string(),

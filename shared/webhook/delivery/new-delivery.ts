@@ -7,7 +7,7 @@ import { overdueAfterMs } from './retry-schedule.ts'
 
 export type Announced = {
   readonly eventId: EventId
-  readonly eventType: string
+  readonly eventName: string
   /** Of a test alone: the bytes of all others are their event's. */
   readonly body?: string
   readonly firedAt: Timestamp
@@ -16,9 +16,9 @@ export type Announced = {
 }
 
 /** What is announced of an event. */
-export const announced = ({ eventId, type, firedAt, paymentId }: Event): Announced => ({
+export const announced = ({ eventId, name, firedAt, paymentId }: Event): Announced => ({
   eventId,
-  eventType: type,
+  eventName: name,
   firedAt,
   paymentId,
 })

@@ -72,7 +72,7 @@ const deliverMissing = async (
   const record = { subject, clientId, operator, action: 'redeliver', after: { status: 'scheduled' } }
   const { applied } = await recordChange(deps, record, {
     delivery: insertDelivery(delivery),
-    event: keepEvent({ paymentId: event.paymentId, eventType: event.type }, deps.now()),
+    event: keepEvent(event, deps.now()),
   })
   if (applied) await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
   return applied

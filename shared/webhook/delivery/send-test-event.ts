@@ -27,7 +27,7 @@ export const sendTestEvent = async (
   const now = deps.now()
   const eventId = v.parse(EventIdSchema, deps.newId())
   const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
-  const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
+  const delivery = newDelivery({ eventId, eventName: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
   // A subject of its own: test events of one endpoint are not in each other's way.
   const after = { endpoint_id: endpointId }
   const record = { subject: delivery.deliveryId, clientId, operator, action: 'send-test-event', after }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { notFound } from '../../errors.ts'
-import { EVENT_TYPES } from '../../event/event.ts'
+import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
 import { type EndpointId, EndpointIdSchema } from '../../ids.ts'
 import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
@@ -13,7 +13,11 @@ export const ENDPOINT_FIELDS = {
     v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
     v.minLength(1, 'must name at least one event type'),
     v.check((types) => new Set(types).size === types.length, 'must not name an event type twice'),
-    v.check((types) => !types.includes(ALL_EVENTS) || types.length === 1, 'must be ["*"] alone, or a list of names'),
+    v.check(
+      (types) =>
+        !types.includes(ALL_EVENTS) || types.every((type) => type === ALL_EVENTS || type === REVERSED_EVENT_TYPE),
+      `must be ["*"] alone or with ${REVERSED_EVENT_TYPE}, or a list of names`,
+    ),
   ),
   enabled: v.boolean(),
 }

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
-import { EVENT_TYPES } from '../../event/event.ts'
+import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
 import { ClientIdSchema, EndpointIdSchema } from '../../ids.ts'
 import { TimestampSchema } from '../../time.ts'
 
+/** The events of the specification: `payment.reversed` goes to those alone that name it. */
 export const ALL_EVENTS = '*'
 
 /** Where a client wants its webhooks (spec 2.4). A deleted one is kept under another key. */
@@ -24,4 +25,6 @@ export type Endpoint = v.InferOutput<typeof EndpointSchema>
 
 /** True when the endpoint wants events of this type, be it enabled or not. */
 export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>
-  endpoint.eventTypes.some((wanted) => wanted === ALL_EVENTS || wanted === eventType)
+  endpoint.eventTypes.some(
+    (wanted) => wanted === eventType || (wanted === ALL_EVENTS && eventType !== REVERSED_EVENT_TYPE),
+  )

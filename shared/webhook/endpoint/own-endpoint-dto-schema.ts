@@ -1,12 +1,15 @@
 import * as v from 'valibot'
-import { EVENT_TYPES } from '../../event/event.ts'
+import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
 import { ALL_EVENTS } from './endpoint.ts'
 
 /** An endpoint as its merchant sees it, for its type and for the API description. */
 export const OwnEndpointDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   url: v.string(),
-  event_types: v.pipe(v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])), v.description('Or `*` alone: all of them.')),
+  event_types: v.pipe(
+    v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
+    v.description(`\`*\` stands for all of them but \`${REVERSED_EVENT_TYPE}\`, which must be named.`),
+  ),
   enabled: v.pipe(
     v.boolean(),
     v.description('What happens while it is disabled is not sent; the operator enables it.'),

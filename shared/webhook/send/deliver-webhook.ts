@@ -151,8 +151,8 @@ const attemptDelivery = async (
 }
 
 /** The event's bytes, or a test's own. Undefined when the event is gone: there is nothing to send. */
-const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventType }: Delivery): Promise<string | undefined> =>
-  body ?? (paymentId && (await findEventBody(deps, { paymentId, eventType })))
+const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventName: name }: Delivery): Promise<string | undefined> =>
+  body ?? (paymentId && (await findEventBody(deps, { paymentId, name })))
 
 /** Spec 6.2: the stored bytes as they are, signed with the endpoint's secret. */
 const webhookRequest = (

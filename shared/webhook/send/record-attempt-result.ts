@@ -57,8 +57,8 @@ export const recordAttemptResult = async (
 }
 
 /** From paid to announced: what a merchant waits for. Not told of rounds that an operator began anew. */
-const announcedMs = (deps: Pick<Deps, 'now'>, { eventType, roundStart, firedAt }: Delivery): number | undefined =>
-  eventType === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
+const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, roundStart, firedAt }: Delivery): number | undefined =>
+  eventName === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
 
 /** When the next attempt is due after one that failed. */
 const nextAttemptAt = (

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { typeOfEvent } from '../../event/event.ts'
 import { SECOND_MS } from '../../time.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 
@@ -8,13 +9,13 @@ type Signed = { readonly body: Buffer; readonly signingSecret: string; readonly 
 
 /** What every webhook carries: the headers of spec 6.2, and beside them those of Standard Webhooks. */
 export const webhookHeaders = (
-  { eventType, eventId, deliveryId }: Pick<Delivery, 'eventType' | 'eventId' | 'deliveryId'>,
+  { eventName, eventId, deliveryId }: Pick<Delivery, 'eventName' | 'eventId' | 'deliveryId'>,
   { body, signingSecret, sentAtMs }: Signed,
 ): Readonly<Record<string, string>> => {
   const timestamp = String(Math.floor(sentAtMs / SECOND_MS))
   return {
     'Content-Type': 'application/json',
-    'X-Gateway-Event': eventType,
+    'X-Gateway-Event': typeOfEvent(eventName),
     'X-Gateway-Signature': signatureOf(signingSecret, body),
     'X-Gateway-Delivery-Id': deliveryId,
     'webhook-id': eventId,

@@ -24,7 +24,7 @@ const eventRow = async (
 ): Promise<Event> => {
   const event = anEvent(firedAt, { clientId, ...fields })
   const index = { owner: ownerOf(clientId, part), entity: 'event', listedAt: firedAt, id: event.eventId }
-  await deps.table.write(put(eventKey(event.paymentId, event.type), { ...event, ...index }, isNew))
+  await deps.table.write(put(eventKey(event.paymentId, event.name), { ...event, ...index }, isNew))
   return event
 }
 
@@ -42,8 +42,8 @@ const nextOf = ({ body }: ApiResponse) => ({ after: String(body['next']) })
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
 
 /** The cursor behind an event, as an answer gives it. */
-const cursorFor = ({ eventId, paymentId, type, firedAt }: Event): string =>
-  cursorOf({ event_id: eventId, payment_id: paymentId, type, fired_at: firedAt })
+const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
+  cursorOf({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
 
 const HOLD_BACK_MS = 5 * MINUTE_MS
 

@@ -87,7 +87,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
     const delivery = await storedDelivery(deps, endpoint, {}, event)
     await deliverWebhook(deps, messageFor(delivery))
-    const test = await storedDelivery(deps, endpoint, { paymentId: undefined, eventType: 'gateway.test' })
+    const test = await storedDelivery(deps, endpoint, { paymentId: undefined, eventName: 'gateway.test' })
 
     const { body } = await ask('getWebhookDelivery', { id: delivery.deliveryId })
     const tested = await ask('getWebhookDelivery', { id: test.deliveryId })

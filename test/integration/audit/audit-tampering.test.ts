@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { eventTypeOf } from '../../../shared/audit/judged/audit-event.ts'
+import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
 import { derivedUuid, slotOf } from '../../../shared/ids.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import {
@@ -52,10 +52,7 @@ const ofPayment: Unwitnessed = {
     'movements',
   ],
 }
-const ofEvent: Unwitnessed = {
-  loose: [],
-  imprecise: [],
-}
+const ofEvent: Unwitnessed = { loose: [], imprecise: [] }
 const ofQuietPayment: Unwitnessed = {
   ...ofPayment,
   loose: [...ofPayment.loose, 'payment_destination'],
@@ -85,7 +82,7 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
     async (name) => {
       const payment = paymentCalled(name)
       const { paymentId } = payment
-      const unwitnessed = eventTypeOf(payment) === undefined ? ofQuietPayment : ofPayment
+      const unwitnessed = eventNamesOf(payment).length === 0 ? ofQuietPayment : ofPayment
 
       // A field that an entry repeats is named by the entry.
       const entries = entriesOf(payment).map(({ entryId }) => entryId)
@@ -99,7 +96,7 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
     'event of: %s',
     async (name) => {
       const payment = paymentCalled(name)
-      const row = await rawItem(history.deps, eventKey(payment.paymentId, eventTypeOf(payment) ?? ''))
+      const row = await rawItem(history.deps, eventKey(payment.paymentId, eventNamesOf(payment)[0] ?? ''))
       // When it goes is moved by each redelivery.
       const { ttl: _, ...kept } = row
       const tamperings = [...tamperingsOf(kept, ofEvent), ...jsonTamperingsOf(kept, 'body')]
@@ -107,6 +104,14 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
     },
     120_000,
   )
+
+  it('event of a movement, but for the sum that it tells', async () => {
+    const refunded = paymentCalled('refunded')
+    const names = eventNamesOf(refunded)
+    const { ttl: _, ...kept } = await rawItem(history.deps, eventKey(refunded.paymentId, names[1] ?? ''))
+    const ofBody = jsonTamperingsOf(kept, 'body').filter(({ name }) => !name.includes('taken_back_minor'))
+    expect(await unseen([...tamperingsOf(kept, ofEvent), ...ofBody], [refunded.paymentId])).toStrictEqual([])
+  }, 120_000)
 
   it.each(['failed', 'paid', 'recorded'] as const)(
     'settlement: %s',

@@ -52,7 +52,7 @@ describe('the announcement of a payment', () => {
     expect(delivery).toStrictEqual({
       deliveryId: delivery?.deliveryId,
       eventId,
-      eventType: 'payment.succeeded',
+      eventName: 'payment.succeeded',
       paymentId: payment.paymentId,
       clientId: client.clientId,
       endpointId: endpoint?.endpointId,

@@ -132,7 +132,7 @@ describe('what a delivery stores', () => {
         if (reads.push(call) === 1) throw new Error('throttled')
       },
     })
-    const find = () => findEventBody(seen, { paymentId: event.paymentId, eventType: event.type })
+    const find = () => findEventBody(seen, { paymentId: event.paymentId, name: event.name })
 
     const failures = await Promise.allSettled([find(), find()])
     const bodies = await Promise.all([find(), find()])

@@ -108,12 +108,12 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     const { deps, event, delivery, again } = await arrange(ABANDONED)
     const kept = await again()
     const gone = await arrange(ABANDONED)
-    await deps.table.write(remove(eventKey(gone.event.paymentId, gone.event.type), exists))
+    await deps.table.write(remove(eventKey(gone.event.paymentId, gone.event.name), exists))
 
     const answer = await gone.again()
 
     expect(kept.status).toBe(200)
-    expect(await deps.table.get(eventKey(event.paymentId, event.type))).toHaveProperty('ttl')
+    expect(await deps.table.get(eventKey(event.paymentId, event.name))).toHaveProperty('ttl')
     expect(delivery).not.toHaveProperty('body')
     const body = { message: 'the event is no longer kept', code: 'validation' }
     expect(answer).toStrictEqual({ status: 422, body })

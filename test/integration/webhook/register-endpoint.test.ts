@@ -92,7 +92,12 @@ describe('register-endpoint (spec 2.4)', () => {
     ],
     ['no event types', { event_types: [] }, 'event_types', 'must name at least one event type'],
     ['an event type twice', { event_types: [FAILED, FAILED] }, 'event_types', 'must not name an event type twice'],
-    ['all and some', { event_types: ['*', FAILED] }, 'event_types', 'must be ["*"] alone, or a list of names'],
+    [
+      'all and some',
+      { event_types: ['*', FAILED] },
+      'event_types',
+      'must be ["*"] alone or with payment.reversed, or a list of names',
+    ],
   ])('refuses %s with a reason and a hint', async (_case, payload, field, reason) => {
     const { deps, clientId } = await withClient()
 

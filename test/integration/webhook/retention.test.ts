@@ -65,7 +65,7 @@ describe('retention (design section 9)', () => {
     await redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
 
     expect(await ttlOf(deps, deliveryKey(deliveryId))).toBeUndefined()
-    expect(await ttlOf(deps, eventKey(event.paymentId, event.type))).toBe(days(deps.now(), 120))
+    expect(await ttlOf(deps, eventKey(event.paymentId, event.name))).toBe(days(deps.now(), 120))
     await drainQueue(deps)
     expect(await ttlOf(deps, deliveryKey(deliveryId))).toBe(days(deps.now(), 90))
   })

@@ -33,7 +33,7 @@ const FIELDS = {
   delivery: {
     id: 'delivery_id',
     event_id: 'event_id',
-    event: 'event_type',
+    event: 'event_name',
     payment_id: 'payment_id',
     endpoint_id: 'endpoint_id',
     url: 'url',
@@ -52,10 +52,14 @@ type Kind = keyof typeof FIELDS
 
 const idOf = (kind: Kind, item: RawItem) => text(item, FIELDS[kind].id)
 
+/** Several events of one type have names that begin with it. */
+const storedUnder = (stored: RawItem, attribute: string) =>
+  attribute === 'event_name' ? text(stored, attribute).split('#')[0] : stored[attribute]
+
 /** Something as it was shown, against its item. */
 export const differences = (kind: Kind, shown: Shown, stored: RawItem, how = ''): readonly string[] =>
   Object.entries(FIELDS[kind]).flatMap(([field, attribute]) =>
-    shown[field] === stored[attribute]
+    shown[field] === storedUnder(stored, attribute)
       ? []
       : [
           `${how}${kind} ${idOf(kind, stored)}: ${field} is shown as ${String(shown[field])}, stored is ${String(stored[attribute])}`,

@@ -45,7 +45,7 @@ export const addEndpoint = async (world: World, clientId: string): Promise<SimEn
   const number = world.registrations.get(clientId) ?? 0
   world.registrations.set(clientId, number + 1)
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
-  const asked = { operator: 'sim', client_id: clientId, url, event_types: ['*'] }
+  const asked = { operator: 'sim', client_id: clientId, url, event_types: ['*', 'payment.reversed'] }
   const registered = await operate(world, 'register-endpoint', asked)
   if (registered?.status !== 200) return undefined
   const endpointId = String(registered.body['endpoint_id'])

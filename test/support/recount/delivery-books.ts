@@ -7,7 +7,14 @@ const EVENT_OF: Readonly<Record<string, string>> = {
   expired: 'payment.expired',
 }
 
-/** Each transition has its event, each event a delivery to everybody who must hear of it. */
+/** Of its status, and of each movement of its money. */
+const expectedOf = (payment: RawItem): readonly string[] => {
+  const movements = (payment['movements'] ?? []) as readonly RawItem[]
+  const moved = movements.map((one) => `payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`)
+  return [EVENT_OF[text(payment, 'status')] ?? [], moved].flat()
+}
+
+/** Each transition and each movement has its event, each event a delivery to everybody who must hear of it. */
 export const eventProblems = (
   { payments, events, deliveries }: Books,
   { endpointsOfClient, mustHear }: Seen,
@@ -15,12 +22,9 @@ export const eventProblems = (
   const problems: string[] = []
   for (const payment of payments) {
     const own = events.filter(({ pk }) => pk === payment['pk'])
-    const expected = EVENT_OF[text(payment, 'status')]
-    if (own.length !== (expected ? 1 : 0) || (expected && own[0]?.['type'] !== expected)) {
-      problems.push(
-        `payment ${text(payment, 'payment_id')} (${text(payment, 'status')}) has events ${own.map((event) => text(event, 'type')).join()}`,
-      )
-    }
+    const found = own.map((event) => text(event, 'type'))
+    if (found.toSorted().join() !== expectedOf(payment).toSorted().join())
+      problems.push(`payment ${text(payment, 'payment_id')} (${text(payment, 'status')}) has events ${found.join()}`)
   }
   const deliveriesOf = Map.groupBy(deliveries, (item) => item['event_id'])
   for (const event of events) {

@@ -34,7 +34,7 @@ const BODY = Buffer.from('{"event":"payment.succeeded","data":{"description":"ko
 const sent = (signingSecret: string, sentAtMs = Date.now()) =>
   webhookHeaders(
     {
-      eventType: 'payment.succeeded',
+      eventName: 'payment.succeeded',
       eventId: v.parse(EventIdSchema, '7b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa'),
       deliveryId: v.parse(DeliveryIdSchema, '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d'),
     },

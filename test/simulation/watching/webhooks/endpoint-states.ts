@@ -35,7 +35,9 @@ export const isOn = (endpoint: StoredItem): boolean =>
   endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 
 /** Whether it wants to hear of such events, switched on or not. */
-export const wants = (endpoint: StoredItem, eventType: string): boolean => {
+export const wants = (endpoint: StoredItem, eventName: string): boolean => {
   const types = endpoint['event_types'] as readonly string[]
-  return endpoint['deleted_at'] === undefined && (types.includes('*') || types.includes(eventType))
+  const [type = ''] = eventName.split('#')
+  const isNamed = types.includes(type) || (types.includes('*') && type !== 'payment.reversed')
+  return endpoint['deleted_at'] === undefined && isNamed
 }

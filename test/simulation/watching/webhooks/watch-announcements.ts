@@ -43,8 +43,17 @@ const always: readonly Rule<RowWrite>[] = [
 const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boolean): readonly StoredItem[] =>
   written.flatMap(({ key, before, after }) => (before === undefined && after && isMeant(key.sk) ? [after] : []))
 
+/** The keys of the events that new movements of a payment's money must have. */
+const movedIn = (written: readonly TableChange[]): readonly string[] =>
+  written.flatMap(({ key, before, after }) => {
+    const movements = (item: StoredItem | undefined) => (item?.['movements'] ?? []) as readonly StoredItem[]
+    if (key.sk !== 'PAYMENT') return []
+    const added = movements(after).slice(movements(before).length)
+    return added.map((one) => `${key.pk} EVENT#payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`)
+  })
+
 /**
- * Checked at every write: an event is there with a delivery to each endpoint of its client that wants it, from the same
+ * Checked at every write: money that moves has its event, an event is there with a delivery to each endpoint of its client that wants it, from the same
  * transaction on, and an endpoint has one delivery of an event. The event's bytes stay, and it is never due.
  */
 export const watchAnnouncements = (world: World, seen: Observations, { since, bornBefore }: EndpointStates): void => {
@@ -64,16 +73,20 @@ export const watchAnnouncements = (world: World, seen: Observations, { since, bo
   /** Those that wanted it at every moment at which they may have been read. */
   const wanting = (event: StoredItem): readonly string[] => {
     const [clientId = ''] = text(event, 'owner').split('#')
-    const eventType = text(event, 'sk').slice('EVENT#'.length)
+    const eventName = text(event, 'sk').slice('EVENT#'.length)
     const readFromMs = ms(event, 'listed_at') - READ_BEFORE_MS - apartMs() / 2
     return bornBefore(clientId, readFromMs).filter((id) =>
-      since(id, readFromMs).every((endpoint) => wants(endpoint, eventType)),
+      since(id, readFromMs).every((endpoint) => wants(endpoint, eventName)),
     )
   }
 
   world.onWritten.push((written) => {
     const deliveries = newRows(written, (sk) => sk === 'DELIVERY').filter(({ payment_id: id }) => id !== undefined)
     const events = newRows(written, (sk) => sk.startsWith('EVENT#'))
+    const names = new Set(events.map((event) => `${text(event, 'pk')} ${text(event, 'sk')}`))
+    seen.problems.push(
+      ...movedIn(written).flatMap((name) => (names.has(name) ? [] : [`money moved without its event ${name}`])),
+    )
     for (const event of events) {
       const told = deliveries.filter(({ event_id: id }) => id === event['id']).map((row) => row['endpoint_id'])
       const missing = wanting(event).filter((id) => !told.includes(id))

@@ -20,7 +20,7 @@ type Write = RowWrite & {
 
 /** What it is from its first moment on. */
 const FIXED =
-  'delivery_id event_id event_type client_id endpoint_id url payment_id success created_at fired_at owner entity listed_at id'.split(
+  'delivery_id event_id event_name client_id endpoint_id url payment_id success created_at fired_at owner entity listed_at id'.split(
     ' ',
   )
 const ATTEMPTS_A_ROUND = 8
@@ -65,7 +65,7 @@ const whenNew: readonly Rule<Write>[] = [
   [
     'is made for an endpoint that did not ask for it',
     ({ after, endpoints }) =>
-      after['event_type'] !== 'gateway.test' && !endpoints.some((one) => wants(one, text(after, 'event_type'))),
+      after['event_name'] !== 'gateway.test' && !endpoints.some((one) => wants(one, text(after, 'event_name'))),
   ],
   ['is made for an endpoint that is switched off', ({ is, endpoints }) => is === 'scheduled' && !endpoints.some(isOn)],
   [
@@ -132,7 +132,7 @@ const rulesFor = ({ before, was, is, made }: Write): readonly Rule<Write>[] => {
 const alongside = (world: World, { was, is, before, after, nowMs, endpoints, isTold }: Write) => {
   const event = world.table.item({
     pk: `PAYMENT#${text(after, 'payment_id')}`,
-    sk: `EVENT#${text(after, 'event_type')}`,
+    sk: `EVENT#${text(after, 'event_name')}`,
   })
   const bytesKeptMs = event === undefined ? 0 : count(event, 'ttl') * 1_000 || Number.POSITIVE_INFINITY
   const hasBytesFor = (forMs: number) => after['body'] !== undefined || bytesKeptMs > nowMs + forMs

@@ -33,7 +33,7 @@ export const watchPosts = (world: World, seen: Observations): void => {
     const tell = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
     const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
     const [webhookId, timestamp] = [headers['webhook-id'], headers['webhook-timestamp']]
-    if (webhookId !== row?.['event_id'] || headers['X-Gateway-Event'] !== row?.['event_type'])
+    if (webhookId !== row?.['event_id'] || headers['X-Gateway-Event'] !== text(row ?? {}, 'event_name').split('#')[0])
       tell('is posted as another event')
     if (Math.abs(Number(timestamp) * 1_000 - world.scheduler.nowMs()) > apartMs() + 1_000)
       tell('is posted with another time than now')

@@ -1,0 +1,123 @@
+/**
+ * Goal: each movement of a payment's money is told once, with the money (design section 8). Method: provider rows move a
+ * posted or an open payment of a client with endpoints; what its transaction wrote, and what was sent, is read back.
+ */
+import { describe, expect } from 'vitest'
+import { listPaymentEvents } from '../../../shared/event/event-store.ts'
+import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { anOpenPayment } from '../../support/paid-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
+import { aChargeback, aRefund, aVoid, aWin } from './provider-rows.ts'
+import { it, now } from './worked-case.ts'
+
+const move = async (deps: TestDeps, payment: Payment, row: MoneyRow) => movePayment(deps, await now(deps, payment), row)
+
+const reversedEvents = async (deps: TestDeps, { paymentId }: Payment) =>
+  (await listPaymentEvents(deps, paymentId)).filter(({ type }) => type === 'payment.reversed')
+
+/** What the events of a payment say, oldest first; those of one moment by their names. */
+const told = async (deps: TestDeps, payment: Payment) =>
+  (await reversedEvents(deps, payment))
+    .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
+    .map(({ body }) => JSON.parse(body) as { readonly event: string; readonly data: object })
+
+describe('payment.reversed', () => {
+  it('tells of each movement what it was about, and what was taken back in all', async ({ deps, payment }) => {
+    await move(deps, payment, aRefund(deps, 10_000))
+    deps.clock.advance(60)
+    await move(deps, payment, aChargeback(deps, 20_000))
+    deps.clock.advance(60)
+    await move(deps, payment, aWin(deps, 20_000))
+
+    expect(await told(deps, payment)).toMatchObject([
+      { event: 'payment.reversed', data: { type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
+      { event: 'payment.reversed', data: { type: 'chargeback', amount_minor: 20_000, taken_back_minor: 30_000 } },
+      { event: 'payment.reversed', data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
+    ])
+  })
+
+  it('tells of an open payment, and of one that is voided before it is posted', async ({ deps, client }) => {
+    const open = await anOpenPayment(deps, client)
+    const refund = aRefund(deps, 10_000)
+    await move(deps, open, refund)
+    deps.clock.advance(60)
+    await move(deps, open, aVoid(deps, 'own', open.notionalMinor, true))
+    deps.clock.advance(60)
+    await move(deps, open, aVoid(deps, refund.transactionId, 10_000))
+
+    const about = { id: open.paymentId, status: 'succeeded' }
+    expect(await told(deps, open)).toMatchObject([
+      { data: { ...about, type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
+      { data: { ...about, type: 'reversal', amount_minor: 100_000, taken_back_minor: open.netMinor } },
+      { data: { ...about, type: 'reversal', amount_minor: 10_000, taken_back_minor: open.netMinor } },
+    ])
+  })
+
+  it('goes to the endpoints that name it: `*` means the events of the specification', async ({ deps, payment }) => {
+    const { clientId } = payment
+    await storedEndpoint(deps, { clientId, eventTypes: ['*'] })
+    const named = await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
+    const both = await storedEndpoint(deps, { clientId, eventTypes: ['*', 'payment.reversed'] })
+
+    await move(deps, payment, aRefund(deps, 10_000))
+
+    const [event] = await reversedEvents(deps, payment)
+    const deliveries = event ? await deliveriesOfEvent(deps, clientId, event.eventId) : []
+    const ids = deliveries.map(({ delivery }) => delivery.endpointId)
+    expect(ids.toSorted()).toStrictEqual([named.endpointId, both.endpointId].toSorted())
+    expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(2)
+  })
+
+  it('is posted under its type, with the bytes of its movement', async ({ deps, payment }) => {
+    const { clientId } = payment
+    await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
+    await move(deps, payment, aRefund(deps, 10_000))
+    await move(deps, payment, aRefund(deps, 5_000))
+
+    for (const event of await reversedEvents(deps, payment)) {
+      const [shown] = await deliveriesOfEvent(deps, clientId, event.eventId)
+      if (shown) await deliverWebhook(deps, messageFor(shown.delivery))
+      const posted = deps.webhooks.at(-1)
+      expect(posted?.headers).toMatchObject({ 'X-Gateway-Event': 'payment.reversed', 'webhook-id': event.eventId })
+      expect(posted?.body.toString()).toBe(event.body)
+    }
+    expect(deps.webhooks).toHaveLength(2)
+  })
+
+  it('is written once, however often and by however many its row is met', async ({ deps, payment }) => {
+    await storedEndpoint(deps, { clientId: payment.clientId, eventTypes: ['payment.reversed'] })
+    const row = aRefund(deps, 10_000)
+    const before = await now(deps, payment)
+    const raced = beforeFirst(deps, 'transact', () => movePayment(deps, before, row))
+
+    await movePayment(raced, before, row)
+    await move(deps, payment, row)
+
+    expect(await reversedEvents(deps, payment)).toHaveLength(1)
+    expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(1)
+  })
+
+  it('is not written with endpoints that were read more than five seconds before', async ({ deps, payment }) => {
+    const { clientId } = payment
+    let reads = 0
+    const slow = interceptTable(deps, {
+      after: async ({ name }) => {
+        if (name !== 'query' || ++reads > 1) return
+        deps.clock.advance(6)
+        await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
+      },
+    })
+
+    await movePayment(slow, await now(deps, payment), aRefund(deps, 10_000))
+
+    const [event] = await reversedEvents(deps, payment)
+    expect(event?.firedAt).toBe(deps.now())
+    expect(event && (await deliveriesOfEvent(deps, clientId, event.eventId))).toHaveLength(1)
+  })
+})
