@@ -31,11 +31,11 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
     // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach. Of what lies
-    // beside a payment it sees what it sends: the bodies of events.
+    // beside a payment it sees what it sends: the bodies of events. Of one that is lost it writes a finding.
     table: {
       GetFields: ['PAYMENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
-      PutItem: ['DELIVERY'],
+      PutItem: ['DELIVERY', 'SUSPENSE'],
       UpdateItem: ['DELIVERY'],
       UpdateFields: ['ENDPOINTS'],
     },

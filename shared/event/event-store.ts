@@ -3,11 +3,11 @@ import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { MOST_MOVEMENTS } from '../journal/payment-money.ts'
 import { toItem } from '../table/attributes.ts'
-import { above, absent, all, any, exists, isNew } from '../table/condition.ts'
+import { above, all, exists, isNew } from '../table/condition.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
-import { END_OF_TIME, type Timestamp } from '../time.ts'
+import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Event, type EventPosition, EventPositionSchema, EventSchema } from './event.ts'
 import { expiresAfter, RETENTION } from './retention.ts'
 
@@ -119,10 +119,18 @@ export const listClientEventsSince = async (
   return { events, next: positions.length > limit ? page.at(-1) : undefined }
 }
 
-/** Keeps an event whose bytes are sent again for as long as if it were new. Refused when its time has passed. */
-export const keepEvent = ({ paymentId, name }: NamedEvent, now: Timestamp): Step =>
-  update(
-    eventKey(paymentId, name),
-    { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
-    all(exists, any(absent('ttl'), above('ttl', expiresAfter(now, 0)))),
-  )
+/**
+ * Keeps an event whose bytes are sent again for as long as if it were new. Nothing for a young one, which outlives its
+ * deliveries as it is. Refused when its time has passed.
+ */
+export const keepEvent = (
+  { paymentId, name, firedAt }: NamedEvent & Pick<Event, 'firedAt'>,
+  now: Timestamp,
+): Step | undefined =>
+  now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)
+    ? undefined
+    : update(
+        eventKey(paymentId, name),
+        { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
+        all(exists, above('ttl', expiresAfter(now, 0))),
+      )

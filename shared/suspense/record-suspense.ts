@@ -81,6 +81,8 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
       return `Payment ${paymentId} has 50 movements; a further row of ${amountMinor} IDR was not applied. Look at it and close it: resolve-suspense.`
     case 'reversed_upstream':
       return `The provider took back ${amountMinor} IDR that names payment ${paymentId} and is not what it was credited with. Look at it and close it: resolve-suspense.`
+    case 'event_gone':
+      return `The event ${suspenseId} of payment ${paymentId} is not in the table any more, and its delivery was skipped. The merchant does not know of it: tell them, and close this: resolve-suspense.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
   }

@@ -18,6 +18,7 @@ export const SUSPENSE_CAUSES = {
     'disputed_amount_unknown',
     'too_many_movements',
     'transaction_unexplained',
+    'event_gone',
   ],
 } as const
 

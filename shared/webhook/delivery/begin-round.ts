@@ -28,11 +28,11 @@ export const beginRound = async (
   if (met.status === 'scheduled') return undefined
   const delivery = await tellFirst(deps, met)
   if (!delivery) return undefined
-  const { paymentId, body, eventName: name } = delivery
+  const { paymentId, body, eventName: name, firedAt } = delivery
   const now = deps.now()
   const outcome = await write({
     delivery: startRound(delivery, now),
-    event: paymentId && body === undefined ? keepEvent({ paymentId, name }, now) : undefined,
+    event: paymentId && body === undefined ? keepEvent({ paymentId, name, firedAt }, now) : undefined,
   })
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
   if (!outcome.applied) return undefined

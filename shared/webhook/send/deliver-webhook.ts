@@ -4,6 +4,8 @@ import { assertInvariant } from '../../errors.ts'
 import { findEventBody } from '../../event/event-store.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
+import { finding, logSuspense } from '../../suspense/record-suspense.ts'
+import { putSuspense } from '../../suspense/suspense-store.ts'
 import { deliveryKey, endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
@@ -58,7 +60,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeue(deps, delivery, lane, hopSeconds(waitMs))
-  if (!endpoint?.enabled) return skip(deps, delivery)
+  if (!endpoint?.enabled) return skip(deps, delivery, 'endpoint_off')
   if (lane === 'slow' && message.slow !== true) return requeue(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
@@ -102,13 +104,25 @@ const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delayS
   deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
 }
 
-const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+type SkipReason = 'endpoint_off' | 'event_gone'
+
+const skip = async (deps: DeliverDeps, delivery: Delivery, reason: SkipReason): Promise<void> => {
   if (!(await skipDelivery(deps, delivery))) return drop(deps, idsOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {
     delivery_id: delivery.deliveryId,
     endpoint_id: delivery.endpointId,
     client_id: delivery.clientId,
+    reason,
   })
+}
+
+/** An event outlives every delivery of it. One that does not was lost: a person must look. Due work tells the operators. */
+const skipEventGone = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+  const { eventId: subject, clientId, paymentId } = delivery
+  const payment = paymentId && { paymentId, clientId }
+  const found = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
+  if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
+  await skip(deps, delivery, 'event_gone')
 }
 
 const SECRET_MISSING: WebhookResult = {
@@ -127,7 +141,7 @@ const attemptDelivery = async (
 ): Promise<void> => {
   // Read before the claim: what cannot be read now throws, and no attempt is counted for our own trouble.
   const [signingSecret, body] = await Promise.all([deps.secrets.get(endpoint.secretName), bodyOf(deps, delivery)])
-  if (body === undefined) return skip(deps, delivery)
+  if (body === undefined) return skipEventGone(deps, delivery)
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { handler as listHandler } from '../../../functions/admin/list-deliveries.ts'
 import { itemSize } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { findEventBody } from '../../../shared/event/event-store.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { attemptsOf, listAttempts, storeAttemptResult } from '../../../shared/webhook/delivery/attempt-store.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
@@ -113,7 +114,7 @@ describe('what a delivery stores', () => {
     expect([item.status, item.state]).toStrictEqual([undefined, 'succeeded'])
   })
 
-  it('is skipped when its event is gone, and sent when the event is only not there yet', async ({ deps, endpoint }) => {
+  it('is skipped when its event is gone, with a finding', async ({ deps, endpoint }) => {
     const orphan = await storedDelivery(deps, endpoint, {}, anEvent(deps.now()))
     const { deps: behind, calls } = recordTable(deps)
 
@@ -121,8 +122,10 @@ describe('what a delivery stores', () => {
 
     expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped' })
     expect(deps.webhooks).toStrictEqual([])
-    // Delivery with endpoint, and the body twice: cheaply, and then for certain.
-    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,update')
+    // Delivery with endpoint, the body twice (cheaply, and then for certain), the finding, and the delivery.
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,put,update')
+    const found = await findSuspense(deps, `${orphan.eventId}#event_gone`)
+    expect(found).toMatchObject({ kind: 'finding', cause: 'event_gone', paymentId: orphan.paymentId, status: 'open' })
   })
 
   it('has its bytes read once for all of one event, and again when that failed', async ({ deps, event }) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
+import { expiresAfter, RETENTION } from '../../../shared/event/retention.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
@@ -106,14 +107,19 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
 
   it('keeps the event whose bytes it sends, and is refused once that is gone', async () => {
     const { deps, event, delivery, again } = await arrange(ABANDONED)
+    deps.clock.advance(20 * 86_400)
     const kept = await again()
     const gone = await arrange(ABANDONED)
+    gone.deps.clock.advance(20 * 86_400)
     await deps.table.write(remove(eventKey(gone.event.paymentId, gone.event.name), exists))
 
     const answer = await gone.again()
 
     expect(kept.status).toBe(200)
-    expect(await deps.table.get(eventKey(event.paymentId, event.name))).toHaveProperty('ttl')
+    expect(await deps.table.get(eventKey(event.paymentId, event.name))).toHaveProperty(
+      'ttl',
+      expiresAfter(deps.now(), RETENTION.eventMs),
+    )
     expect(delivery).not.toHaveProperty('body')
     const body = { message: 'the event is no longer kept', code: 'validation' }
     expect(answer).toStrictEqual({ status: 422, body })

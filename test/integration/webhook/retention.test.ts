@@ -57,6 +57,20 @@ describe('retention (design section 9)', () => {
     expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
   })
 
+  it('leaves a young event as it is when it is sent again: it outlives its deliveries', async ({
+    deps,
+    event,
+    delivery,
+  }) => {
+    await deliverWebhook(deps, messageFor(delivery))
+    pass(deps, 19)
+
+    const { clientId, deliveryId } = delivery
+    await redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
+
+    expect(await ttlOf(deps, eventKey(event.paymentId, event.name))).toBe(days(event.firedAt, 120))
+  })
+
   it('keeps delivery and event anew when it is sent again', async ({ deps, event, delivery }) => {
     await deliverWebhook(deps, messageFor(delivery))
     pass(deps, 80)

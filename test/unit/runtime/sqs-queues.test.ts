@@ -11,7 +11,7 @@ const URL = 'https://sqs.example/webhooks'
 const startQueues = () => {
   const client = new SQSClient({ region: 'ap-southeast-3' })
   const sqs = mockClient(client)
-  const queues = sqsQueues(client, { ...byQueue(() => undefined), webhooks: URL })
+  const queues = sqsQueues(client, { ...byQueue(() => undefined), webhooks: URL, audits: URL })
   const batches = () => sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input)
   return { sqs, queues, batches }
 }
@@ -40,6 +40,20 @@ describe('messages on their way to SQS', () => {
       { QueueUrl: URL, Entries: ids(0, 10) },
       { QueueUrl: URL, Entries: ids(10, 3) },
     ])
+  })
+
+  it('wait a second at most for a queue of webhooks, and as long as it takes for others', async () => {
+    const { sqs, queues } = startQueues()
+    const signals = () =>
+      sqs.commandCalls(SendMessageCommand).map(({ args }) => Object(Array.from(args)[1]).abortSignal)
+
+    await queues.send('webhooks', message(1))
+    await queues.send('audits', message(2))
+
+    const [hurried, patient] = signals()
+    expect([hurried?.aborted, patient]).toStrictEqual([false, undefined])
+    await new Promise((resolve) => hurried?.addEventListener('abort', resolve))
+    expect(Object(hurried?.reason).name).toBe('TimeoutError')
   })
 
   const refused = { Id: '1', Code: 'InternalError', SenderFault: false }
