@@ -78,9 +78,8 @@ const applyDecision = async (
       return { kind: 'applied', payment: stored, held: true }
     case 'hold_and_fail': {
       const held = heldMoney({ ...decision, now: deps.now() })
-      return appliedOrAgain(
-        await closePayment(deps, decision.payment, 'failed', source, { held, failureReason: 'wrong_amount' }),
-      )
+      const failureReason = decision.cause === 'wrong_amount' ? 'wrong_amount' : 'other'
+      return appliedOrAgain(await closePayment(deps, decision.payment, 'failed', source, { held, failureReason }))
     }
     case 'close':
       return appliedOrAgain(await closePayment(deps, decision.payment, decision.status, source, decision))

@@ -118,7 +118,7 @@ describe('what the code of a bundle can reach', () => {
 
   it('knows every door to the table: what takes a key or options, and no more', () => {
     // Steps can only be made by the doors that build them, and looking at a key touches nothing.
-    const noDoors = ['transactWhileFresh', 'isSuspenseKey', 'isAbandonmentKey']
+    const noDoors = ['transactWhileFresh', 'isSuspenseKey']
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [

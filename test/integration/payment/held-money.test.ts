@@ -65,10 +65,26 @@ describe('money that may not be credited (design section 4)', () => {
 
     await Promise.all(Array.from({ length: 5 }, () => applyProviderNews(deps, { providerPaymentId }, 'callback')))
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
+    const failed = { status: 'failed', failureReason: 'wrong_amount' }
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject(failed)
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 99_999 })
     expect(await eventOf(deps, payment, 'payment.failed')).toBeDefined()
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, failed: 1 })
+  })
+
+  it('is held, and the payment fails without a reason of its own, when the currency is wrong', async ({
+    deps,
+    payment,
+  }) => {
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    const paid = deps.provider.payments.get(providerPaymentId)
+    if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, currency: 'PHP' })
+
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+
+    const failed = { status: 'failed', failureReason: 'other' }
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject(failed)
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_currency' })
   })
 
   it('keeps the alert due until it is published, also after a failing topic', async ({ deps }) => {
