@@ -1,5 +1,5 @@
 import type { Alert } from '../../alerts.ts'
-import { mapInChunks } from '../../chunks.ts'
+import { chunks, mapInChunks } from '../../chunks.ts'
 import type { Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
@@ -15,6 +15,9 @@ export type TellDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 const ALERT_EVERY_MS = 15 * MINUTE_MS
 /** Deliveries of one message; what is left has a message of its own. */
 const MOST_TOLD = 2_500
+/** Abandoned deliveries that are looked at for one message, newest first. An older one has a message of its own. */
+const MOST_LOOKED = 10_000
+const LOOK_PAGE = 500
 const MOST_NAMED = 500
 /** Writes side by side. */
 const AT_A_TIME = 25
@@ -43,12 +46,14 @@ const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]):
 
 /** What the operators have not been told of the delivery's endpoint, this delivery first. */
 const untoldOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
-  const ids = await newestAbandoned(deps, delivery.endpointId, MOST_TOLD)
-  const found = await findDeliveries(
-    deps,
-    ids.filter((id) => id !== delivery.deliveryId),
-  )
-  return [delivery, ...found.filter(needsAlert)]
+  const ids = await newestAbandoned(deps, delivery.endpointId, MOST_LOOKED)
+  const others = ids.filter((id) => id !== delivery.deliveryId)
+  const untold = [delivery]
+  for (const some of chunks(others, LOOK_PAGE)) {
+    untold.push(...(await findDeliveries(deps, some)).filter(needsAlert))
+    if (untold.length >= MOST_TOLD) break
+  }
+  return untold.slice(0, MOST_TOLD)
 }
 
 /** One worker tells of an endpoint at a time. */
