@@ -1,7 +1,7 @@
 import { workersForQuota } from '../shared/provider/workers-for-quota.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
-import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
+import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS, webhookRuns } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
@@ -27,6 +27,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       queue: 'webhooks',
       batchSize: 10,
       maxConcurrency: 100,
+      runsAt: webhookRuns,
       // Fifty attempts that hang, five a second: whoever hangs waits for others that hang, and nobody else does.
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
@@ -124,7 +125,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       queue: 'sync',
       batchSize: 1,
       maxConcurrency: 10,
-      runsAt: (callsPerMinute) => workersForQuota('listing', callsPerMinute),
+      runsAt: ({ callsPerMinute }) => workersForQuota('listing', callsPerMinute),
     },
     table: SYNCING,
     sends: BOTH_LANES,

@@ -16,7 +16,7 @@ const due = (
     queue: `due-${plural}`,
     batchSize: 1,
     maxConcurrency: mostWorkers(work, 0),
-    runsAt: (callsPerMinute) => mostWorkers(work, callsPerMinute),
+    runsAt: ({ callsPerMinute }) => mostWorkers(work, callsPerMinute),
   },
   // A worker begins nothing new after a minute; the rest is for the answers it then waits for.
   timeoutSeconds: 90,

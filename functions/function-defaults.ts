@@ -1,4 +1,4 @@
-import type { FunctionSpec } from './function-spec.ts'
+import type { FunctionSpec, Load } from './function-spec.ts'
 
 /** What an entry of the manifest says beyond where it is and what it may reach of the table. */
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
@@ -19,3 +19,17 @@ export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as con
 
 /** Whoever sends a delivery's message picks its lane by the endpoint, where it knows it. */
 export const BOTH_LANES = ['webhooks', 'webhooks-slow'] as const
+
+/** Seconds of deliver-webhook that one payment takes. */
+export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'callsPerMinute'>): number =>
+  (endpointsAPayment * attemptMs) / 1_000
+
+/** A third more than a steady load needs. */
+const HEADROOM = 4 / 3
+
+/**
+ * As many runs as attempts are under way. A batch has more than one message only after messages waited: that is the
+ * reserve for retries and for merchants that are slow for a while.
+ */
+export const webhookRuns = (load: Load): number =>
+  Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * HEADROOM)

@@ -4,6 +4,19 @@ import type { TableAccess } from '../shared/table/access.ts'
 /** A queue whose messages a function is given, so many in a batch, in so many runs at a time at most. */
 export type QueueSource = { readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
 
+/** What a stage must carry. The runs of some queues follow it. */
+export type Load = {
+  /** What the provider allows for each operation: so many payments can be created in a minute. */
+  readonly callsPerMinute: number
+  /** Endpoints that a payment's event goes to, on average. */
+  readonly endpointsAPayment: number
+  /** Milliseconds of one webhook attempt on average, slow merchants included. */
+  readonly attemptMs: number
+}
+
+/** The highest maximum that Lambda takes for a queue. */
+const MOST_RUNS = 1_000
+
 /** What starts a function. */
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
@@ -12,8 +25,8 @@ export type Trigger =
   | ({
       readonly kind: 'queue'
       readonly slowLane?: Omit<QueueSource, 'batchSize'>
-      /** What works on the provider's quota: so many runs with so many calls a minute, where those are more. */
-      readonly runsAt?: (callsPerMinute: number) => number
+      /** Runs that a stage's load needs, where those are more. */
+      readonly runsAt?: (load: Load) => number
     } & QueueSource)
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
   /** Invoked by an operator, as whose duty it is. */
@@ -90,13 +103,13 @@ export type FunctionSpec = {
 
 /**
  * Every queue that starts a function, its own first. Behind it the slow lane: a second queue of the same messages, whose
- * few runs are all that work which takes long can hold. With more calls a minute than the provider publishes some have
- * more runs.
+ * few runs are all that work which takes long can hold. Some have more runs where the stage's load needs them.
  */
-export const queuesOf = (trigger: Trigger, callsPerMinute = 0): readonly QueueSource[] => {
+export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] => {
   if (trigger.kind !== 'queue') return []
-  const { queue, batchSize, slowLane, runsAt = () => 0 } = trigger
-  const maxConcurrency = Math.max(trigger.maxConcurrency, runsAt(callsPerMinute))
+  const { queue, batchSize, slowLane, runsAt } = trigger
+  const needed = load && runsAt ? runsAt(load) : 0
+  const maxConcurrency = Math.max(trigger.maxConcurrency, Math.min(needed, MOST_RUNS))
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 

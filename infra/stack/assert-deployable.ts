@@ -1,11 +1,18 @@
 import type { TimeOfDay } from '../../functions/function-spec.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
+import { MOST_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
+import { assertCarried } from './capacity/assert-carried.ts'
 import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
 
 const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
   Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
 
 const isRate = (rate = 1): boolean => Number.isInteger(rate) && rate >= 1 && rate <= 1_000_000
+
+const isWithin = (value: number, most: number): boolean => value > 0 && value <= most
+
+/** An attempt has no more time: shared/webhook/send/https-webhook-sender.ts. */
+const MOST_ATTEMPT_MS = 10_000
 
 /** With a fifth each, five addresses together fill a route. */
 const MOST_ADDRESS_SHARE = 0.2
@@ -26,6 +33,14 @@ export const assertDeployable = (stage: DeployedStage): void => {
     [`providerFees is one of ${PROVIDER_FEES.join(', ')}`]:
       settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),
     'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isRate(settings.providerCallsPerMinute),
+    [`deliveries.endpointsAPayment is above 0 and at most ${MOST_ENDPOINTS}`]: !isWithin(
+      stage.deliveries.endpointsAPayment,
+      MOST_ENDPOINTS,
+    ),
+    [`deliveries.attemptMs is above 0 and at most ${MOST_ATTEMPT_MS}`]: !isWithin(
+      stage.deliveries.attemptMs,
+      MOST_ATTEMPT_MS,
+    ),
     'clientRateLimit is a whole number from 1 to 1,000,000': !isRate(settings.clientRateLimit),
     'keyLifetimeDays is a whole number from 1 to 1,000,000': !isRate(settings.keyLifetimeDays),
     'CloudFront needs a domain, since the address API Gateway makes up stays open':
@@ -38,4 +53,5 @@ export const assertDeployable = (stage: DeployedStage): void => {
   for (const [reason, isSo] of Object.entries(wrong)) {
     if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
   }
+  assertCarried(stage)
 }

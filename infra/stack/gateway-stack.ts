@@ -16,7 +16,6 @@ import { type DeployedStage, hasAlarms } from './stage.ts'
 import { CustomerKey } from './storage/customer-key.ts'
 import { GatewayTable } from './storage/gateway-table.ts'
 import { ProviderSecrets } from './storage/provider-secrets.ts'
-import { assertCarried } from './storage/table-capacity.ts'
 import { EventSources } from './triggers/event-sources.ts'
 import { GatewayHttpApi } from './triggers/gateway-http-api.ts'
 import { GatewayQueues } from './triggers/gateway-queues.ts'
@@ -32,7 +31,6 @@ export class GatewayStack extends Stack {
 
   constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
     assertDeployable(stage)
-    assertCarried(stage)
     super(scope, id, {
       description: `Payment gateway, stage ${stage.settings.name}`,
       terminationProtection: stage.deletionProtection,

@@ -1,5 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import { DAILY_TIMES, type DailyTimes } from '../../functions/function-spec.ts'
+import { DAILY_TIMES, type DailyTimes, type Load } from '../../functions/function-spec.ts'
 import type { ProviderFees, StageSettings } from '../../shared/stage-settings.ts'
 import { PRODUCTION_RUNS } from './production-runs.ts'
 
@@ -45,6 +45,8 @@ export type DeployedStage = DailyTimes & {
   readonly accountConcurrency: number
   /** Who invokes an operator's function is recorded by CloudTrail, in a bucket that nothing can be deleted from. */
   readonly invocationTrail: boolean
+  /** What a payment's webhooks take, by your own figures. The runs of deliver-webhook follow them and the quota. */
+  readonly deliveries: Omit<Load, 'callsPerMinute'>
   readonly table: {
     /** `customer`: a KMS key of the account, which can be disabled and whose use is logged. Also for queues, logs, topic and secrets. */
     readonly encryption: 'aws' | 'customer'
@@ -130,11 +132,12 @@ const disposable: Options = {
   deletionProtection: false,
   logLevel: 'INFO',
   throttle: { requestsPerSecond: 50, burst: 100 },
-  // As many payments as the table below carries: infra/stack/storage/table-capacity.ts.
+  // Half of the payments that the table below carries: infra/stack/capacity/assert-carried.ts.
   routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 22, burst: 44 } },
   alarmRecipients: [],
   pageRecipients: undefined,
   accountConcurrency: 1_000,
+  deliveries: { endpointsAPayment: 1, attemptMs: 300 },
   invocationTrail: false,
   table: { encryption: 'aws', maxReadUnits: 1_000, maxWriteUnits: 1_000, warm: undefined },
   domain: undefined,
@@ -156,7 +159,7 @@ const production: Options = {
   throttle: { requestsPerSecond: 500, burst: 250 },
   routeThrottles: {
     // Money first: reading lists must never use up what creating and being paid need.
-    // As many as a fresh table carries: beyond them a 429 is a better answer than a 500. Raise it with `table.warm`.
+    // Half of what a fresh table carries: beyond them a 429 is a better answer than a 500. Raise it with `table.warm`.
     'POST /v1/payments': { requestsPerSecond: 88, burst: 176 },
     'POST /callbacks/xendit': { requestsPerSecond: 1_000, burst: 500 },
     $default: { requestsPerSecond: 300, burst: 100 },

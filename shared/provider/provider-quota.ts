@@ -14,9 +14,12 @@ const PUBLISHED: readonly { readonly effectiveFrom: Timestamp; readonly callsPer
 const WINDOW_MS = 10 * SECOND_MS
 const WINDOWS = MINUTE_MS / WINDOW_MS
 
-/** Calls a minute and operation that background work may make in all: the stage's own number, else what is published. */
-export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at: Timestamp): number => {
-  const published = PUBLISHED.findLast(({ effectiveFrom }) => effectiveFrom <= at)
+/**
+ * Calls a minute and operation that background work may make in all: the stage's own number, else what is published. A
+ * deployment names no moment and gets the number that was published last.
+ */
+export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at?: Timestamp): number => {
+  const published = PUBLISHED.findLast(({ effectiveFrom }) => at === undefined || effectiveFrom <= at)
   assertInvariant(published !== undefined, 'no quota is in force')
   return stage.providerCallsPerMinute ?? published.callsPerMinute
 }

@@ -1,3 +1,6 @@
+import { RUN_SECONDS } from '../../infra/stack/capacity/payment-use.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
+
 /**
  * What cannot be measured on this machine. Replace the durations by those of your own functions (the metric
  * `AWS/Lambda Duration`) as soon as there are some.
@@ -6,10 +9,10 @@ export const ASSUMPTIONS = {
   hoursPerMonth: 730,
   /** Billed milliseconds of one invocation, the wait for the provider included. */
   billedMs: {
-    'api-create-payment': 900,
-    'receive-provider-callback': 400,
-    'deliver-webhook': 300,
-    'api-get-payment': 30,
+    'api-create-payment': RUN_SECONDS['api-create-payment'] * 1_000,
+    'receive-provider-callback': RUN_SECONDS['receive-provider-callback'] * 1_000,
+    'deliver-webhook': deployedStage('prod').deliveries.attemptMs,
+    'api-get-payment': RUN_SECONDS['api-get-payment'] * 1_000,
     'check-due-work': 400,
     'sync-provider-transactions': 600,
     'sweep-settlements': 300,

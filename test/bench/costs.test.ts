@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { deployedStage } from '../../infra/stack/stage.ts'
-import { PAYMENT_UNITS } from '../../infra/stack/storage/table-capacity.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { withWritten } from '../written-part.ts'
@@ -39,22 +38,6 @@ describe('the costs in docs/operations.md', () => {
 })
 
 describe('the measured flows', () => {
-  it('are what the throttle of creates counts with, rounded up', () => {
-    const total = (of: (flow: Measured['perPayment'][number]) => number) =>
-      measured.perPayment.reduce((sum, flow) => sum + of(flow), 0)
-    const created = measured.perPayment.find(({ name }) => name === 'created')
-
-    for (const [counted, used] of [
-      [PAYMENT_UNITS.writes, total(({ writes }) => writes)],
-      [PAYMENT_UNITS.reads, total(({ reads }) => reads)],
-      [PAYMENT_UNITS.created.writes, created?.writes ?? 0],
-      [PAYMENT_UNITS.created.reads, created?.reads ?? 0],
-    ] as const) {
-      expect(counted).toBeGreaterThanOrEqual(used)
-      expect(counted).toBeLessThanOrEqual(used * 1.1 + 1)
-    }
-  })
-
   it('find nothing to write in an idle minute, and pay for looking', () => {
     expect(measured.idleRuns[0]).toMatchObject({ functionName: 'check-due-work', writes: 0, reads: 17 })
   })

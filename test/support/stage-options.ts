@@ -25,8 +25,52 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
   sweepAtUtc: { hour: 17, minute: 30 },
   logLevel: 'WARN',
   routeThrottles: Object.fromEntries(THROTTLED),
-  table: { ...deployedStage('dev').table, warm: { readUnits: 12_000, writeUnits: 4_000 } },
+  table: {
+    ...deployedStage('dev').table,
+    maxReadUnits: 2_000,
+    maxWriteUnits: 4_000,
+    warm: { readUnits: 12_000, writeUnits: 4_000 },
+  },
 })
+
+const prod = deployedStage('prod')
+
+/** Production at so many calls a minute, with everything raised that its API needs to let in as many payments. */
+const atQuota = (providerCallsPerMinute: number, options: Partial<DeployedStage>): DeployedStage =>
+  stageWith(
+    {
+      settings: { ...prod.settings, providerCallsPerMinute },
+      routeThrottles: {
+        ...prod.routeThrottles,
+        'POST /v1/payments': { requestsPerSecond: providerCallsPerMinute / 60, burst: providerCallsPerMinute / 30 },
+      },
+      ...options,
+    },
+    'prod',
+  )
+
+/** Production at the published quota, at ten times and at a hundred times of it. */
+export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedStage])[] = [
+  [1, prod],
+  [10, atQuota(6_000, { table: { ...prod.table, warm: { readUnits: 12_000, writeUnits: 5_000 } } })],
+  [
+    100,
+    atQuota(60_000, {
+      table: {
+        ...prod.table,
+        maxReadUnits: 30_000,
+        maxWriteUnits: 45_000,
+        warm: { readUnits: 30_000, writeUnits: 45_000 },
+      },
+      reservedConcurrency: {
+        ...prod.reservedConcurrency,
+        'api-create-payment': 1_000,
+        'receive-provider-callback': 450,
+      },
+      accountConcurrency: 3_000,
+    }),
+  ],
+]
 
 /** Production with everything that a deployment wants named. */
 export const READY_PRODUCTION: DeployedStage = stageWith(

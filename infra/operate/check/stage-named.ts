@@ -1,7 +1,6 @@
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { assertDeployable } from '../../stack/assert-deployable.ts'
 import { type DeployedStage, deployedStage } from '../../stack/stage.ts'
-import { assertCarried } from '../../stack/storage/table-capacity.ts'
 
 /** The stage that a command line names. Throws `UsageError` when it names none, or one that cannot be deployed. */
 export const stageNamed = (name: string | undefined): DeployedStage => {
@@ -9,7 +8,6 @@ export const stageNamed = (name: string | undefined): DeployedStage => {
   try {
     const stage = deployedStage(name)
     assertDeployable(stage)
-    assertCarried(stage)
     return stage
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'the stage cannot be deployed')

@@ -1,9 +1,9 @@
-import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, type LambdaClient } from '@aws-sdk/client-lambda'
+import { GetFunctionConcurrencyCommand, type LambdaClient } from '@aws-sdk/client-lambda'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { mapInChunks } from '../../../shared/chunks.ts'
 import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
-import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
+import type { DeployedStage } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { runCheck } from '../check/run-check.ts'
 
@@ -29,17 +29,4 @@ export const checkConcurrency = async (lambda: LambdaClient, stage: DeployedStag
   })
   const findings = found.flat()
   return findings.length > 0 ? findings : [ok('functions', 'all may run as often as the stage says')]
-}
-
-/** Whether the alarm near the account's limit counts with the limit that the account has. Nothing without alarms. */
-export const checkAccountConcurrency = async (
-  lambda: LambdaClient,
-  stage: DeployedStage,
-): Promise<readonly Finding[]> => {
-  if (!hasAlarms(stage)) return []
-  const { AccountLimit: { ConcurrentExecutions: limit } = {} } = await lambda.send(new GetAccountSettingsCommand({}))
-  const detail = `${limit ?? 'unknown'}, and concurrency-near-limit counts with ${stage.accountConcurrency}`
-  return limit === stage.accountConcurrency
-    ? [ok('account concurrency', detail)]
-    : [wrong('account concurrency', detail, 'set accountConcurrency in infra/stack/stage.ts and deploy')]
 }

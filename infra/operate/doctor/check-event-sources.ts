@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/client-lambda'
 import { functionName, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { loadOf } from '../../stack/capacity/load-of.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
@@ -12,15 +13,14 @@ import { runCheck } from '../check/run-check.ts'
 
 /** Whether what waits in queues is read, and how. CloudFormation compares no event sources. */
 export const checkEventSources = async (lambda: LambdaClient, stage: DeployedStage): Promise<readonly Finding[]> => {
-  const { name: stageName, providerCallsPerMinute } = stage.settings
   const readers = MANIFEST.flatMap((spec) => {
-    const sources = queuesOf(spec.trigger, providerCallsPerMinute).map((source) => ({
+    const sources = queuesOf(spec.trigger, loadOf(stage)).map((source) => ({
       ...source,
       name: `${stackNameOf(stage)}-${source.queue}`,
     }))
     return sources.map(async ({ name, batchSize, maxConcurrency }, at) =>
       runCheck(`event source ${name}`, async () => {
-        const FunctionName = functionName(stageName, spec)
+        const FunctionName = functionName(stage.settings.name, spec)
         const { EventSourceMappings: all = [] } = await lambda.send(
           new ListEventSourceMappingsCommand({ FunctionName }),
         )

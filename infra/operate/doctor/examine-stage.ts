@@ -12,9 +12,10 @@ import { outputOf } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { originCertificateProblems } from '../check/origin-certificate-problems.ts'
 import { runCheck } from '../check/run-check.ts'
+import { checkAccountQuotas } from './check-account-quotas.ts'
 import { checkAlerts } from './check-alerts.ts'
 import { checkCallback } from './check-callback.ts'
-import { checkAccountConcurrency, checkConcurrency } from './check-concurrency.ts'
+import { checkConcurrency } from './check-concurrency.ts'
 import { checkEventSources } from './check-event-sources.ts'
 import { checkProviderKey } from './check-provider-key.ts'
 import { checkSecret } from './check-secret.ts'
@@ -36,7 +37,7 @@ export const examineStage = async (examination: Examination): Promise<readonly F
   const groups = await Promise.all([
     checkProvider(examination, outputOf(stack, 'ApiUrl')),
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
-    runCheck('account concurrency', () => checkAccountConcurrency(aws.lambda, stage)),
+    checkAccountQuotas(aws, stage),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
     checkWatch(examination),

@@ -2,8 +2,7 @@ import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { DeployedStage } from '../stage.ts'
-import { CREATE_ROUTE } from '../storage/table-capacity.ts'
-import { throttleOf } from '../triggers/route-settings.ts'
+import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 
 /** The shortest that the firewall counts over: what an address takes at once is spent before it is counted. */
 const WINDOW_SECONDS = 60

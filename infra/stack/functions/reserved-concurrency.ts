@@ -1,19 +1,21 @@
-import { type FunctionSpec, queuesOf } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, type Load, queuesOf } from '../../../functions/function-spec.ts'
+import { loadOf } from '../capacity/load-of.ts'
 import type { DeployedStage } from '../stage.ts'
 
-const runsOfQueues = ({ trigger }: FunctionSpec, callsPerMinute?: number): number =>
-  queuesOf(trigger, callsPerMinute).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
+const runsOfQueues = ({ trigger }: FunctionSpec, load?: Load): number =>
+  queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
 
 /** Runs at a time that the stage sets aside for a function, as Lambda spells it; nothing where the stage reserves none. */
 export const reservedConcurrency = (
   spec: FunctionSpec,
-  { reservedConcurrency: reserved, settings }: DeployedStage,
+  stage: DeployedStage,
 ): { readonly reservedConcurrentExecutions?: number } => {
   // Runs that overlap where nothing is reserved do no harm: they claim what they work on. They only ask twice.
+  const { reservedConcurrency: reserved } = stage
   const runs = reserved && (reserved[spec.name] ?? spec.reservedConcurrency)
   if (runs === undefined) return {}
-  // What is reserved is for the quota that the provider publishes; what follows a greater one is added.
-  const more = runsOfQueues(spec, settings.providerCallsPerMinute) - runsOfQueues(spec)
+  // What is reserved is for the usual load. Queues have more runs for a greater one, which are added.
+  const more = runsOfQueues(spec, loadOf(stage)) - runsOfQueues(spec)
   return { reservedConcurrentExecutions: runs + more }
 }
 

@@ -1,6 +1,7 @@
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import { queuesOf } from '../../../functions/function-spec.ts'
+import { loadOf } from '../capacity/load-of.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
@@ -16,7 +17,7 @@ export class EventSources extends Construct {
   constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)
     for (const { spec, trigger, lambda } of functions.triggeredBy('queue')) {
-      for (const { queue, batchSize, maxConcurrency } of queuesOf(trigger, stage.settings.providerCallsPerMinute)) {
+      for (const { queue, batchSize, maxConcurrency } of queuesOf(trigger, loadOf(stage))) {
         new EventSourceMapping(this, queue === trigger.queue ? spec.name : `${spec.name}-slow`, {
           target: lambda,
           eventSourceArn: queues.byName[queue].queue.queueArn,

@@ -1,6 +1,9 @@
 import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
 import type { DeployedStage, Throttle } from '../stage.ts'
 
+/** Where payments come in. */
+export const CREATE_ROUTE = 'POST /v1/payments'
+
 type RouteSettings = {
   readonly ThrottlingRateLimit: number
   readonly ThrottlingBurstLimit: number

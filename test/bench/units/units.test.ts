@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { KEY_UNITS, PAYMENT_UNITS } from '../../../infra/stack/capacity/payment-use.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { withWritten } from '../../written-part.ts'
 import { unitsIn } from '../meter-table.ts'
@@ -49,4 +50,56 @@ describe('a payment that nobody pays (design section 9)', () => {
       expect(ended && unitsIn(ended.detail, 'provider')).toBeLessThanOrEqual(3)
     },
   )
+})
+
+describe('what synth counts a payment with', () => {
+  const { writes, reads, created, delivery } = PAYMENT_UNITS
+  const TABLE = /^writes [A-Z]+$/
+  const EVERY = /./
+
+  /** Units of these names in the life that takes the most of them, paid or not. */
+  const most = (names: RegExp, ofFlow = EVERY): number => {
+    const lives = Map.groupBy(
+      flows.filter(({ flow }) => ofFlow.test(flow)),
+      ({ flow }) => ([...PAID, 'fetched once'].includes(flow) ? 'paid' : /^unpaid [^:]+/.exec(flow)?.[0]),
+    )
+    lives.delete(undefined)
+    return Math.max(
+      ...[...lives.values()].map((life) =>
+        life
+          .flatMap(({ detail }) => Object.entries(detail))
+          .reduce((all, [name, units]) => all + (names.test(name) ? units : 0), 0),
+      ),
+    )
+  }
+
+  it.each<[what: string, counted: number, names: RegExp, ofFlow: RegExp]>([
+    ['writes of the table', writes.table, TABLE, EVERY],
+    ['writes of by-owner', writes['by-owner'], /^writes .*\/by-owner$/, EVERY],
+    ['writes of by-status', writes['by-status'], /^writes .*\/by-status$/, EVERY],
+    ['writes of by-open', writes['by-open'], /^writes .*\/by-open$/, EVERY],
+    ['writes of by-due', writes['by-due'], /^writes .*\/by-due$/, EVERY],
+    ['reads of the table', reads, /^reads [A-Z]+$/, EVERY],
+    ['writes of the table by a create', created.writes, TABLE, /created$/],
+    ['reads by a create', created.reads, /^reads /, /created$/],
+    ['writes of the table for a delivery', delivery.writes.table, /^writes DELIVERY$/, EVERY],
+    ['writes of by-owner for a delivery', delivery.writes['by-owner'], /^writes DELIVERY\/by-owner$/, EVERY],
+    ['writes of by-due for a delivery', delivery.writes['by-due'], /^writes DELIVERY\/by-due$/, EVERY],
+    ['reads for a delivery', delivery.reads, /^reads (DELIVERY|ENDPOINT|EVENT)$/, EVERY],
+    ['due work of payments', KEY_UNITS.duePayments, /^writes PAYMENT\/by-due$/, EVERY],
+    ['due work of deliveries', KEY_UNITS.dueDeliveries, /^writes DELIVERY\/by-due$/, EVERY],
+    ['due work of the sync', KEY_UNITS.dueSync, /^writes SYNC\/by-due$/, EVERY],
+  ])('is what is measured, rounded up: %s', (_, counted, names, ofFlow) => {
+    const used = most(names, ofFlow)
+
+    expect(counted).toBeGreaterThanOrEqual(used)
+    expect(counted).toBeLessThanOrEqual(used * 1.1)
+  })
+
+  it('is three transactions with a shard of its client, of which many payments may share the last', () => {
+    const used = most(/^writes SHARD$/)
+
+    expect(KEY_UNITS.ledgerOfClient).toBeGreaterThanOrEqual(used)
+    expect(KEY_UNITS.ledgerOfClient).toBeLessThanOrEqual(used + 2)
+  })
 })

@@ -1,9 +1,12 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { loadOf } from '../../../infra/stack/capacity/load-of.ts'
+import { stationsOf } from '../../../infra/stack/capacity/stations.ts'
+import type { DeployedStage } from '../../../infra/stack/stage.ts'
 import type { Use } from './measure-use.ts'
 import type { WorkerSpeeds } from './measure-workers.ts'
 
-/** What one payment asks of one thing that is bounded, and when in its life. */
+/** What one payment asks of the provider's quotas and of the workers that ask it, and when in its life. */
 type Station = {
   readonly name: string
   /** Units of its work in a minute. */
@@ -27,9 +30,9 @@ const HORIZON_DAYS = 4
 export const ROWS_A_PAGE = 50
 const PRECISION = 0.001
 
-const workersOf = (name: string, quota: number): number => {
+const workersOf = (name: string, stage: DeployedStage): number => {
   const spec = MANIFEST.find((candidate) => candidate.name === name)
-  const [source] = spec ? queuesOf(spec.trigger, quota) : []
+  const [source] = spec ? queuesOf(spec.trigger, loadOf(stage)) : []
   if (!source) throw new Error(`${name} has no queue`)
   return source.maxConcurrency
 }
@@ -37,8 +40,8 @@ const workersOf = (name: string, quota: number): number => {
 /** A run lists for four of five minutes, and calls the others when it has taken twenty seconds. */
 const LISTING_PART = 220 / 300
 /** The schedule's own run reads, too. */
-export const listingWorkers = (quota: number): number => workersOf('sync-slices', quota) + 1
-export const dueWorkers = (quota: number): number => workersOf('check-due-payments', quota)
+export const listingWorkers = (stage: DeployedStage): number => workersOf('sync-slices', stage) + 1
+export const dueWorkers = (stage: DeployedStage): number => workersOf('check-due-payments', stage)
 
 /** What is asked at the create, and what at the end of a life: expiry, and settlement by the provider. */
 const demands = (name: string, { calls }: Use): readonly Demand[] => {
@@ -51,7 +54,8 @@ const rowDemands = ({ rows, earlyRows }: Use): readonly Demand[] => [
   { afterMinutes: DAY_MINUTES, units: rows - earlyRows },
 ]
 
-const stations = ({ paid, unpaid, speeds }: FlowModel, quota: number): readonly Station[] => {
+const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage): readonly Station[] => {
+  const { callsPerMinute: quota } = loadOf(stage)
   const operations = [...new Set([...Object.keys(paid.calls), ...Object.keys(unpaid.calls)])]
   const rows = { paid: rowDemands(paid), unpaid: rowDemands(unpaid) }
   return [
@@ -63,13 +67,13 @@ const stations = ({ paid, unpaid, speeds }: FlowModel, quota: number): readonly 
     })),
     { name: 'the quota of `GET /transactions`', capacity: quota * ROWS_A_PAGE, ...rows },
     {
-      name: `the ${listingWorkers(quota)} workers that list`,
-      capacity: listingWorkers(quota) * LISTING_PART * speeds.pages * 60 * ROWS_A_PAGE,
+      name: `the ${listingWorkers(stage)} workers that list`,
+      capacity: listingWorkers(stage) * LISTING_PART * speeds.pages * 60 * ROWS_A_PAGE,
       ...rows,
     },
     {
-      name: `the ${dueWorkers(quota)} workers of due payments`,
-      capacity: dueWorkers(quota) * speeds.dueItems * 60,
+      name: `the ${dueWorkers(stage)} workers of due payments`,
+      capacity: dueWorkers(stage) * speeds.dueItems * 60,
       paid: [],
       unpaid: [{ afterMinutes: DAY_MINUTES, units: 1 }],
     },
@@ -105,10 +109,10 @@ const wallOf = (station: Station, paidPart: number): number => {
 }
 
 /** The highest rate of payments that goes on without any backlog growing, and what grows first above it. */
-export const modelWall = (model: FlowModel, quota: number, paidPart: number): Wall => {
-  const walls = stations(model, quota)
-    .map((station) => ({ name: station.name, perSecond: wallOf(station, paidPart) }))
-    .toSorted((a, b) => a.perSecond - b.perSecond)
+export const modelWall = (model: FlowModel, stage: DeployedStage, paidPart: number): Wall => {
+  const asked = stations(model, stage).map((station) => ({ name: station.name, perSecond: wallOf(station, paidPart) }))
+  // The stations of AWS count a payment's whole use, whenever it comes.
+  const walls = [...asked, ...stationsOf(stage)].toSorted((a, b) => a.perSecond - b.perSecond)
   const [first] = walls
   if (first === undefined) throw new Error('nothing is bounded')
   const as = (name: string) =>

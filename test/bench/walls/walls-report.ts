@@ -1,3 +1,6 @@
+import { type Station, stationsOf } from '../../../infra/stack/capacity/stations.ts'
+import type { DeployedStage } from '../../../infra/stack/stage.ts'
+import { QUOTA_STAGES } from '../../support/stage-options.ts'
 import { barPlot } from '../report/bar-plot.ts'
 import { markdownTable } from '../report/markdown-table.ts'
 import { measuredOn } from '../report/measured-on.ts'
@@ -8,7 +11,6 @@ import { dueWorkers, type FlowModel, listingWorkers, modelWall, ROWS_A_PAGE } fr
 import { type Load, runSingles, type SinglesFigures } from './single-payments.ts'
 
 const PUBLISHED = 600
-const FACTORS = [1, 10, 100] as const
 const MIXES = [
   ['paid', 1],
   ['unpaid', 0],
@@ -84,18 +86,18 @@ const singlesRow = (figures: SinglesFigures, says: string): readonly string[] =>
 }
 
 const wallRows = (model: FlowModel): readonly (readonly string[])[] =>
-  FACTORS.flatMap((factor) =>
+  QUOTA_STAGES.flatMap(([factor, stage]) =>
     MIXES.map(([mix, paidPart]) => {
-      const { perSecond, first, next, nextPerSecond } = modelWall(model, PUBLISHED * factor, paidPart)
+      const { perSecond, first, next, nextPerSecond } = modelWall(model, stage, paidPart)
       return [`${factor} ×`, mix, shown(perSecond), first, `${next}: ${shown(nextPerSecond)}`]
     }),
   )
 
 /** At no quota may anything end the rate before the create does. */
 const earlyWalls = (model: FlowModel): readonly string[] =>
-  FACTORS.flatMap((factor) =>
+  QUOTA_STAGES.flatMap(([factor, stage]) =>
     MIXES.flatMap(([mix, paidPart]) => {
-      const { perSecond, first } = modelWall(model, PUBLISHED * factor, paidPart)
+      const { perSecond, first } = modelWall(model, stage, paidPart)
       const create = (PUBLISHED * factor) / 60
       if (perSecond > create * 0.99) return []
       return [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
@@ -111,8 +113,21 @@ const unlikeModel = ({ callbacks, perSecond, backlog }: SinglesFigures, listing:
   return fits ? [] : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
 }
 
-const workersAtEach = (workers: (quota: number) => number): string =>
-  `${FACTORS.map((factor) => workers(PUBLISHED * factor)).join(', ')} (${FACTORS.map((factor) => `${factor} ×`).join(', ')} the quota)`
+const FACTORS = QUOTA_STAGES.map(([factor]) => `${factor} ×`)
+
+const workersAtEach = (workers: (stage: DeployedStage) => number): string =>
+  `${QUOTA_STAGES.map(([, stage]) => workers(stage)).join(', ')} (${FACTORS.join(', ')} the quota)`
+
+/** Payments a second that each station of AWS carries in the stage of each quota. */
+const stationTable = (): string => {
+  const [first = [], ...others] = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
+  const carriedBy = (name: string, stations: readonly Station[]): number =>
+    stations.find((station) => station.name === name)?.perSecond ?? Number.POSITIVE_INFINITY
+  return markdownTable(
+    ['Station, payments a second', ...FACTORS],
+    first.map(({ name }) => [name, ...[first, ...others].map((stations) => shown(carriedBy(name, stations)))]),
+  )
+}
 
 const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
   `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${shown(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
@@ -138,9 +153,9 @@ export const wallsReport = async (): Promise<SuiteReport> => {
   )
   const plot = barPlot({
     title: 'Highest lasting rate, as a part of what the quota lets be created',
-    groups: FACTORS.map((factor) => ({
+    groups: QUOTA_STAGES.map(([factor, stage]) => ({
       name: `${factor} × the quota`,
-      bars: MIXES.map(([, paidPart]) => modelWall(model, PUBLISHED * factor, paidPart).perSecond / (factor * 10)),
+      bars: MIXES.map(([, paidPart]) => modelWall(model, stage, paidPart).perSecond / (factor * 10)),
     })),
     series: MIXES.map(([mix]) => mix),
     mark: { at: 1, name: 'the create' },
@@ -162,6 +177,7 @@ export const wallsReport = async (): Promise<SuiteReport> => {
     measuredOn('npm run bench -- walls'),
     walls,
     '![highest lasting rates](plots/walls.svg)',
+    stationTable(),
     use,
     speedText(speeds),
     held,

@@ -1,4 +1,5 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { DescribeLimitsCommand } from '@aws-sdk/client-dynamodb'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -35,6 +36,7 @@ describe('the doctor', () => {
       'provider key for payment requests',
       'functions',
       'account concurrency',
+      'account table units',
       'event source gateway-prod-webhooks',
       'event source gateway-prod-webhooks-slow',
       'event source gateway-prod-due-payments',
@@ -143,9 +145,27 @@ describe('the doctor', () => {
     prod.aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 500 } })
 
     expect(await prod.notOk()).toMatchObject([
-      { what: 'account concurrency', state: 'wrong', detail: '500, and concurrency-near-limit counts with 1000' },
+      {
+        what: 'account concurrency',
+        state: 'wrong',
+        detail: '500, and synth and concurrency-near-limit count with 1000',
+      },
     ])
   })
+
+  it.each([
+    [10_000, 40_000],
+    [40_000, 19_999],
+  ])(
+    'sees that the account gives one table %i reads and %i writes, fewer than the stage counts with',
+    async (reads, writes) => {
+      const limits = { TableMaxReadCapacityUnits: reads, TableMaxWriteCapacityUnits: writes }
+      prod.aws.dynamodb.on(DescribeLimitsCommand).resolves(limits)
+
+      const detail = `${reads} reads and ${writes} writes a second of one table, and the stage counts with 20000 and 20000`
+      expect(await prod.notOk()).toMatchObject([{ what: 'account table units', state: 'wrong', detail }])
+    },
+  )
 
   it.each([
     ['gateway-prod-sweep-settlements', 'none'],

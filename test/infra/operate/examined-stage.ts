@@ -5,6 +5,7 @@ import {
   DescribeStacksCommand,
   DetectStackDriftCommand,
 } from '@aws-sdk/client-cloudformation'
+import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -41,6 +42,7 @@ const mappingsIn = ({ ofType }: StackTemplate) =>
 const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => {
   const aws = {
     cloudFormation: mockClient(CloudFormationClient),
+    dynamodb: mockClient(DynamoDBClient),
     lambda: mockClient(LambdaClient),
     secretsManager: mockClient(SecretsManagerClient),
     sns: mockClient(SNSClient),
@@ -61,6 +63,8 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
     .resolves({ ...detection, DetectionStatus: 'DETECTION_COMPLETE' })
   aws.cloudFormation.on(DescribeStackResourceDriftsCommand).resolves({ StackResourceDrifts: [] })
   aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
+  const ofTable = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
+  aws.dynamodb.on(DescribeLimitsCommand).resolves(ofTable)
   for (const { properties } of template.ofType('AWS::Lambda::Function')) {
     const { FunctionName, ReservedConcurrentExecutions: runs } = properties
     aws.lambda

@@ -4,7 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { assertReservable, reservedConcurrency } from '../../../infra/stack/functions/reserved-concurrency.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { stageWith } from '../../support/stage-options.ts'
+import { QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 
 /** Of an account whose limit nobody has raised, but which is not new. */
 const ACCOUNT_LIMIT = 1_000
@@ -71,19 +71,20 @@ describe('reserved concurrency', () => {
         const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, granted(callsPerMinute))
         return runs === reservedConcurrency(spec, prod).reservedConcurrentExecutions ? [] : [[spec.name, runs] as const]
       })
-    const more = granted(60_000)
-    const queued = synthesised(more)
+    const [, , [, hundredfold] = ['', prod]] = QUOTA_STAGES
+    const queued = synthesised(hundredfold)
       .ofType('AWS::Lambda::EventSourceMapping')
       .map(({ properties: { ScalingConfig } }) => Object(ScalingConfig)['MaximumConcurrency'])
 
-    expect(queued).toStrictEqual(expect.arrayContaining([72, 48]))
+    expect(queued).toStrictEqual(expect.arrayContaining([400, 72, 48]))
     expect(raisedBy(60_000)).toStrictEqual([
+      ['deliver-webhook', 405],
       ['check-due-payments', 48],
       ['sync-slices', 72],
     ])
     expect(raisedBy(600)).toStrictEqual([])
-    expect(() => assertReservable({ ...more, accountConcurrency: 900 }, MANIFEST)).toThrow(
-      `it takes ${totalOf('prod') + 78 + 100}`,
+    expect(() => assertReservable({ ...granted(60_000), accountConcurrency: 900 }, MANIFEST)).toThrow(
+      `it takes ${totalOf('prod') + 378 + 100}`,
     )
   })
 

@@ -1,0 +1,115 @@
+import { webhookSeconds } from '../../../functions/function-defaults.ts'
+import { isHttp, queuesOf } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { SECONDS_A_PAYMENT } from '../../../shared/provider/workers-for-quota.ts'
+import { WORK_SLOTS } from '../../../shared/table/schema.ts'
+import { reservedConcurrency, reservedRuns } from '../functions/reserved-concurrency.ts'
+import type { DeployedStage } from '../stage.ts'
+import { loadOf } from './load-of.ts'
+import { KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
+
+/** Something that AWS bounds, and how many payments a second it carries without a growing backlog. */
+export type Station = {
+  readonly name: string
+  readonly perSecond: number
+  /** What to change in infra/stack/stage.ts so that it carries more. */
+  readonly remedy: string
+}
+
+/** Units a second that DynamoDB gives a new on-demand table, and each of its indexes. It doubles what was reached before. */
+const FRESH = { reads: 12_000, writes: 4_000 } as const
+/** Write units a second of one partition key, of the table and of each index. */
+const KEY_WRITES = 1_000
+
+/** What the stage's table carries from its first minute on, and so does each of its indexes. */
+export const carriedUnits = ({ table: { maxReadUnits, maxWriteUnits, warm } }: Pick<DeployedStage, 'table'>) => ({
+  reads: Math.min(maxReadUnits, Math.max(FRESH.reads, warm?.readUnits ?? 0)),
+  writes: Math.min(maxWriteUnits, Math.max(FRESH.writes, warm?.writeUnits ?? 0)),
+})
+
+/** The table and each index. */
+export const tableStations = (stage: Pick<DeployedStage, 'table' | 'deliveries'>): readonly Station[] => {
+  const carried = carriedUnits(stage)
+  const { writes, reads, delivery } = PAYMENT_UNITS
+  const further = stage.deliveries.endpointsAPayment - 1
+  const ofDelivery: Readonly<Record<string, number>> = delivery.writes
+  const written = Object.entries<number>(writes).map(([place, units]) => ({
+    name: `the write units of ${place === 'table' ? 'the table' : place}`,
+    perSecond: carried.writes / (units + further * (ofDelivery[place] ?? 0)),
+    remedy: `raise table.maxWriteUnits, above ${FRESH.writes} table.warm too`,
+  }))
+  const read = {
+    name: 'the read units of the table',
+    perSecond: carried.reads / (reads + further * delivery.reads),
+    remedy: `raise table.maxReadUnits, above ${FRESH.reads} table.warm too`,
+  }
+  return [...written, read]
+}
+
+const deliveries = (stage: DeployedStage): Station => {
+  const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(({ trigger }) =>
+    queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),
+  )
+  return {
+    name: 'the runs of deliver-webhook',
+    perSecond: runs / webhookSeconds(stage.deliveries),
+    remedy: 'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or providerCallsPerMinute',
+  }
+}
+
+/** Keys that payments of all clients share, and the ledger of a client that creates as much as it may by default. */
+const hottestKey = ({ settings, deliveries: { endpointsAPayment } }: DeployedStage): Station => {
+  const shared = {
+    'payments in by-due': KEY_UNITS.duePayments / WORK_SLOTS.payment,
+    'deliveries in by-due': (KEY_UNITS.dueDeliveries * endpointsAPayment) / WORK_SLOTS.delivery,
+    'the sync in by-due': KEY_UNITS.dueSync / WORK_SLOTS.sync,
+  }
+  const keys = Object.entries(shared).map(([name, units]) => ({
+    name,
+    perSecond: KEY_WRITES / units,
+    remedy: 'lower providerCallsPerMinute',
+  }))
+  const ofClient = KEY_WRITES / KEY_UNITS.ledgerOfClient
+  const { clientRateLimit = Number.POSITIVE_INFINITY } = settings
+  const remedy = `lower clientRateLimit to ${Math.floor(ofClient)}; update-client gives a larger client ledger_parts and a limit of its own`
+  if (clientRateLimit > ofClient) keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
+  const hottest = keys.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
+  return { ...hottest, name: `the hottest key (${hottest.name})` }
+}
+
+/** Functions that have runs of their own, and all others, which share what the account has left. */
+const runStations = (stage: DeployedStage): readonly Station[] => {
+  const seconds: Readonly<Record<string, number>> = {
+    ...RUN_SECONDS,
+    'deliver-webhook': webhookSeconds(stage.deliveries),
+    'check-due-payments': SECONDS_A_PAYMENT.due,
+    'sync-slices': SECONDS_A_PAYMENT.listing,
+  }
+  const own: Station[] = []
+  let shared = 0
+  for (const spec of MANIFEST) {
+    const needs = seconds[spec.name] ?? 0
+    const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, stage)
+    if (runs === undefined) shared += needs
+    // The reserved runs of queues follow the load by themselves.
+    else if (isHttp(spec) && needs > 0) own.push(reservedStation(spec.name, runs, needs))
+  }
+  const left = stage.accountConcurrency - reservedRuns(stage, MANIFEST)
+  if (shared === 0) return own
+  const remedy = 'raise accountConcurrency, where the account has as many'
+  return [...own, { name: 'the runs of the account', perSecond: left / shared, remedy }]
+}
+
+const reservedStation = (name: string, runs: number, seconds: number): Station => ({
+  name: `the runs reserved for ${name}`,
+  perSecond: runs / seconds,
+  remedy: 'raise reservedConcurrency and accountConcurrency',
+})
+
+/** All that AWS bounds of what a payment uses. The provider's quota is no station: it says what the stations must carry. */
+export const stationsOf = (stage: DeployedStage): readonly Station[] => [
+  deliveries(stage),
+  ...tableStations(stage),
+  hottestKey(stage),
+  ...runStations(stage),
+]
