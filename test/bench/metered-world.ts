@@ -30,8 +30,8 @@ export type Flow = Units & {
 
 /** The same payments, ids and answers every time: ids decide in which slot a thing is, and so how many digits are stored. */
 const SEED = 1
-/** A function keeps what it read for a minute. */
-const SECRET_CACHE_MS = 60_000
+/** A function keeps what it read for five minutes. */
+const SECRET_CACHE_MS = 5 * 60_000
 export const BENCH_STAGE = 'gateway-prod'
 
 /**
