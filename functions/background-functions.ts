@@ -1,7 +1,14 @@
 import { workersForQuota } from '../shared/provider/workers-for-quota.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
-import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS, webhookRuns } from './function-defaults.ts'
+import {
+  ASKS_PROVIDER,
+  BOTH_LANES,
+  CALLS_PROVIDER_SECONDS,
+  DEFAULTS,
+  ONLY_WAITS,
+  webhookRuns,
+} from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
@@ -20,6 +27,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   },
   {
     ...DEFAULTS,
+    ...ONLY_WAITS,
     name: 'deliver-webhook',
     entry: 'functions/queue/deliver-webhook.ts',
     trigger: {
@@ -49,6 +57,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   },
   {
     ...DEFAULTS,
+    ...ONLY_WAITS,
     name: 'check-due-work',
     entry: 'functions/schedule/check-due-work.ts',
     // A tick may wait for the run before it, which is over within a minute: what is set aside was really missed.
@@ -62,6 +71,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   ...DUE_FUNCTIONS,
   {
     ...DEFAULTS,
+    ...ONLY_WAITS,
     name: 'sweep-settlements',
     entry: 'functions/schedule/sweep-settlements.ts',
     trigger: { kind: 'schedule', schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 3_600 } },
@@ -84,6 +94,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   },
   {
     ...DEFAULTS,
+    ...ONLY_WAITS,
     name: 'audit-clients',
     entry: 'functions/schedule/audit-clients.ts',
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },

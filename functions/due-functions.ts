@@ -1,5 +1,5 @@
 import { mostWorkers } from '../shared/due-work/due-slot.ts'
-import { BOTH_LANES, DEFAULTS } from './function-defaults.ts'
+import { BOTH_LANES, DEFAULTS, ONLY_WAITS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import { DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS } from './table-access.ts'
 
@@ -27,6 +27,6 @@ const due = (
 /** Look at what is due, each of one kind: their queues name slots, one a message. */
 export const DUE_FUNCTIONS: readonly FunctionSpec[] = [
   due('payment', 'payments', { table: DUE_PAYMENTS, sends: BOTH_LANES, alerts: true, secrets: ['read-provider'] }),
-  due('delivery', 'deliveries', { table: DUE_DELIVERIES, sends: BOTH_LANES }),
-  due('alert', 'alerts', { table: DUE_ALERTS, alerts: true }),
+  due('delivery', 'deliveries', { ...ONLY_WAITS, table: DUE_DELIVERIES, sends: BOTH_LANES }),
+  due('alert', 'alerts', { ...ONLY_WAITS, table: DUE_ALERTS, alerts: true }),
 ]

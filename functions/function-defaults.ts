@@ -11,6 +11,12 @@ export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | '
  */
 export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 
+/**
+ * For functions that only wait, and that no request waits for. Their share of a processor is half of the default. A start
+ * does not slow down: Lambda gives a starting environment a whole processor.
+ */
+export const ONLY_WAITS = { memoryMb: 256 } as const
+
 /** Ends a request by its own deadline of 22 s (design: create), and is over before API Gateway gives up after 29. */
 export const CALLS_PROVIDER_SECONDS = 25
 

@@ -134,14 +134,10 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   'suspense.recorded': [{ measured: [one('SuspenseItems')] }],
   'alert.failed': [{ measured: [one('AlertFailures')] }],
   'write.contended': [{ measured: [fieldOf('ConflictRetries', 'retries'), fieldOf('ConflictsLost', 'gave_up')] }],
-  'provider.called': [
-    { measured: [fieldOf('ProviderLatency', 'duration_ms'), { metric: 'ProviderErrors', value: 0 }] },
-  ],
-  'provider.call_failed': [
-    { measured: [fieldOf('ProviderLatency', 'duration_ms'), fieldOf('ProviderErrors', 'trouble')] },
-  ],
+  'provider.called': [{ measured: [fieldOf('ProviderLatency', 'call_ms'), { metric: 'ProviderErrors', value: 0 }] }],
+  'provider.call_failed': [{ measured: [fieldOf('ProviderLatency', 'call_ms'), fieldOf('ProviderErrors', 'trouble')] }],
   'provider.call_refused': [
-    { measured: [fieldOf('ProviderLatency', 'duration_ms'), fieldOf('ProviderErrors', 'trouble')] },
+    { measured: [fieldOf('ProviderLatency', 'call_ms'), fieldOf('ProviderErrors', 'trouble')] },
     { measured: [one('CallsRefused')] },
   ],
   'callback.refused': [{ measured: [one('CallbacksRefused')] }],

@@ -1,6 +1,6 @@
 /** Secrets Manager as the gateway uses it. Values never leave the caller: not into logs, errors or the table. */
 export type Secrets = {
-  /** The value, from a cache of a minute or so. Undefined when there is no such secret. Throws when it cannot be read. */
+  /** The value, from a cache of five minutes. Undefined when there is no such secret. Throws when it cannot be read. */
   get(name: string): Promise<string | undefined>
   /** Creates the secret; an existing one of this name is an error. */
   create(name: string, value: string): Promise<void>

@@ -44,7 +44,7 @@ export const loggedProvider = (
   ): Promise<Answered> => {
     const startedMs = monotonicMs()
     const answer = await answering
-    write(log, answer, { operation, result: answer.kind, duration_ms: Math.round(monotonicMs() - startedMs) })
+    write(log, answer, { operation, result: answer.kind, call_ms: Math.round(monotonicMs() - startedMs) })
     return answer
   }
   return {

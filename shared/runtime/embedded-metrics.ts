@@ -5,7 +5,10 @@ import { LOG_METRICS, type LogMetrics, METRIC_NAMESPACE, METRICS, type Measured,
 type EmfOutput = ReturnType<Metrics['serializeMetrics']>
 
 /** What a log line has to carry, besides its own fields, for CloudWatch to take metrics from it. */
-export type MetricsOf = (code: LogCode, fields: LogFields) => Readonly<Record<string, unknown>>
+export type MetricsOf = (
+  code: LogCode,
+  fields: LogFields,
+) => Readonly<Record<string, unknown>> & { readonly _aws?: EmfOutput['_aws'] }
 
 /** CloudWatch refuses an empty dimension; a QRIS payment, for one, has no channel. */
 const NO_VALUE = 'none'
@@ -19,7 +22,7 @@ const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => 
 type Value = { readonly metric: MetricName; readonly value: number }
 
 /** One line may carry several directives. The stage is on every line already, under the same name. */
-const merged = (outputs: readonly EmfOutput[]): Readonly<Record<string, unknown>> => {
+const merged = (outputs: readonly EmfOutput[]): ReturnType<MetricsOf> => {
   const [first] = outputs
   if (!first) return {}
   const all: Readonly<Record<string, unknown>> = Object.assign({}, ...outputs)

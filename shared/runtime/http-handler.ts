@@ -3,6 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { Deps } from '../deps.ts'
 import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
+import { inOneLine } from './joining-log.ts'
 import { originGuard } from './origin-guard.ts'
 
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
@@ -23,8 +24,10 @@ export type HttpReply = {
 export const httpHandler = (
   run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
 ): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =>
-  injectable((deps) =>
-    middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS })
+  injectable((deps) => {
+    const answer = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>({
+      timeoutEarlyInMillis: TIMEOUT_EARLY_MS,
+    })
       .use(httpEnvelope(deps))
       .use(originGuard(deps))
       .handler(async (event) => {
@@ -35,5 +38,6 @@ export const httpHandler = (
         )
         const text = typeof body === 'string' ? body : JSON.stringify(body)
         return { statusCode: status, ...(headers && { headers: { ...headers } }), body: text }
-      }),
-  )
+      })
+    return (event, context) => inOneLine(() => answer(event, context))
+  })

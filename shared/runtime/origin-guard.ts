@@ -22,7 +22,7 @@ const OriginSecretSchema = v.pipe(
  * a stage without one. When the secret is missing or malformed nobody is let in: the error says so, and never what is
  * in it.
  *
- * Rotation: put {"current": new, "previous": old}, wait two minutes until no function remembers the old text (see
+ * Rotation: put {"current": new, "previous": old}, wait six minutes until no function remembers the old text (see
  * `Secrets.get`), raise `originSecretRotation` in infra/stack/stage.ts and deploy the front; when CloudFront has spread it,
  * put {"current": new}.
  */

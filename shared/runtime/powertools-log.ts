@@ -1,6 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger'
-import type { Log, LogCode, LogFields } from '../log.ts'
+import type { Log } from '../log.ts'
 import { embeddedMetrics } from './embedded-metrics.ts'
+import { joiningLog } from './joining-log.ts'
 
 /** Only class and stack: the message of a foreign error may quote a body, a key or a header. */
 export const describeCause = (cause: unknown) =>
@@ -26,12 +27,7 @@ export const powertoolsLog = (
 ): Log => {
   const serviceName = `gateway-${stage}`
   const logger = newLogger(serviceName)
-  const metricsOf = embeddedMetrics(serviceName)
-  const line = (code: LogCode, fields: LogFields) => ({ ...fields, ...metricsOf(code, fields) })
-  return {
-    info: (code, fields = {}) => logger.info(code, line(code, fields)),
-    warn: (code, fields = {}) => logger.warn(code, line(code, fields)),
-    error: (code, fields = {}, cause) =>
-      logger.error(code, { ...line(code, fields), ...(cause !== undefined && describeCause(cause)) }),
-  }
+  return joiningLog(embeddedMetrics(serviceName), (level, code, line, cause) =>
+    logger[level](code, { ...line, ...(cause !== undefined && describeCause(cause)) }),
+  )
 }

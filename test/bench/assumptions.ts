@@ -14,6 +14,7 @@ export const ASSUMPTIONS = {
     'deliver-webhook': deployedStage('prod').deliveries.attemptMs,
     'api-get-payment': RUN_SECONDS['api-get-payment'] * 1_000,
     'check-due-work': 400,
+    'check-due-payments': 800,
     'sync-provider-transactions': 600,
     'sweep-settlements': 300,
     'settle-client': 600,
@@ -26,8 +27,8 @@ export const ASSUMPTIONS = {
   /** One line of the API's access log, and one of the front's. */
   accessLogBytes: 550,
   frontLogBytes: 450,
-  /** A warm environment keeps a secret for a minute; so many invocations share one reading of it. */
-  invocationsPerSecretRead: 10,
+  /** A warm environment keeps a secret for five minutes; so many invocations, ten a minute, share one reading of it. */
+  invocationsPerSecretRead: 50,
   /** Lambda keeps asking an idle queue: five pollers, each waiting 20 seconds for an answer. */
   pollsPerQueueMinute: 15,
   /** Of one webhook over NAT, both ways, with its TLS handshake. */

@@ -128,20 +128,29 @@ export const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, p
   return [line('CloudWatch metrics', metrics, { metricMonth }), line('KMS', uses, { kmsRequestMillion: busy - idle })]
 }
 
-/** Dollars for a million payments, each paid, announced to one endpoint, fetched once and settled. */
-export const paymentCosts = ({ perPayment, storedBytesPerPayment }: Measured): CostLine[] => {
-  const storageGbMonth = storedBytesPerPayment / BYTES_PER_GB
+/** A million payments, each paid, announced to one endpoint, fetched once and settled. */
+export const paidCosts = ({ perPayment, storedBytesPerPayment }: Measured): CostLine[] =>
+  paymentCosts(perPayment, storedBytesPerPayment)
+
+/** A million payments that nobody pays, each expired and announced to one endpoint. */
+export const unpaidCosts = ({ perUnpaid, storedBytesPerUnpaid }: Measured): CostLine[] =>
+  paymentCosts(perUnpaid, storedBytesPerUnpaid)
+
+export const sumOf = (lines: readonly CostLine[]): number => sum(lines, ({ usd }) => usd)
+
+const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] => {
+  const storageGbMonth = storedBytes / BYTES_PER_GB
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
-  const each = total([[1, stored], ...perPayment.map((flow) => [1, usageOf(flow)] as const)])
+  const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
   const used = total([[MILLION, each]])
   const of = (name: keyof typeof PRICES) => one(each[name] ?? 0)
   const shared = `one for ${ASSUMPTIONS.invocationsPerSecretRead} invocations, assumed`
-  const size = `${one(storedBytesPerPayment / 1_000)} KB a payment in table and indexes, and their recovery`
+  const size = `${one(storedBytes / 1_000)} KB a payment in table and indexes, and their recovery`
   return [
     line('DynamoDB writes', `${of('dynamodbWriteMillion')} units a payment`, used, 'dynamodbWrite'),
     line('DynamoDB reads', `${of('dynamodbReadMillion')} units a payment`, used, 'dynamodbRead'),
     line('Lambda', `${of('lambdaRequestMillion')} invocations a payment; durations assumed`, used, 'lambda'),
-    line('API Gateway', `${of('httpApiRequestMillion')} requests a payment, the callback among them`, used, 'httpApi'),
+    line('API Gateway', `${of('httpApiRequestMillion')} requests a payment, callbacks among them`, used, 'httpApi'),
     line('CloudFront and WAF', 'the same requests', used, 'front'),
     line('SQS', `${of('sqsFairMillion')} messages a payment, in a group`, used, 'sqs'),
     line('Secrets Manager', `${of('secretCallMillion')} readings a payment: ${shared}`, used, 'secret'),

@@ -1,4 +1,13 @@
-import { busyCosts, type CostLine, idleCosts, otherCosts, paymentCosts, type Templates } from './cost-lines.ts'
+import {
+  busyCosts,
+  type CostLine,
+  idleCosts,
+  otherCosts,
+  paidCosts,
+  sumOf,
+  type Templates,
+  unpaidCosts,
+} from './cost-lines.ts'
 import type { Measured } from './measure-flows.ts'
 import { PRICED } from './prices.ts'
 
@@ -10,7 +19,7 @@ const cost = ({ component, basis, usd }: CostLine) => [component, basis, `$${usd
 const bold = (text: string) => (text === '' ? '' : `**${text}**`)
 
 const costTable = (lines: readonly CostLine[], sum?: string) => {
-  const all = cost({ component: sum ?? '', basis: '', usd: lines.reduce((total, { usd }) => total + usd, 0) })
+  const all = cost({ component: sum ?? '', basis: '', usd: sumOf(lines) })
   return table(['What', 'Of', 'USD'], [...lines.map(cost), ...(sum === undefined ? [] : [all.map(bold)])])
 }
 
@@ -28,9 +37,11 @@ const flowTable = (flows: Measured['perPayment']) =>
 export const costReport = (templates: Templates, measured: Measured): string =>
   [
     `List prices of ${PRICED.region}, read ${PRICED.readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stack/stage.ts.`,
-    `Measured for one payment:\n\n${flowTable(measured.perPayment)}`,
+    `Measured for one payment that is paid:\n\n${flowTable(measured.perPayment)}`,
+    `For one that nobody pays:\n\n${flowTable(measured.perUnpaid)}`,
     `Idle, a month:\n\n${costTable(idleCosts(templates, measured), 'Idle, a month')}`,
     `Payments in every hour of a month, besides each payment’s own:\n\n${costTable(busyCosts(templates, measured), 'In use, a month, on top')}`,
-    `A million payments:\n\n${costTable(paymentCosts(measured), 'A million payments')}`,
+    `A million paid payments:\n\n${costTable(paidCosts(measured), 'A million paid payments')}`,
+    `A million payments that nobody pays:\n\n${costTable(unpaidCosts(measured), 'A million unpaid payments')}`,
     `Besides:\n\n${costTable(otherCosts(measured))}`,
   ].join('\n\n')

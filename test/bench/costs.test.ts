@@ -5,7 +5,7 @@ import { deployedStage } from '../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { withWritten } from '../written-part.ts'
-import { idleCosts, type Templates } from './cost-lines.ts'
+import { idleCosts, paidCosts, sumOf, type Templates, unpaidCosts } from './cost-lines.ts'
 import { costReport } from './cost-report.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
 import { keyRequests, metricMonths } from './monthly-activity.ts'
@@ -34,6 +34,13 @@ describe('the costs in docs/operations.md', () => {
 
   it('are those that `npm run bench -- --write` puts there', () => {
     expect(withWritten(document, 'bench', costReport(templates, measured))).toBe(document)
+  })
+})
+
+describe('a million payments, at the prices of us-east-1', () => {
+  it('cost at most $56 where they are paid and $44 where nobody pays', () => {
+    expect(sumOf(paidCosts(measured))).toBeLessThanOrEqual(56)
+    expect(sumOf(unpaidCosts(measured))).toBeLessThanOrEqual(44)
   })
 })
 

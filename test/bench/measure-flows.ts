@@ -4,6 +4,7 @@ import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { operate } from '../simulation/world/lambda.ts'
 import { addTenant, type Tenant } from '../simulation/world/tenants.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
+import { measureUnpaid } from './measure-unpaid.ts'
 import { storedBytes } from './meter-table.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
 import { deliverNext, walkPayment } from './walk-payment.ts'
@@ -16,6 +17,9 @@ export type Measured = {
   /** For one run while nothing is due. */
   readonly idleRuns: readonly Flow[]
   readonly storedBytesPerPayment: number
+  /** For one payment that nobody pays: created, expired, announced to one endpoint. */
+  readonly perUnpaid: readonly Flow[]
+  readonly storedBytesPerUnpaid: number
 }
 
 /** Runs that serve many payments are measured with so many, and divided. */
@@ -48,6 +52,7 @@ export const measureFlows = async (): Promise<Measured> => {
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   // A run that found nothing to settle writes nothing, and would be no measurement.
   if (settle.writes === 0) throw new Error('nothing was settled')
+  const unpaid = await measureUnpaid(MANY)
   return {
     perPayment: [
       ...steps,
@@ -58,6 +63,8 @@ export const measureFlows = async (): Promise<Measured> => {
     abandoned: await abandonOne(metered, merchant),
     idleRuns,
     storedBytesPerPayment,
+    perUnpaid: [unpaid.created, share(unpaid.expired), unpaid.delivered],
+    storedBytesPerUnpaid: Math.round(unpaid.storedBytes / MANY),
   }
 }
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
+import { isHttp } from '../../functions/function-spec.ts'
 import type { LogCode } from '../../shared/log.ts'
 import { embeddedMetrics } from '../../shared/runtime/embedded-metrics.ts'
+import { inOneLine, joiningLog } from '../../shared/runtime/joining-log.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { loadFunctions } from '../simulation/world/handlers.ts'
@@ -9,6 +11,7 @@ import { createWorld, MOST_ROWS_A_PAGE } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
 import { type Detail, meterTable, type Units } from './meter-table.ts'
+import { specOf } from './monthly-activity.ts'
 
 export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 
@@ -30,8 +33,8 @@ export type Flow = Units & {
 
 /** The same payments, ids and answers every time: ids decide in which slot a thing is, and so how many digits are stored. */
 const SEED = 1
-/** A function keeps what it read for a minute. */
-const SECRET_CACHE_MS = 60_000
+/** A function keeps what it read for five minutes. */
+const SECRET_CACHE_MS = 5 * 60_000
 export const BENCH_STAGE = 'gateway-prod'
 
 /**
@@ -75,7 +78,7 @@ export const startMeteredWorld = async () => {
     Object.assign(counted, { messages: 0, secrets: 0 })
     const firstLine = world.logLines.length
     await run()
-    const lines = world.logLines.slice(firstLine).map(writtenLine)
+    const lines = await writtenLines(functionName, world.logLines.slice(firstLine))
     const used = units.take()
     return {
       name,
@@ -105,19 +108,29 @@ const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
 
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
 
-const metricsOf = embeddedMetrics(BENCH_STAGE)
-
-const SimLine = v.looseObject({ level: v.string(), code: v.custom<LogCode>((code) => typeof code === 'string') })
+const SimLine = v.looseObject({
+  level: v.picklist(['info', 'warn', 'error']),
+  code: v.custom<LogCode>((code) => typeof code === 'string'),
+})
 const Fields = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
 
-/** A line as the deployed functions write it, with the metrics that ride on it. */
-const writtenLine = (simulated: string) => {
-  const { level, code: message, ...rest } = v.parse(SimLine, JSON.parse(simulated))
-  const fields = v.parse(Fields, rest)
-  const line = { level, message, timestamp: '2026-11-20T04:00:00.000Z', ...fields, ...metricsOf(message, fields) }
-  const text = JSON.stringify({ service: BENCH_STAGE, ...line })
-  return {
+/** The lines as the deployed function writes them, with the metrics that ride on them. */
+const writtenLines = async (functionName: FunctionName, simulated: readonly string[]) => {
+  const written: string[] = []
+  const log = joiningLog(embeddedMetrics(BENCH_STAGE), (level, message, line) => {
+    written.push(
+      JSON.stringify({ service: BENCH_STAGE, level, message, timestamp: '2026-11-20T04:00:00.000Z', ...line }),
+    )
+  })
+  const write = async () => {
+    for (const line of simulated) {
+      const { level, code, ...fields } = v.parse(SimLine, JSON.parse(line))
+      log[level](code, v.parse(Fields, fields))
+    }
+  }
+  await (isHttp(specOf(functionName)) ? inOneLine(write) : write())
+  return written.map((text) => ({
     bytes: Buffer.byteLength(text) + 1,
     metrics: emittedBy(text).map(({ name, dimensions }) => [name, ...Object.values(dimensions)].join(' ')),
-  }
+  }))
 }

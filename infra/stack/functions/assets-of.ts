@@ -30,19 +30,29 @@ const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
   return Object.entries(uses).flatMap(([means, used]) => (used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']]))
 }
 
-const firstOf = (partitions: readonly Partition[] | undefined) => partitions?.slice(0, 1).map(pkPrefix) ?? []
+/** The first of several reads that the role allows, by the name under which shared/runtime/warm-table.ts asks for it. */
+const firstAllowed = (reads: readonly (readonly [name: string, value: string | undefined])[]) =>
+  reads
+    .flatMap(([name, value]) => (value === undefined ? [] : [[`process.env.${name}`, JSON.stringify(value)]]))
+    .slice(0, 1)
 
-/** The read that warms a function up (shared/runtime/warm-table.ts): one its role allows, of an item that is not there. */
-const warmingRead = ({ BatchGetItem, GetItem }: TableAccess) => {
-  const [batch] = firstOf(BatchGetItem)
-  const [get] = firstOf(GetItem)
-  if (batch !== undefined) return [['process.env.WARM_BATCH_GET', JSON.stringify(batch)]]
-  return get === undefined ? [] : [['process.env.WARM_GET', JSON.stringify(get)]]
-}
+const firstOf = (partitions: readonly Partition[] | undefined) => partitions?.slice(0, 1).map(pkPrefix)[0]
+
+/** The reads that warm a function up: one by key, and one query where it queries. They find nothing. */
+const warmingReads = ({ BatchGetItem, GetItem, Query, indexes }: TableAccess) => [
+  ...firstAllowed([
+    ['WARM_BATCH_GET', firstOf(BatchGetItem)],
+    ['WARM_GET', firstOf(GetItem)],
+  ]),
+  ...firstAllowed([
+    ['WARM_QUERY', firstOf(Query)],
+    ['WARM_INDEX', indexes?.[0]],
+  ]),
+]
 
 /** Everything that the bundler puts into the code of a function. */
 const literalsOf = (spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> =>
-  Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
+  Object.fromEntries([...withheldFrom(spec, stage), ...warmingReads(spec.table)])
 
 /**
  * How handlers become bundles. The SDK is bundled, so that the versions of the lock file run; ES modules first, because

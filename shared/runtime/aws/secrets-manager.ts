@@ -7,13 +7,14 @@ import {
 } from '@aws-sdk/client-secrets-manager'
 import type { Secrets } from '../../secrets.ts'
 
-const CACHE_MS = 60_000
+/** A change acts after this time at the latest (docs/operations.md, section 4). */
+const CACHE_MS = 5 * 60_000
 const CACHE_LIMIT = 1_000
 
 type Cached = { readonly value: string; readonly until: number }
 
 /**
- * Secrets Manager behind a cache of one minute. Absence is never cached: a secret created just now is seen at once. New
+ * Secrets Manager behind a cache of five minutes. Absence is never cached: a secret created just now is seen at once. New
  * ones are encrypted with the given key, or with AWS's own.
  */
 export const secretsManager = (

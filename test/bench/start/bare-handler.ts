@@ -1,12 +1,14 @@
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
 
-/** Each client as it is made and used where nothing else is there: its commands are loaded with it. */
+/** Each client as it is made where nothing else is there: its commands are loaded with it. The table's makes one read. */
 const MEANS = {
   dynamodb: `
     import { BatchGetItemCommand, DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
     import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
-    made.push(new DynamoDBClient({}), BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand, marshall, unmarshall)`,
+    const client = new DynamoDBClient({})
+    await client.send(new GetItemCommand({ TableName: 'gateway', Key: { pk: { S: 'NOTHING' }, sk: { S: 'NOTHING' } }, ConsistentRead: true }))
+    made.push(client, BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand, marshall, unmarshall)`,
   secrets: `
     import { CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
     made.push(new SecretsManagerClient({}), CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand)`,

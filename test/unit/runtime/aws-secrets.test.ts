@@ -11,7 +11,7 @@ import { secretsManager } from '../../../shared/runtime/aws/secrets-manager.ts'
 const client = mockClient(SecretsManagerClient)
 const KEY = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
 
-const opened = (kmsKeyArn?: string) => secretsManager(new SecretsManagerClient({}), () => 0, kmsKeyArn)
+const opened = (kmsKeyArn?: string, nowMs = () => 0) => secretsManager(new SecretsManagerClient({}), nowMs, kmsKeyArn)
 const created = () => client.commandCalls(CreateSecretCommand).map(({ args: [{ input }] }) => input)
 
 beforeEach(() => void client.reset())
@@ -26,7 +26,18 @@ describe('secrets in Secrets Manager', () => {
     expect(created()).toEqual([{ Name: 'gateway/prod/endpoint/e', SecretString: 'value', KmsKeyId: key }])
   })
 
-  it('are read once a minute, and looked for again while they are not there', async () => {
+  it('are read again five minutes after they were read, and not before', async () => {
+    client.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
+    let nowMs = 0
+    const secrets = opened(undefined, () => nowMs)
+
+    const seen = []
+    for (nowMs of [0, 299_999, 300_000]) seen.push(await secrets.get('s'))
+
+    expect(seen).toStrictEqual(['old', 'old', 'new'])
+  })
+
+  it('are looked for again while they are not there', async () => {
     const missing = new ResourceNotFoundException({ message: 'no', $metadata: {} })
     client.on(GetSecretValueCommand).rejectsOnce(missing).resolves({ SecretString: 'value' })
     const secrets = opened()

@@ -1,0 +1,65 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Log, LogCode, LogFields } from '../log.ts'
+import type { MetricsOf } from './embedded-metrics.ts'
+
+type Line = ReturnType<MetricsOf>
+
+/** Writes one line, with what its fields say and what CloudWatch measures. */
+export type WriteLine = (level: keyof Log, code: LogCode, line: Line, cause?: unknown) => void
+
+/** The lines of a request that wait for its last one; undefined after that one. */
+type Request = { waiting: readonly { readonly code: LogCode; readonly line: Line }[] | undefined }
+
+const requests = new AsyncLocalStorage<Request>()
+
+/** Runs one request: its ordinary lines and its last one are written as one line. */
+export const inOneLine = <Result>(run: () => Promise<Result>): Promise<Result> => requests.run({ waiting: [] }, run)
+
+const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
+
+/**
+ * A log that writes one line for a request with an ordinary outcome: `outcomes` names the codes of the lines in it.
+ * A line that says otherwise of the same field stays a line of its own. So do warnings and errors, and they do not wait.
+ * A process that dies during a request loses the lines that wait.
+ */
+export const joiningLog = (metricsOf: MetricsOf, write: WriteLine): Log => {
+  const end = (request: Request, last: Line): Line => {
+    const { waiting = [] } = request
+    request.waiting = undefined
+    let joined = last
+    const outcomes: LogCode[] = []
+    for (const { code, line } of waiting) {
+      if (outcomes.includes(code) || contradicts(joined, line)) write('info', code, line)
+      else {
+        joined = join(joined, line)
+        outcomes.push(code)
+      }
+    }
+    return outcomes.length === 0 ? joined : { ...joined, outcomes: outcomes.join(' ') }
+  }
+
+  const say = (level: keyof Log, code: LogCode, fields: LogFields, cause?: unknown) => {
+    const line = { ...fields, ...metricsOf(code, fields) }
+    const request = requests.getStore()
+    if (request?.waiting === undefined) write(level, code, line, cause)
+    else if (isLast(code)) write(level, code, end(request, line), cause)
+    else if (level === 'info') request.waiting = [...request.waiting, { code, line }]
+    else write(level, code, line, cause)
+  }
+
+  return {
+    info: (code, fields = {}) => say('info', code, fields),
+    warn: (code, fields = {}) => say('warn', code, fields),
+    error: (code, fields = {}, cause) => say('error', code, fields, cause),
+  }
+}
+
+const contradicts = (joined: Line, line: Line): boolean =>
+  Object.entries(line).some(([name, value]) => name !== '_aws' && name in joined && joined[name] !== value)
+
+const join = (one: Line, other: Line): Line => {
+  const [first, ...others] = [one._aws, other._aws].flatMap((measured) => measured ?? [])
+  if (first === undefined) return { ...one, ...other }
+  const directives = [first, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
+  return { ...one, ...other, _aws: { ...first, CloudWatchMetrics: directives } }
+}
