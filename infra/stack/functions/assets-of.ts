@@ -38,21 +38,18 @@ const firstAllowed = (reads: readonly (readonly [name: string, value: string | u
 
 const firstOf = (partitions: readonly Partition[] | undefined) => partitions?.slice(0, 1).map(pkPrefix)[0]
 
-/** The reads that warm a function up: one by key, and one query where it queries. They find nothing. */
-const warmingReads = ({ BatchGetItem, GetItem, Query, indexes }: TableAccess) => [
-  ...firstAllowed([
-    ['WARM_BATCH_GET', firstOf(BatchGetItem)],
-    ['WARM_GET', firstOf(GetItem)],
-  ]),
-  ...firstAllowed([
+/** The read that warms a function up: a query where it queries, else one by key. It finds nothing. */
+const warmingRead = ({ BatchGetItem, GetItem, Query, indexes }: TableAccess) =>
+  firstAllowed([
     ['WARM_QUERY', firstOf(Query)],
     ['WARM_INDEX', indexes?.[0]],
-  ]),
-]
+    ['WARM_BATCH_GET', firstOf(BatchGetItem)],
+    ['WARM_GET', firstOf(GetItem)],
+  ])
 
 /** Everything that the bundler puts into the code of a function. */
 const literalsOf = (spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> =>
-  Object.fromEntries([...withheldFrom(spec, stage), ...warmingReads(spec.table)])
+  Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
 
 /**
  * How handlers become bundles. The SDK is bundled, so that the versions of the lock file run; ES modules first, because

@@ -28,24 +28,18 @@ const warmed = async (environment: Readonly<Record<string, string>>) => {
   return asked
 }
 
-describe('the warm reads', () => {
+describe('the warm read', () => {
   it.each([
     [{}, []],
     [{ WARM_BATCH_GET: 'PAYMENT#' }, [['getMany', [NOTHING]]]],
     [{ WARM_GET: 'PAYMENT#' }, [['get', NOTHING]]],
-    [
-      { WARM_GET: 'PAYMENT#', WARM_QUERY: 'PAYMENT#' },
-      [
-        ['get', NOTHING],
-        ['query', { partition: ['PAYMENT#'], limit: 1 }],
-      ],
-    ],
+    [{ WARM_QUERY: 'PAYMENT#' }, [['query', { partition: ['PAYMENT#'], limit: 1 }]]],
     [{ WARM_INDEX: 'by-due' }, [['query', { index: 'by-due', partition: ['NOTHING', -1], limit: 1 }]]],
-  ])('are those that the bundler put in: %j', async (environment, reads) => {
+  ])('is the one that the bundler put in: %j', async (environment, reads) => {
     expect(await warmed(environment)).toStrictEqual(reads)
   })
 
-  it('never stop a start: a table that refuses or hangs is left to the first request', async () => {
+  it('never stops a start: a table that refuses or hangs is left to the first request', async () => {
     vi.stubEnv('WARM_GET', 'PAYMENT#')
     const refusing = { ...watchedTable([]), get: () => Promise.reject(new Error('refused')) }
     const hanging = { ...watchedTable([]), get: () => new Promise<undefined>(() => {}) }
