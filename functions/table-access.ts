@@ -151,7 +151,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
 /** A client's books, and those of the house. What was found is written where no money is. */
 export const AUDITING: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   GetItem: ['JOURNAL'],
-  BatchGetItem: ['JOURNAL', 'SUSPENSE'],
+  BatchGetItem: ['DELIVERY', 'ENDPOINTS', 'JOURNAL', 'SUSPENSE'],
   Query: ['HOUSE'],
   PutItem: ['VERDICT'],
   indexes: ['by-open', 'by-status'],

@@ -20,6 +20,7 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
     eventKey(event.paymentId, event.name),
     {
       body: event.body,
+      ...(event.endpointIds.length > 0 && { endpointIds: event.endpointIds }),
       owner,
       entity: EVENT_ENTITY,
       listedAt: event.firedAt,

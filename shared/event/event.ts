@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ClientIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
+import { ClientIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { clientOfOwner, EVENT_SK_PREFIX } from '../table/keys.ts'
 import { TimestampSchema } from '../time.ts'
 
@@ -54,6 +54,8 @@ export const EventFields = v.object({
   paymentId: PaymentIdSchema,
   firedAt: TimestampSchema,
   body: v.string(),
+  /** To which of its client's endpoints the event's own transaction wrote a delivery. */
+  endpointIds: v.optional(v.array(EndpointIdSchema), []),
 })
 
 /** One logical fact, written by the transition that made it true. Holds the exact bytes every delivery will carry. */

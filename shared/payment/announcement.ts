@@ -57,7 +57,8 @@ const announce = async (
       lane: laneOf(endpoint),
     }))
   const body = envelopeBody(type, eventId, firedAt, data)
-  const event = putEvent({ eventId, name, paymentId, firedAt, body }, ownerOf(clientId, part))
+  const endpointIds = deliveries.map(({ delivery }) => delivery.endpointId)
+  const event = putEvent({ eventId, name, paymentId, firedAt, body, endpointIds }, ownerOf(clientId, part))
   const puts = deliveries.map(({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const)
   const freshUntil = addMs(firedAt, FRESH_MS)
   return { steps: { event, ...Object.fromEntries(puts) }, deliveries, freshUntil }

@@ -7,6 +7,7 @@ import { entriesOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, eventKey, type Key, paymentKey } from '../../table/keys.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
+import { auditDeliveries } from './audit-deliveries.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney } from './audit-money.ts'
@@ -78,7 +79,7 @@ export type JudgedPayment = {
   readonly item: Item | undefined
   /** Undefined where it cannot be read as one. */
   readonly payment: Payment | undefined
-  /** Everything wrong with it, with its event and with its entries. */
+  /** Everything wrong with it, with its events and their deliveries, and with its entries. */
   readonly differences: readonly Difference[]
 }
 
@@ -91,6 +92,8 @@ export const judgePayments = async (
   const read = found.map((one) => ({ ...one, payment: parsedPayment(one) }))
   const payments = read.flatMap(({ payment }) => (payment ? [payment] : []))
   const [events, entries] = await Promise.all([eventsOf(deps, payments), entryDifferences(deps, payments)])
+  const eventItems = [...events.values()].flat().flatMap(({ item }) => (item ? [item] : []))
+  const deliveries = await auditDeliveries(deps, clientId, eventItems)
   const now = deps.now()
   return read.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key)),
@@ -103,6 +106,7 @@ export const judgePayments = async (
             ...auditMoney(payment),
             ...(events.get(payment.paymentId) ?? []).flatMap((event) => auditEvent(payment, event, now)),
             ...(entries.get(payment.paymentId) ?? []),
+            ...(deliveries.get(payment.paymentId) ?? []),
           ]
         : differs('payment', idOf(key), 'readable', 'unreadable'),
   }))

@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import type { StoreDeps } from '../../deps.ts'
+import { type Event, EventSchema } from '../../event/event.ts'
+import { RETENTION } from '../../event/retention.ts'
+import { type ClientId, type DeliveryId, deliveryIdFor, type EndpointId, type PaymentId } from '../../ids.ts'
+import { type Item, toItem } from '../../table/attributes.ts'
+import { deliveryKey, endpointKey, goneEndpointKey } from '../../table/keys.ts'
+import { addMs, type Timestamp } from '../../time.ts'
+import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
+import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
+import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
+
+type Told = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }
+
+/** Whom the transactions of these events told. An event that cannot be read is told of by itself. */
+const toldBy = (items: readonly Item[]): readonly Told[] =>
+  items.flatMap((item) => {
+    const { success, output: event } = v.safeParse(EventSchema, item)
+    if (!success) return []
+    return event.endpointIds.map((endpointId) => {
+      const deliveryId = deliveryIdFor(event.eventId, endpointId)
+      return { event, endpointId, deliveryId }
+    })
+  })
+
+/** Where each endpoint is, a deleted one too. */
+const urlsOf = async (
+  deps: StoreDeps,
+  clientId: ClientId,
+  endpointIds: readonly EndpointId[],
+): Promise<ReadonlyMap<EndpointId, string>> => {
+  const [live, gone] = await Promise.all([
+    deps.table.getMany(endpointIds.map((id) => endpointKey(clientId, id))),
+    deps.table.getMany(endpointIds.map((id) => goneEndpointKey(clientId, id))),
+  ])
+  return new Map(
+    endpointIds.flatMap((id, at) => {
+      const url = (live[at] ?? gone[at])?.['url']
+      return typeof url === 'string' ? [[id, url] as const] : []
+    }),
+  )
+}
+
+/** A delivery is deleted some time after it is done, which may be soon after its event. */
+const mayBeGone = ({ firedAt }: Event, now: Timestamp): boolean => addMs(firedAt, RETENTION.deliveryMs) <= now
+
+const auditFixed = ({ event, endpointId, deliveryId: id }: Told, item: Item): readonly Difference[] => {
+  const fixed = toItem({
+    deliveryId: id,
+    eventId: event.eventId,
+    eventName: event.name,
+    paymentId: event.paymentId,
+    clientId: event.clientId,
+    endpointId,
+    firedAt: event.firedAt,
+    createdAt: event.firedAt,
+    listedAt: event.firedAt,
+    owner: endpointId,
+    entity: DELIVERY_ENTITY,
+    id,
+  })
+  const stored = toItem(item)
+  return Object.entries(fixed).flatMap(([name, value]) =>
+    differs(`delivery.${name}`, id, shown(value), shown(stored[name])),
+  )
+}
+
+/** What moves while it is delivered is judged for sense. */
+const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Difference[] => {
+  const { status, attempts, roundStart, nextAttemptAt } = delivery
+  const isScheduled = status === 'scheduled'
+  return [
+    ...breaks('delivery.round_start', id, roundStart < 0 || roundStart > attempts, 'at most its attempts', roundStart),
+    ...breaks(
+      'delivery.next_attempt_at',
+      id,
+      isScheduled !== (nextAttemptAt !== undefined),
+      'of one scheduled',
+      status,
+    ),
+    ...breaks('delivery.attempts', id, status === 'succeeded' && attempts < 1, 'at least one', attempts),
+  ]
+}
+
+/**
+ * Deliveries that were written with these events, by payment, each held against its event and its endpoint. Strongly
+ * consistent. A delivery that a redelivery made later is not among them.
+ */
+export const auditDeliveries = async (
+  deps: StoreDeps,
+  clientId: ClientId,
+  events: readonly Item[],
+): Promise<ReadonlyMap<PaymentId, readonly Difference[]>> => {
+  const told = toldBy(events)
+  const endpointIds = [...new Set(told.map(({ endpointId }) => endpointId))]
+  const [items, urls] = await Promise.all([
+    deps.table.getMany(told.map(({ deliveryId }) => deliveryKey(deliveryId))),
+    urlsOf(deps, clientId, endpointIds),
+  ])
+  const now = deps.now()
+  const judged = told.map((one, at) => {
+    const { event, endpointId, deliveryId: id } = one
+    const item = items[at]
+    if (item === undefined) return mayBeGone(event, now) ? [] : differs('delivery', id, `of ${event.name}`, undefined)
+    const { success, output } = v.safeParse(DeliverySchema, item)
+    if (!success) return differs('delivery', id, 'readable', 'unreadable')
+    const url = urls.get(endpointId)
+    return [...auditFixed(one, item), ...auditState(output), ...differs('delivery.url', id, url, output.url)]
+  })
+  const found = new Map<PaymentId, readonly Difference[]>()
+  for (const [at, { event }] of told.entries()) {
+    found.set(event.paymentId, [...(found.get(event.paymentId) ?? []), ...(judged[at] ?? [])])
+  }
+  return found
+}
