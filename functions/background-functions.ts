@@ -12,7 +12,7 @@ import {
 import type { FunctionSpec } from './function-spec.ts'
 import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
-/** What nobody waits for: started by the provider's callbacks, queues and schedules. */
+/** Functions that no merchant and no operator calls. The provider's callbacks, queues and schedules start them. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   {
     ...DEFAULTS,

@@ -50,7 +50,7 @@ export const paymentIdForKey = (clientId: ClientId, idempotencyKey: string): Pay
 export const eventIdFor = (paymentId: PaymentId, name: string): EventId =>
   v.parse(EventIdSchema, derivedUuid('event', paymentId, name))
 
-/** The one delivery of an event to an endpoint, whoever makes it. */
+/** An event has one delivery to an endpoint: its id is derived from both. */
 export const deliveryIdFor = (eventId: EventId, endpointId: EndpointId): DeliveryId =>
   v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
 

@@ -29,7 +29,7 @@ export const SLICES = 30
 export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
 
 const INDEX_LAG_MS = SECOND_MS
-/** An index whose writes are throttled is this far behind: a count of one status would be told as a difference. */
+/** An index can be this late when its writes are throttled. Before that, a count by status is no difference. */
 const STATUS_LAG_MS = 100 * SECOND_MS
 
 type Judge = (books: ClientBooks) => Promise<readonly Difference[]>

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 
-/** What an operator can have done. What a queue starts takes messages, which nobody writes by hand. */
+/** A function that an operator can start. Functions of queues take messages, which no operator writes by hand. */
 export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as const).flatMap((kind) =>
   MANIFEST.filter(({ trigger }) => trigger.kind === kind),
 )

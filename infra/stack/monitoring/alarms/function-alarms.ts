@@ -29,7 +29,7 @@ const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec =
   id: 'concurrency-near-limit',
   severity: 'page',
   summary: 'Functions without a reservation run almost as often at once as the account lets them.',
-  impact: 'whoever needs one of them, once the limit is met: those who read, and schedules.',
+  impact: 'reads of merchants and schedules, once the limit is reached.',
   measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
   when: { above: Math.floor(0.8 * (accountConcurrency - reservedRuns)), minutes: 1, periods: 3, outOf: 5 },
   because:
