@@ -8,6 +8,13 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import * as v from 'valibot'
 import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
@@ -19,6 +26,8 @@ export type FloorMeans = {
   readonly call: HttpCaller['call']
   readonly providerUrl: string
   readonly webhookUrl: string
+  readonly sqs: SQSClient
+  readonly queueUrl: string
   /** Whose payments these are; the program has one client. */
   readonly clientId: string
 }
@@ -57,7 +66,7 @@ const ask = async (means: FloorMeans, method: string, path: string, body?: objec
   return JSON.parse(text)
 }
 
-/** Claim, so that nobody else asks the provider for this payment; the provider; then payment, count and what leads to it. */
+/** Claim, so that no other caller asks the provider for this payment; the provider; what leads to it; payment and count. */
 const create = async (means: FloorMeans, body: unknown) => {
   const { table, tableName: TableName, clientId: client_id } = means
   const asked = v.parse(Request, body)
@@ -91,6 +100,11 @@ const create = async (means: FloorMeans, body: unknown) => {
     slot: 0,
     due_at: now,
   }
+  const pointers = [
+    { pk: `DESTINATION#${payment_destination}#${id}`, sk: now, payment_id: id },
+    { pk: `REFERENCE#${asked.external_reference}`, sk: `${now}#${id}`, payment_id: id },
+  ]
+  await Promise.all(pointers.map((pointer) => table.send(new PutItemCommand({ TableName, Item: raw(pointer) }))))
   await table.send(
     new TransactWriteItemsCommand({
       TransactItems: [
@@ -104,13 +118,6 @@ const create = async (means: FloorMeans, body: unknown) => {
           },
         },
         count(means, id, 'count_pending', 1),
-        { Put: { TableName, Item: raw({ pk: `DESTINATION#${payment_destination}#${id}`, sk: now, payment_id: id }) } },
-        {
-          Put: {
-            TableName,
-            Item: raw({ pk: `REFERENCE#${asked.external_reference}`, sk: `${now}#${id}`, payment_id: id }),
-          },
-        },
       ],
     }),
   )
@@ -161,30 +168,40 @@ const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
   return { data: (Responses?.[TableName] ?? []).map((item) => unmarshall(item)), total }
 }
 
-/** The provider is asked; then payment, credit and event; then delivery, webhook, and what became of it. */
+/** The provider is asked; who is told; payment, credit, event and delivery; and the message of the delivery. */
 const applyCallback = async (means: FloorMeans, body: unknown) => {
+  const { table, tableName: TableName, clientId, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)
   const id = data.reference_id.slice(0, 36)
   const payment = await get(means, id)
   const { captures } = v.parse(Capture, await ask(means, 'GET', `/v3/payments/${data.payment_id}`))
+  await table.send(
+    new QueryCommand({
+      TableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: raw({ ':pk': endpointKey(clientId).pk }),
+      ConsistentRead: true,
+    }),
+  )
   const [now, event_id] = [new Date().toISOString(), randomUUID()]
-  const paid = {
-    ...payment,
-    status: 'succeeded',
-    paid_at: now,
-    net_minor: Number(captures[0]?.capture_amount) - FEE_MINOR,
-  }
+  const net_minor = Number(captures[0]?.capture_amount) - FEE_MINOR
+  const paid = { ...payment, status: 'succeeded', paid_at: now, net_minor }
   const sent = JSON.stringify({ event: 'payment.succeeded', event_id, timestamp: now, data: paid })
   await credit(means, { id, paid, event: { event_id, body: sent, listed_at: now } })
-  void announce(means, id, sent, now)
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: id }))
   return { outcome: 'applied' }
 }
 
 type Credit = { readonly id: string; readonly paid: object; readonly event: object }
 
+const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
+const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
+const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+
 const credit = async (means: FloorMeans, { id, paid, event }: Credit): Promise<void> => {
   const { table, tableName: TableName, clientId: owner } = means
-  const due = { entity: 'event', owner, id, work: 'floor', slot: 1, due_at: new Date().toISOString() }
+  const listed_at = new Date().toISOString()
+  const delivery = { entity: 'delivery', owner, id, listed_at, work: 'floor', slot: 2, due_at: listed_at }
   await table.send(
     new TransactWriteItemsCommand({
       TransactItems: [
@@ -198,42 +215,52 @@ const credit = async (means: FloorMeans, { id, paid, event }: Credit): Promise<v
           },
         },
         count(means, id, 'credited_minor', 1),
-        { Put: { TableName, Item: raw({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded', ...event, ...due }) } },
+        { Put: { TableName, Item: raw({ ...eventKey(id), ...event, entity: 'event', owner, id }) } },
+        { Put: { TableName, Item: raw({ ...deliveryKey(id), ...delivery }) } },
       ],
     }),
   )
 }
 
-const announce = async (means: FloorMeans, id: string, body: string, now: string): Promise<void> => {
-  const { table, tableName: TableName, clientId, call, webhookUrl } = means
+/** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
+const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Message): Promise<void> => {
+  const { table, tableName: TableName, clientId, call, webhookUrl, sqs, queueUrl: QueueUrl } = means
+  const Keys = [raw(deliveryKey(id)), raw(endpointKey(clientId))]
+  await table.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys, ConsistentRead: true } } }))
+  const { Item = {} } = await table.send(new GetItemCommand({ TableName, Key: raw(eventKey(id)) }))
+  const body = String(unmarshall(Item)['body'])
   await table.send(
-    new QueryCommand({
+    new UpdateItemCommand({
       TableName,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: raw({ ':pk': `ENDPOINTS#${clientId}` }),
-      ConsistentRead: true,
+      Key: raw(deliveryKey(id)),
+      UpdateExpression: 'SET claim_token = :token',
+      ConditionExpression: 'attribute_not_exists(claim_token)',
+      ExpressionAttributeValues: raw({ ':token': randomUUID() }),
     }),
   )
-  const key = { pk: `DELIVERY#${randomUUID()}`, sk: 'DELIVERY' }
-  const delivery = { id, owner: clientId, entity: 'delivery', listed_at: now, work: 'floor', slot: 2, due_at: now }
-  await table.send(
-    new PutItemCommand({
-      TableName,
-      Item: raw({ ...key, ...delivery }),
-      ConditionExpression: 'attribute_not_exists(pk)',
-    }),
-  )
-  const done = { TableName, UpdateExpression: 'REMOVE due_at' }
-  await table.send(new UpdateItemCommand({ ...done, Key: raw({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }) }))
   const signature = createHmac('sha256', SECRET).update(body).digest('hex')
   await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
-  await table.send(new UpdateItemCommand({ ...done, Key: raw(key) }))
+  await table.send(
+    new UpdateItemCommand({ TableName, Key: raw(deliveryKey(id)), UpdateExpression: 'REMOVE claim_token, due_at' }),
+  )
+  await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
 }
 
-/** The unavoidable calls of each request, one after the other as they depend on each other. */
+/** Works off the queue until it is gone. */
+const work = async (means: FloorMeans): Promise<void> => {
+  const { sqs, queueUrl: QueueUrl } = means
+  for (;;) {
+    const asked = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 })
+    const { Messages = [] } = await sqs.send(asked)
+    for (const message of Messages) void deliver(means, message)
+  }
+}
+
+/** The unavoidable calls of each request and of each message, one after the other as they depend on each other. */
 export const floorCalls = (means: FloorMeans) => ({
   create: (body: unknown) => create(means, body),
   get: (id: string) => get(means, id),
   list: () => list(means),
   applyCallback: (body: unknown) => applyCallback(means, body),
+  work: () => work(means),
 })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
@@ -10,8 +11,8 @@ import { floorCalls } from './floor-calls.ts'
 
 /**
  * A program that does what nobody who keeps payments in this table can leave out, and nothing else: it believes every
- * caller, checks nothing, logs nothing and has neither stream nor queue. Like the local gateway it has the provider's
- * simulator in its own process.
+ * caller, checks nothing and logs nothing. Like the local gateway it has the provider's simulator and the queues'
+ * emulator in its own process.
  * Arguments: the table's endpoint, its name, and where webhooks go.
  */
 const [endpoint = '', tableName = '', webhookUrl = ''] = process.argv.slice(2)
@@ -32,14 +33,18 @@ const client = new DynamoDBClient({
   },
 })
 const { call } = httpCaller()
+const emulator = await startQueueEmulator()
 const calls = floorCalls({
   table: client,
   tableName,
   call,
   providerUrl: simulator.url,
   webhookUrl,
+  sqs: emulator.sqs,
+  queueUrl: await emulator.queue('floor'),
   clientId: randomUUID(),
 })
+void calls.work()
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let text = ''
