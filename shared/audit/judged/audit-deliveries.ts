@@ -41,8 +41,8 @@ const urlsOf = async (
   )
 }
 
-/** A delivery is deleted some time after it is done, which may be soon after its event. */
-const mayBeGone = ({ firedAt }: Event, now: Timestamp): boolean => addMs(firedAt, RETENTION.deliveryMs) <= now
+/** By then a delivery may be deleted, and one that a redelivery made in its place has other times. */
+const mayBeAnother = ({ firedAt }: Event, now: Timestamp): boolean => addMs(firedAt, RETENTION.deliveryMs) <= now
 
 const auditFixed = ({ event, endpointId, deliveryId: id }: Told, item: Item): readonly Difference[] => {
   const fixed = toItem({
@@ -101,7 +101,8 @@ export const auditDeliveries = async (
   const judged = told.map((one, at) => {
     const { event, endpointId, deliveryId: id } = one
     const item = items[at]
-    if (item === undefined) return mayBeGone(event, now) ? [] : differs('delivery', id, `of ${event.name}`, undefined)
+    if (mayBeAnother(event, now)) return []
+    if (item === undefined) return differs('delivery', id, `of ${event.name}`, undefined)
     const { success, output } = v.safeParse(DeliverySchema, item)
     if (!success) return differs('delivery', id, 'readable', 'unreadable')
     const url = urls.get(endpointId)

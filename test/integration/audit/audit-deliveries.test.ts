@@ -11,6 +11,7 @@ import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
 import { put, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
@@ -88,6 +89,24 @@ describe('the audit', () => {
     ])
     deps.clock.set(addMs(deps.now(), 91 * DAY_MS))
     expect((await audited()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
+  })
+
+  it('takes one that a redelivery made after the first was gone for what it is', async () => {
+    const { deps, clientId, endpoint, deliveryId, audited } = await deliveredPayment()
+    const since = addMs(deps.now(), -DAY_MS)
+    deps.clock.set(addMs(deps.now(), 95 * DAY_MS))
+    await deps.table.write(remove(deliveryKey(deliveryId), exists))
+    const bulk = {
+      clientId,
+      endpointId: endpoint.endpointId,
+      since,
+      operator: 'ayu',
+      status: undefined,
+      cursor: undefined,
+    }
+    expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 1 })
+
+    expect((await audited()).filter(({ what }) => what.startsWith('delivery'))).toStrictEqual([])
   })
 
   it('knows the address of an endpoint that was deleted', async () => {
