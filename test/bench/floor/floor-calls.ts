@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
   BatchGetItemCommand,
   type DynamoDBClient,
@@ -6,15 +6,8 @@ import {
   PutItemCommand,
   QueryCommand,
   TransactWriteItemsCommand,
-  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import {
-  DeleteMessageCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs'
+import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import * as v from 'valibot'
 import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
@@ -35,7 +28,6 @@ export type FloorMeans = {
 const PAGE = 25
 const SHARDS = 16
 const FEE_MINOR = 4_000
-const SECRET = randomUUID()
 
 const Request = v.looseObject({ amount: v.number(), channel_code: v.string(), external_reference: v.string() })
 const Upstream = v.object({
@@ -51,7 +43,7 @@ const PROVIDER_HEADERS = {
   'content-type': 'application/json',
 }
 
-const raw = (values: object) => marshall(values, { removeUndefinedValues: true })
+export const raw = (values: object) => marshall(values, { removeUndefinedValues: true })
 const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
 const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
 
@@ -194,9 +186,9 @@ const applyCallback = async (means: FloorMeans, body: unknown) => {
 
 type Credit = { readonly id: string; readonly paid: object; readonly event: object }
 
-const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
-const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
-const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+export const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
+export const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
+export const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
 
 const credit = async (means: FloorMeans, { id, paid, event }: Credit): Promise<void> => {
   const { table, tableName: TableName, clientId: owner } = means
@@ -222,45 +214,10 @@ const credit = async (means: FloorMeans, { id, paid, event }: Credit): Promise<v
   )
 }
 
-/** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
-const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Message): Promise<void> => {
-  const { table, tableName: TableName, clientId, call, webhookUrl, sqs, queueUrl: QueueUrl } = means
-  const Keys = [raw(deliveryKey(id)), raw(endpointKey(clientId))]
-  await table.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys, ConsistentRead: true } } }))
-  const { Item = {} } = await table.send(new GetItemCommand({ TableName, Key: raw(eventKey(id)) }))
-  const body = String(unmarshall(Item)['body'])
-  await table.send(
-    new UpdateItemCommand({
-      TableName,
-      Key: raw(deliveryKey(id)),
-      UpdateExpression: 'SET claim_token = :token',
-      ConditionExpression: 'attribute_not_exists(claim_token)',
-      ExpressionAttributeValues: raw({ ':token': randomUUID() }),
-    }),
-  )
-  const signature = createHmac('sha256', SECRET).update(body).digest('hex')
-  await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
-  await table.send(
-    new UpdateItemCommand({ TableName, Key: raw(deliveryKey(id)), UpdateExpression: 'REMOVE claim_token, due_at' }),
-  )
-  await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
-}
-
-/** Works off the queue until it is gone. */
-const work = async (means: FloorMeans): Promise<void> => {
-  const { sqs, queueUrl: QueueUrl } = means
-  for (;;) {
-    const asked = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 })
-    const { Messages = [] } = await sqs.send(asked)
-    for (const message of Messages) void deliver(means, message)
-  }
-}
-
-/** The unavoidable calls of each request and of each message, one after the other as they depend on each other. */
+/** The unavoidable calls of each request, one after the other as they depend on each other. */
 export const floorCalls = (means: FloorMeans) => ({
   create: (body: unknown) => create(means, body),
   get: (id: string) => get(means, id),
   list: () => list(means),
   applyCallback: (body: unknown) => applyCallback(means, body),
-  work: () => work(means),
 })

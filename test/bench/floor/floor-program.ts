@@ -7,7 +7,8 @@ import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { httpCaller } from '../local/http-caller.ts'
-import { floorCalls } from './floor-calls.ts'
+import { type FloorMeans, floorCalls } from './floor-calls.ts'
+import { floorWorker } from './floor-worker.ts'
 
 /**
  * A program that does what nobody who keeps payments in this table can leave out, and nothing else: it believes every
@@ -34,7 +35,7 @@ const client = new DynamoDBClient({
 })
 const { call } = httpCaller()
 const emulator = await startQueueEmulator()
-const calls = floorCalls({
+const means: FloorMeans = {
   table: client,
   tableName,
   call,
@@ -43,8 +44,9 @@ const calls = floorCalls({
   sqs: emulator.sqs,
   queueUrl: await emulator.queue('floor'),
   clientId: randomUUID(),
-})
-void calls.work()
+}
+const calls = floorCalls(means)
+void floorWorker(means)
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let text = ''
