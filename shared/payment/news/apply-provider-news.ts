@@ -88,11 +88,23 @@ const applyDecision = async (
   }
 }
 
-/** Applies the provider's own word to whatever payment its reference names. Safe to repeat and to race. */
-export const applyNews = async (deps: NewsDeps, news: ProviderNews, source: NewsSource): Promise<ApplyOutcome> => {
+/**
+ * Applies the provider's own word to the payment that its reference names. Safe to repeat and to race. `readBefore`: that
+ * payment as it was before the question. It saves a read where it is pending and money came, since every write that
+ * follows refuses unless the payment is still pending. A status needs what was noted before the answer, and is read.
+ */
+export const applyNews = async (
+  deps: NewsDeps,
+  news: ProviderNews,
+  source: NewsSource,
+  readBefore?: StoredPayment,
+): Promise<ApplyOutcome> => {
   const paymentId = paymentIdOf(news.reference)
+  const isUsable = readBefore?.status === 'pending' && readBefore.paymentId === paymentId && news.capture !== undefined
+  let known = isUsable ? readBefore : undefined
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const stored = paymentId && (await findStoredPayment(deps, paymentId))
+    const stored = known ?? (paymentId && (await findStoredPayment(deps, paymentId)))
+    known = undefined
     const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), news, stored, source)
     if (step !== 'again') return step
   }
@@ -101,13 +113,14 @@ export const applyNews = async (deps: NewsDeps, news: ProviderNews, source: News
 
 /**
  * The one door for provider news (design section 4): callback, due work, operator and sync all come through here.
- * Asks the provider and applies what it says; whoever named the payment is never believed.
+ * Asks the provider and applies what it says; the caller that named the payment is never believed.
  */
 export const applyProviderNews = async (
   deps: NewsDeps,
   subject: NewsSubject,
   source: NewsSource,
+  readBefore?: StoredPayment,
 ): Promise<ApplyOutcome> => {
   const answer = await askForNews(deps, subject)
-  return answer.kind === 'news' ? applyNews(deps, answer.news, source) : answer
+  return answer.kind === 'news' ? applyNews(deps, answer.news, source, readBefore) : answer
 }

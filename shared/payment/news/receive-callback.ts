@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { GatewayError, invalid } from '../../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import type { PaymentId } from '../../ids.ts'
 import { isCallbackToken } from '../../provider/callback-secret.ts'
 import { notePause, pausedUntil } from '../../provider/pause-store.ts'
@@ -16,11 +16,8 @@ type CallbackDeps = Pick<
   'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage' | 'queues'
 >
 
-/**
- * `ask_again`: the provider should send this callback once more. `put_off`: it takes no questions now, and nothing was
- * written; its own repeat, or the sync, brings the news.
- */
-export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again' | 'put_off'
+/** `ask_again`: the provider should send this callback once more. */
+export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
 /** What a callback has the provider asked: about the payment it names, else about its request. */
 const questionOf = ({ providerPaymentId }: CallbackSubject): ProviderOperation =>
@@ -47,24 +44,23 @@ const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   await deps.queues.send('sync', { body: { woken: true }, delaySeconds: WAKE_DELAY_SECONDS, group: 'sync' })
 }
 
+/** The provider takes no questions now, and nothing was written: its own repeat, or the sync, brings the news. */
 const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
   await wakeSync(deps)
-  return 'put_off'
+  return 'ask_again'
 }
 
 const MAX_BODY_BYTES = 262_144
 
-/** A request's own status, with no payment named, about a payment that is terminal: it can change nothing any more. */
-const isNoNews = async (
-  deps: CallbackDeps,
-  { providerPaymentId }: CallbackSubject,
-  paymentId: PaymentId | undefined,
-) => {
-  if (providerPaymentId !== undefined || paymentId === undefined) return false
-  const stored = await findStoredPayment(deps, paymentId)
-  return stored !== undefined && stored.status !== 'creating' && stored.status !== 'pending'
+/** A capture that is credited already, or a request's own status about a terminal payment: neither can change anything. */
+const isNoNews = ({ providerPaymentId }: CallbackSubject, stored: StoredPayment | undefined): boolean => {
+  if (stored === undefined || isOpen(stored)) return false
+  return providerPaymentId === undefined || providerPaymentId === creditedCapture(stored)
 }
+
+const creditedCapture = (stored: StoredPayment): string | undefined =>
+  stored.status === 'creating' ? undefined : stored.creditedProviderPaymentId
 
 /**
  * Has the payment looked at at once, and answers it where that is refused: for one that is terminal, and for one that is
@@ -100,9 +96,10 @@ const isOpen = (payment: StoredPayment | undefined): boolean =>
 
 const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> => {
   const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
-  if (await isNoNews(deps, callback, paymentId)) return 'ignored'
+  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  if (isNoNews(callback, stored)) return 'ignored'
   if (await pausedUntil(deps, [questionOf(callback)])) return putOff(deps, paymentId)
-  const outcome = await applyProviderNews(deps, callback, 'callback')
+  const outcome = await applyProviderNews(deps, callback, 'callback', stored)
   if (isRateLimited(outcome)) {
     await notePause(deps, QUESTIONS)
     return putOff(deps, paymentId)
@@ -122,8 +119,8 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
  * Receives a callback of the provider (design section 4). Its token is a shared secret without a signature over the
  * body, so it only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
  * behind its own callback, the payment becomes due at once, since the provider's own first retry comes after 15 minutes.
- * While the provider takes no questions nothing is asked and nothing written, however many callbacks come. Of money that
- * goes back the sync reads what is booked: it is woken.
+ * While the provider takes no questions nothing is asked and nothing written, however many callbacks come. A repeat of what
+ * is credited asks nothing. Of money that goes back the sync reads what is booked: it is woken.
  */
 export const receiveCallback = async (
   deps: CallbackDeps,
@@ -133,8 +130,8 @@ export const receiveCallback = async (
     deps.log.warn('callback.refused')
     throw new GatewayError('auth', 'invalid callback token')
   }
-  if (input.rawBody.length > MAX_BODY_BYTES) throw invalid('the body is too large')
-  const callback = input.parse(input.rawBody.toString('utf8'))
+  // No callback of the provider is that long: as one that cannot be read.
+  const callback = input.rawBody.length > MAX_BODY_BYTES ? undefined : input.parse(input.rawBody.toString('utf8'))
   if (callback === 'money_back') {
     await wakeSync(deps)
     return 'applied'

@@ -7,10 +7,11 @@ import { handler } from '../../../functions/callback/receive-provider-callback.t
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { findStoredPayment, noteCancelRequested } from '../../../shared/payment/payment-store.ts'
 import type { ProviderRequest } from '../../../shared/provider/provider.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
@@ -214,6 +215,70 @@ describe('a callback whose money the provider does not confirm at all', () => {
     expect(await say(captureBody(payment, 'py-unheard-of'))).toBe('applied')
 
     expect(await stored()).toEqual({ ...payment, dueAt: deps.now() })
+  })
+})
+
+describe('a callback about a capture that is credited', () => {
+  it('asks the provider nothing and writes nothing, however often it comes', async () => {
+    const { deps, payment, providerPaymentId, show, say, stored } = await aHidden('missing')
+    show()
+    expect(await say(captureBody(payment, providerPaymentId))).toBe('applied')
+    const [asked, before] = [deps.provider.calls.length, await stored()]
+
+    for (let time = 0; time < 20; time++) expect(await say(captureBody(payment, providerPaymentId))).toBe('ignored')
+
+    expect(deps.provider.calls).toHaveLength(asked)
+    expect(await stored()).toStrictEqual(before)
+  })
+
+  it('asks about another capture of the same payment, and holds its money', async () => {
+    const { deps, payment, providerPaymentId, show, say } = await aHidden('missing')
+    show()
+    await say(captureBody(payment, providerPaymentId))
+    const second = deps.provider.pay(payment.paymentRequestId)
+
+    expect(await say(captureBody(payment, second))).toBe('applied')
+
+    expect(await findSuspense(deps, second)).toMatchObject({ cause: 'second_capture' })
+  })
+})
+
+describe('a payment that changes while the provider is asked', () => {
+  it('is read again: money for one that was cancelled meanwhile is held', async () => {
+    const { deps, client, payment, providerPaymentId, show, say, stored } = await aHidden('missing')
+    show()
+    const value = deps.provider.payments.get(providerPaymentId)
+    deps.provider.script('getPayment', async () => {
+      deps.provider.heal('getPayment')
+      await closePayment(deps, payment, 'cancelled', 'cancel')
+      return value ? { kind: 'found', value } : { kind: 'not_found' }
+    })
+
+    expect(await say(captureBody(payment, providerPaymentId))).toBe('applied')
+
+    expect(await stored()).toMatchObject({ status: 'cancelled' })
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
+  })
+
+  it('is closed by what was noted before the answer: a cancel that was asked for meanwhile is no failure', async () => {
+    const { deps, payment, say, stored } = await aHidden('missing')
+    deps.provider.script('getRequest', async () => {
+      deps.provider.heal('getRequest')
+      await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+      return {
+        kind: 'found',
+        value: {
+          ...deps.provider.requestOf(payment.paymentRequestId),
+          status: 'cancelled',
+          latestPaymentId: undefined,
+        },
+      }
+    })
+
+    expect(await say(expiryBody(payment))).toBe('applied')
+
+    expect(await stored()).toMatchObject({ status: 'cancelled' })
   })
 })
 

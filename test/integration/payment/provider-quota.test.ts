@@ -116,14 +116,14 @@ describe('a callback while the provider takes no questions', () => {
     return { deps, say, stored: () => findStoredPayment(deps, payment.paymentId) }
   }
 
-  it('is answered 503, writes of its payment nothing, and makes the next one not even ask', async () => {
+  it('is answered 500, writes of its payment nothing, and makes the next one not even ask', async () => {
     const { deps, say, stored } = await aCallback()
     const before = await stored()
     deps.provider.script('getPayment', async () => LIMITED)
 
     const statuses = [(await say()).status, (await say()).status]
 
-    expect(statuses).toStrictEqual([503, 503])
+    expect(statuses).toStrictEqual([500, 500])
     expect(deps.provider.countOf('getPayment')).toBe(1)
     expect(await stored()).toStrictEqual(before)
     expect(deps.sent.map(({ queue, message: { body } }) => ({ queue, body }))).toStrictEqual([
