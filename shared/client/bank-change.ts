@@ -21,15 +21,17 @@ export const enteredBank = (
 }
 
 const shown = (bank: BankAccount | undefined): string =>
-  bank === undefined ? 'none' : `${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`
+  bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`)
+/** What a person typed, so that none of it passes for a sentence of ours. */
+const quoted = (typed: string): string => JSON.stringify(typed)
 const SHOWN_DIGITS = 4
 
 /**
- * Tells the operators that money is to go elsewhere, before it is: a crash behind it leaves an alert too many, never a
- * change that nobody heard of. An alert that cannot be published keeps the change from happening.
+ * Tells the operators that money is to go elsewhere, before it is: a crash after it leaves an alert too many, never a
+ * change that was not told. An alert that cannot be published keeps the change from happening.
  */
 export const tellBankChange = async (
-  deps: Pick<Deps, 'alerts' | 'log'>,
+  deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   { clientId, operator }: { readonly clientId: Client['clientId']; readonly operator: string },
   from: BankAccount | undefined,
   to: BankAccount,
@@ -38,8 +40,9 @@ export const tellBankChange = async (
     kind: 'client.bank_changed',
     subject: clientId,
     message:
-      `${operator} replaces the bank details of client ${clientId}: ${shown(from)} becomes ${shown(to)}. ` +
-      'Ask the merchant, by a way you knew before, whether it wants that. list-audit shows whether it was done.',
+      `Client ${clientId} gets other bank details by request ${deps.invocation?.requestId ?? 'unknown'}. ` +
+      'Ask the merchant, by a way you knew before, whether it wants that. list-audit shows whether it was done. ' +
+      `Typed by the operator: from ${shown(from)} to ${shown(to)}, as operator ${quoted(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps, Invocation } from '../deps.ts'
 import { type Envelope, invalid, toErrorReply } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
-import { textField } from '../text-field.ts'
+import { hiddenCharactersIn, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
@@ -15,7 +15,7 @@ export const OPERATOR = v.pipe(
   v.maxLength(100, 'at most 100 characters'),
 )
 
-/** What an operator writes beside a change. */
+/** What an operator writes beside a change: the one text that may have several lines. */
 export const NOTES = textField(1_000)
 
 /** What the operators' command line shows of an action, and reads its fields with. */
@@ -34,6 +34,14 @@ const objectFrom = (event: unknown): object => {
   const payload = event === undefined ? {} : event
   if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
   throw invalid('the payload must be a JSON object', { body: ['must be an object'] }, 'Send the fields as {"name": …}.')
+}
+
+/** What an operator types is shown to others: in alerts, in terminals, in audit records. Only notes may have several lines. */
+const withoutHiddenCharacters = (payload: object): void => {
+  const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
+  const fieldErrors = hiddenCharactersIn(fields)
+  const [first] = Object.entries(fieldErrors)
+  if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
 }
 
 /** Tools that always say who asks may say so to actions that only read, too. */
@@ -62,10 +70,10 @@ export const adminHandler = <const Schema extends v.GenericSchema>(
         audit = { ...record, request_id: requestId }
       }
       try {
-        const body = await run(parseInput(input, withoutIdleOperator(input, objectFrom(event)), HINT), {
-          ...deps,
-          invocation: { requestId, recorded },
-        })
+        const payload = withoutIdleOperator(input, objectFrom(event))
+        const parsed = parseInput(input, payload, HINT)
+        withoutHiddenCharacters(payload)
+        const body = await run(parsed, { ...deps, invocation: { requestId, recorded } })
         deps.log.info('operator.action', { ...fields, status: 200 })
         return { status: 200, body: audit ? { ...body, audit } : body }
       } catch (error) {

@@ -179,6 +179,21 @@ describe('update-client (design section 7)', () => {
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
+  it.each([
+    ['operator', { operator: 'budi\nAll is well.', name: 'Toko' }],
+    ['name', { name: 'Toko\u0007' }],
+    ['bank.bank_name', { bank: { ...BANK, bank_name: 'BCA\u2028paid' } }],
+    ['return_url', { return_url: 'https://merchant.example/\u202emoc' }],
+  ])('refuses control characters and line breaks in %s, and changes nothing', async (field, fields) => {
+    const { change, shown } = await aMerchant()
+    const before = await shown()
+
+    const answer = await change(fields)
+
+    expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: [expect.any(String)] } } })
+    expect(await shown()).toStrictEqual(before)
+  })
+
   const OTHER = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
   const told = (deps: TestDeps) => deps.published.map(({ kind, subject, message }) => [kind, subject, message])
 
@@ -192,7 +207,11 @@ describe('update-client (design section 7)', () => {
 
     expect(status).toBe(200)
     expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
-    const message: unknown = expect.stringMatching(new RegExp(`^budi .*…${BANK.bank_account_no.slice(-4)} .*BNI …7766`))
+    const message: unknown = expect.stringMatching(
+      new RegExp(
+        `^Client ${client.clientId} gets .*…${BANK.bank_account_no.slice(-4)}" to "BNI …7766", as operator "budi"`,
+      ),
+    )
     expect(told(deps)).toStrictEqual([['client.bank_changed', client.clientId, message]])
     expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
     expect(JSON.stringify([deps.published, deps.lines])).not.toContain(BANK.bank_account_no)
