@@ -30,6 +30,7 @@ const action = (duty: Duty, file: string, table: TableAccess, access: Access = {
 })
 
 type Action = (file: string, table: TableAccess, access?: Access) => FunctionSpec
+const look: Action = (...entry) => action('look', ...entry)
 const support: Action = (...entry) => action('support', ...entry)
 const finance: Action = (...entry) => action('finance', ...entry)
 const admin: Action = (...entry) => action('admin', ...entry)
@@ -42,11 +43,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(changed('CLIENT'), { GetItem: ['LEDGER'], Query: ['LEDGER'], UpdateItem: ['LEDGER'] }),
     { alerts: true },
   ),
-  support('get-client', { GetItem: ['CLIENT'] }),
-  support('list-clients', listed('CLIENT', 'by-owner')),
+  look('get-client', { GetItem: ['CLIENT'] }),
+  look('list-clients', listed('CLIENT', 'by-owner')),
   admin('issue-api-key', allAccess(RECORDED, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] })),
   admin('revoke-api-key', allAccess(changed('APIKEY'), { BatchGetItem: ['RATE'] })),
-  support('list-api-keys', allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listed('APIKEY', 'by-owner'))),
+  look('list-api-keys', allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listed('APIKEY', 'by-owner'))),
   admin(
     'register-endpoint',
     allAccess(RECORDED, { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] }),
@@ -58,25 +59,25 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
     { secrets: ['delete-endpoints'] },
   ),
-  support('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
+  look('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
   support('send-test-event', allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['DELIVERY'] }), {
     sends: BOTH_LANES,
   }),
-  support('get-payment', TIMELINE),
-  support('find-payments', {
+  look('get-payment', TIMELINE),
+  look('find-payments', {
     GetItem: ['CLIENT', 'LEDGER'],
     BatchGetItem: ['PAYMENT'],
     Query: ['DESTINATION', 'REFERENCE'],
   }),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), { ...ASKS_PROVIDER, sends: BOTH_LANES }),
-  support('list-deliveries', DELIVERY_LISTS),
+  look('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES, alerts: true }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
     ...ASKS_PROVIDER,
     sends: ['settlements'],
     timeoutSeconds: 300,
   }),
-  finance('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
+  look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
   // It reads the settlement's entries once more.
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance('accept-difference', allAccess(RECORDED, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] })),
@@ -85,11 +86,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'recredit-settlement',
     allAccess(changed('SETTLEMENT'), { GetItem: ['LEDGER'], PutItem: ['JOURNAL'], UpdateItem: ['LEDGER'] }),
   ),
-  finance('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
+  look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
-  finance('get-books', BOOKS, { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 }),
-  finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
-  finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
+  look('get-books', BOOKS, { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 }),
+  look('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
+  look('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
   finance('resolve-suspense', allAccess(changed('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] })),
 ]

@@ -34,15 +34,16 @@ export type Trigger =
 
 /** What people do, each with a policy of its own, of which one may hold several. Every action of theirs is of one. */
 export const DUTIES = {
-  support: 'looks at merchants, payments and deliveries, asks the provider again, sends webhooks again',
-  finance: 'money out, suspense, audit',
+  look: 'looks at everything and changes nothing',
+  support: 'asks the provider again, sends webhooks again',
+  finance: 'money out, suspense, adjustments, audit',
   admin: 'changes merchants, their API keys and their endpoints',
 } as const
 export type Duty = keyof typeof DUTIES
 
 /** Whoever deploys also starts what a schedule starts, and no action of an operator. */
 export type Role = Duty | 'deploy'
-export const ROLES: readonly Role[] = ['support', 'finance', 'admin', 'deploy']
+export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'admin', 'deploy']
 
 export const mayInvoke = (role: Role, { trigger }: FunctionSpec): boolean =>
   trigger.kind === 'operator' ? trigger.duty === role : trigger.kind === 'schedule' && role === 'deploy'

@@ -89,7 +89,7 @@ const headingOf = ({ trigger }: FunctionSpec): string =>
 const ENVIRONMENT = `
 Environment:
   GATEWAY_OPERATOR         who asks, where an action wants an --operator and none is given
-  GATEWAY_DUTY             as which duty you act on the gateway of this machine: support, finance, admin or deploy
+  GATEWAY_DUTY             as which duty you act on the local gateway: look, support, finance, admin or deploy
   PORT                     of the local gateway, 3000 by default
   AWS_REGION, AWS_PROFILE  where a stage on AWS is, and as whom you ask
 

@@ -1,5 +1,6 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { IAMClient } from '@aws-sdk/client-iam'
 import { LambdaClient } from '@aws-sdk/client-lambda'
 import { Route53Client } from '@aws-sdk/client-route-53'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
@@ -26,6 +27,7 @@ export const awsClients = (region: string) => {
     globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: GLOBAL_REGION }),
     dynamodb: new DynamoDBClient(config),
     globalSecretsManager: new SecretsManagerClient({ ...LIMITS, region: GLOBAL_REGION }),
+    iam: new IAMClient(config),
     lambda: new LambdaClient(config),
     route53: new Route53Client(config),
     secretsManager: new SecretsManagerClient(config),

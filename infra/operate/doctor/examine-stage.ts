@@ -16,6 +16,7 @@ import { checkAccountQuotas } from './check-account-quotas.ts'
 import { checkAlerts } from './check-alerts.ts'
 import { checkCallback } from './check-callback.ts'
 import { checkConcurrency } from './check-concurrency.ts'
+import { checkDuties } from './check-duties.ts'
 import { checkEventSources } from './check-event-sources.ts'
 import { checkProviderKey } from './check-provider-key.ts'
 import { checkSecret } from './check-secret.ts'
@@ -38,6 +39,7 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     checkProvider(examination, outputOf(stack, 'ApiUrl')),
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
     checkAccountQuotas(aws, stage),
+    checkDuties(aws.iam, stack),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
     checkWatch(examination),

@@ -1,5 +1,6 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand } from '@aws-sdk/client-dynamodb'
+import { ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -37,6 +38,7 @@ describe('the doctor', () => {
       'functions',
       'account concurrency',
       'account table units',
+      'duties admin and finance',
       'event source gateway-prod-webhooks',
       'event source gateway-prod-webhooks-slow',
       'event source gateway-prod-due-payments',
@@ -65,6 +67,24 @@ describe('the doctor', () => {
     expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
     expect(findings.find(({ what }) => what === 'topic gateway-dev-alerts')?.detail).toContain('needs none')
     expect(findings.filter(({ what }) => /front|origin/.test(what))).toStrictEqual([])
+  })
+
+  it('names each user, group and role that holds admin and finance together, and says what it cannot see', async () => {
+    const held = (duty: string) => ({ PolicyArn: `arn:aws:iam::000000000000:policy/gateway-prod-${duty}` })
+    prod.aws.iam
+      .on(ListEntitiesForPolicyCommand, held('admin'))
+      .resolves({ PolicyUsers: [{ UserName: 'budi' }], PolicyRoles: [{ RoleName: 'payments' }] })
+      .on(ListEntitiesForPolicyCommand, held('finance'))
+      .resolves({ IsTruncated: true, Marker: 'm', PolicyGroups: [{ GroupName: 'payments' }] })
+      .on(ListEntitiesForPolicyCommand, { ...held('finance'), Marker: 'm' })
+      .resolves({ PolicyUsers: [{ UserName: 'budi' }, { UserName: 'siti' }] })
+
+    const found = (await prod.examine()).find(({ what }) => what === 'duties admin and finance')
+
+    expect(found).toMatchObject({
+      state: 'wrong',
+      detail: expect.stringMatching(/^held together by user budi; not seen/),
+    })
   })
 
   it('prints neither key nor token, whatever it finds', async () => {

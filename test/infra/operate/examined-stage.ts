@@ -6,6 +6,7 @@ import {
   DetectStackDriftCommand,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { IAMClient, ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
@@ -43,6 +44,7 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
   const aws = {
     cloudFormation: mockClient(CloudFormationClient),
     dynamodb: mockClient(DynamoDBClient),
+    iam: mockClient(IAMClient),
     lambda: mockClient(LambdaClient),
     secretsManager: mockClient(SecretsManagerClient),
     sns: mockClient(SNSClient),
@@ -51,7 +53,14 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
     for (const mock of Object.values(aws)) mock.restore()
   })
   const topic = (name: string) => `arn:aws:sns:ap-southeast-3:000000000000:gateway-${stage}-${name}`
-  const outputs = { ApiUrl, AlertsTopicArn: topic('alerts'), PagesTopicArn: topic('pages') }
+  const policy = (duty: string) => `arn:aws:iam::000000000000:policy/gateway-${stage}-${duty}`
+  const outputs = {
+    ApiUrl,
+    AlertsTopicArn: topic('alerts'),
+    PagesTopicArn: topic('pages'),
+    AdminPolicyArn: policy('admin'),
+    FinancePolicyArn: policy('finance'),
+  }
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
   const described = { StackName: 'any', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' as const, Outputs }
   aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [described] })
@@ -85,6 +94,7 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
       .on(GetSecretValueCommand, { SecretId: `gateway/${stage}/${name}` })
       .resolves({ SecretString: JSON.stringify(fields) })
   }
+  aws.iam.on(ListEntitiesForPolicyCommand).resolves({})
   aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })
   return aws
 }

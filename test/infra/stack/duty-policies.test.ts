@@ -22,7 +22,7 @@ const invokedBy = (role: Role): readonly string[] =>
 describe('policies for people', () => {
   it('are one for each duty and one for deploying', () => {
     expect(policies.map(({ name }) => name)).toStrictEqual(
-      ['support', 'finance', 'admin', 'deploy'].map((role) => `gateway-prod-${role}`),
+      ['look', 'support', 'finance', 'admin', 'deploy'].map((role) => `gateway-prod-${role}`),
     )
   })
 
@@ -37,15 +37,18 @@ describe('policies for people', () => {
     }
   })
 
-  it.each(['support', 'finance', 'admin'] as const)('let %s invoke its functions, and do nothing else', (duty) => {
-    const own = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' && trigger.duty === duty)
-    const statements = policies.find(({ name }) => name === `gateway-prod-${duty}`)?.statements
+  it.each(['look', 'support', 'finance', 'admin'] as const)(
+    'let %s invoke its functions, and do nothing else',
+    (duty) => {
+      const own = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' && trigger.duty === duty)
+      const statements = policies.find(({ name }) => name === `gateway-prod-${duty}`)?.statements
 
-    expect(own.length).toBeGreaterThan(5)
-    expect(statements).toStrictEqual([
-      { ...INVOKE, Resource: own.map((spec) => arnOf(functionName('prod', spec))).toSorted() },
-    ])
-  })
+      expect(own.length).toBeGreaterThan(2)
+      expect(statements).toStrictEqual([
+        { ...INVOKE, Resource: own.map((spec) => arnOf(functionName('prod', spec))).toSorted() },
+      ])
+    },
+  )
 
   it('let whoever deploys invoke what schedules start, and no action of an operator', () => {
     const scheduled = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
@@ -54,7 +57,7 @@ describe('policies for people', () => {
   })
 
   it('reach no function of another, name each whole, and each action is in one', () => {
-    const all = (['support', 'finance', 'admin', 'deploy'] as const).flatMap(invokedBy)
+    const all = (['look', 'support', 'finance', 'admin', 'deploy'] as const).flatMap(invokedBy)
     const started = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' || trigger.kind === 'schedule')
 
     expect(new Set(all).size).toBe(all.length)
@@ -68,6 +71,19 @@ describe('policies for people', () => {
       expect(text.length).toBeLessThan(5_800)
     }
   })
+})
+
+it('an action that only looks may change nothing', () => {
+  const looks = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' && trigger.duty === 'look')
+  const changes = looks.flatMap(({ name, table }) =>
+    Object.keys(table)
+      .filter((call) => /Put|Update|Delete/.test(call))
+      .map((call) => [name, call]),
+  )
+
+  expect(looks.length).toBeGreaterThan(10)
+  expect(changes).toStrictEqual([])
+  expect(looks.filter(({ sends }) => sends !== undefined)).toStrictEqual([])
 })
 
 it('nothing may update or delete an audit record', () => {

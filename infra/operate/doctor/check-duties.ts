@@ -1,0 +1,36 @@
+import type { Stack } from '@aws-sdk/client-cloudformation'
+import { type IAMClient, paginateListEntitiesForPolicy } from '@aws-sdk/client-iam'
+import { outputOf } from '../check/described-stack.ts'
+import { type Finding, ok, wrong } from '../check/finding.ts'
+import { runCheck } from '../check/run-check.ts'
+
+/** What the account does not show here. */
+const UNSEEN = 'not seen: who holds one of them by a group or an assumed role, and copies of the policies'
+
+/**
+ * Nobody holds `admin` and `finance` together (design section 11): who may change bank details may not pay out. Names each
+ * user, group and role to which both policies are attached.
+ */
+export const checkDuties = (iam: IAMClient, stack: Stack): Promise<readonly Finding[]> => {
+  const what = 'duties admin and finance'
+  const [admin, finance] = [outputOf(stack, 'AdminPolicyArn'), outputOf(stack, 'FinancePolicyArn')]
+  return runCheck(what, async () => {
+    if (!admin || !finance) return wrong(what, 'their policies are no outputs of the stack', 'npm run deploy')
+    const [admins, financiers] = await Promise.all([holdersOf(iam, admin), holdersOf(iam, finance)])
+    const both = [...admins.intersection(financiers)]
+    return both.length === 0
+      ? ok(what, `held together by no user, group or role; ${UNSEEN}`)
+      : wrong(what, `held together by ${both.join(', ')}; ${UNSEEN}`, 'detach one of the two policies')
+  })
+}
+
+/** The users, groups and roles to which a policy is attached. */
+const holdersOf = async (client: IAMClient, PolicyArn: string): Promise<Set<string>> => {
+  const holders = new Set<string>()
+  for await (const page of paginateListEntitiesForPolicy({ client, stopOnSameToken: true }, { PolicyArn })) {
+    for (const { UserName: name } of page.PolicyUsers ?? []) holders.add(`user ${name}`)
+    for (const { GroupName: name } of page.PolicyGroups ?? []) holders.add(`group ${name}`)
+    for (const { RoleName: name } of page.PolicyRoles ?? []) holders.add(`role ${name}`)
+  }
+  return holders
+}
