@@ -15,6 +15,8 @@ type Asked = {
   readonly weight?: number
   /** It asks for a change, which a key that may only read must not. */
   readonly changes?: boolean
+  /** Is told whose request it is, before that is refused for what it asks. */
+  readonly heard?: (caller: { readonly client_id: ClientId; readonly key_id: KeyId }) => void
 }
 
 /** A revocation, a disabled client and a changed limit act within this time. */
@@ -37,7 +39,7 @@ const caches = new WeakMap<Deps['table'], Map<KeyId, Cached>>()
 export const authenticate = async (
   deps: AuthDeps,
   authorizationHeader: string | undefined,
-  { weight = 1, changes = false }: Asked = {},
+  { weight = 1, changes = false, heard }: Asked = {},
 ): Promise<Client> => {
   const key = bearerKey(authorizationHeader)
   const clientId = key === undefined ? undefined : claimedClient(deps.stage.name, key)
@@ -45,6 +47,7 @@ export const authenticate = async (
   const keyId = keyIdOf(key)
   const proven = await prove(deps, keyId, clientId)
   if (!proven || isPast(proven.expiresAt, deps.now())) throw invalidCredentials()
+  heard?.({ client_id: clientId, key_id: keyId })
   noteKeyUse(deps, clientId, keyId)
   if (changes && proven.permissions === 'read_only') throw mayOnlyRead()
   await enforceRateLimit(deps, proven.client, weight)

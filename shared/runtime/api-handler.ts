@@ -6,6 +6,7 @@ import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
 import { pageWeight } from '../page.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
+import { noteCaller } from './joining-log.ts'
 
 export type ApiRequest<Query> = {
   readonly client: Client
@@ -70,6 +71,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
       const client = await authenticate(deps, headers['authorization'], {
         weight: (spec.weight ?? weightOf)(queryStringParameters ?? {}),
         changes: !isGet,
+        heard: noteCaller,
       })
       return run(
         {

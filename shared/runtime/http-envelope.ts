@@ -2,6 +2,7 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
 import { toErrorReply } from '../errors.ts'
+import { notedCaller } from './joining-log.ts'
 
 type HttpMiddleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
 
@@ -11,10 +12,17 @@ export const TIMEOUT_EARLY_MS = 500
 /** For two years, and for the API's own name alone: what else its owner serves in the zone is not ours to bind. */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
 
+/** CloudFront's id of the request; without a front anybody may send one, so only its form gets into a log. */
+const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => {
+  const id = /^[\w=-]{1,128}$/.exec(headers['x-amz-cf-id'] ?? '')?.[0]
+  return id === undefined ? {} : { front_request_id: id }
+}
+
 /**
  * Outermost part of everything that answers HTTP: the error envelope (spec section 7), the headers of every answer, the
  * request id in the `X-Request-Id` header and in one log line per request. The line has the route's template, never a
- * path or a query.
+ * path or a query; the front's request id, under which the front's log has the address; and, of a client's request, client
+ * and key.
  */
 export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>): HttpMiddleware => {
   const started = new WeakMap<object, number>()
@@ -30,6 +38,8 @@ export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>):
 
   const line = (event: APIGatewayProxyEventV2, status: number) => ({
     request_id: event.requestContext.requestId,
+    ...frontIdOf(event),
+    ...notedCaller(),
     route: event.routeKey,
     status,
     duration_ms: Math.round(deps.monotonicMs() - (started.get(event) ?? deps.monotonicMs())),

@@ -7,13 +7,27 @@ type Line = ReturnType<MetricsOf>
 /** Writes one line, with what its fields say and what CloudWatch measures. */
 export type WriteLine = (level: keyof Log, code: LogCode, line: Line, cause?: unknown) => void
 
-/** The lines of a request that wait for its last one; undefined after that one. */
-type Request = { waiting: readonly { readonly code: LogCode; readonly line: Line }[] | undefined }
+type Request = {
+  /** The lines of a request that wait for its last one; undefined after that one. */
+  waiting: readonly { readonly code: LogCode; readonly line: Line }[] | undefined
+  /** Whose request it is. */
+  caller: LogFields
+}
 
 const requests = new AsyncLocalStorage<Request>()
 
 /** Runs one request: its ordinary lines and its last one are written as one line. */
-export const inOneLine = <Result>(run: () => Promise<Result>): Promise<Result> => requests.run({ waiting: [] }, run)
+export const inOneLine = <Result>(run: () => Promise<Result>): Promise<Result> =>
+  requests.run({ waiting: [], caller: {} }, run)
+
+/** Notes whose request this is, for its last line. */
+export const noteCaller = (caller: LogFields): void => {
+  const request = requests.getStore()
+  if (request) request.caller = caller
+}
+
+/** Whose request this is, once that is known. */
+export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
 
 const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
 

@@ -147,15 +147,30 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
   })
 })
 
-it('the log of a request is one line with the id, the route as a template, status, code and duration', async () => {
+it('the log of a request is one line with ids, client and key, the route as a template, status, code and duration', async () => {
   const { deps, ask } = await anApi()
 
-  const found = await ask('getBalance')
-  const absent = await ask('getPayment', { id: deps.newId() })
+  const found = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })
+  const absent = await ask('getPayment', { id: deps.newId(), headers: { 'x-amz-cf-id': 'a line\n' } })
 
+  const whose = { client_id: expect.any(String), key_id: expect.stringMatching(/^[0-9a-f]{64}$/) }
   const lines = [
-    { request_id: found.requestId, route: 'GET /v1/balance', status: 200, duration_ms: 0 },
-    { request_id: absent.requestId, route: 'GET /v1/payments/{id}', status: 404, duration_ms: 0, code: 'not_found' },
+    {
+      request_id: found.requestId,
+      front_request_id: 'front-1_a==',
+      ...whose,
+      route: 'GET /v1/balance',
+      status: 200,
+      duration_ms: 0,
+    },
+    {
+      request_id: absent.requestId,
+      ...whose,
+      route: 'GET /v1/payments/{id}',
+      status: 404,
+      duration_ms: 0,
+      code: 'not_found',
+    },
   ]
   expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
 })
