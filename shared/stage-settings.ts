@@ -20,6 +20,8 @@ export type StageSettings = {
   readonly name: string
   /** Stage local only: webhooks may go to loopback addresses, over http and on any port. */
   readonly allowLoopbackWebhooks: boolean
+  /** Webhooks leave by a network that opens no port but 443: endpoints with another are refused. Off by default. */
+  readonly httpsPortOnly?: boolean
   /** Where a wallet sends the customer back when the client's registration names no return URL. */
   readonly defaultReturnUrl: string
   /** Name shown to the payer of a virtual account when the client has none that a bank accepts. */

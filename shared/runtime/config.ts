@@ -12,6 +12,7 @@ export const ENV = {
   defaultReturnUrl: 'GATEWAY_DEFAULT_RETURN_URL',
   defaultDisplayName: 'GATEWAY_DEFAULT_DISPLAY_NAME',
   front: 'GATEWAY_FRONT',
+  webhookEgress: 'GATEWAY_WEBHOOK_EGRESS',
   domain: 'GATEWAY_DOMAIN',
   providerFees: 'GATEWAY_PROVIDER_FEES',
   clientRateLimit: 'GATEWAY_CLIENT_RATE_LIMIT',
@@ -39,6 +40,7 @@ const EnvironmentSchema = v.object({
   // A list and no flag: a misspelt value stops the function instead of opening the origin.
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
+  [ENV.webhookEgress]: v.optional(v.picklist(['public', 'nat']), 'public'),
   [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
   [ENV.clientRateLimit]: Count,
   [ENV.environments]: Count,
@@ -67,6 +69,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       defaultReturnUrl: env[ENV.defaultReturnUrl],
       defaultDisplayName: env[ENV.defaultDisplayName],
       behindFront: env[ENV.front] !== 'none',
+      httpsPortOnly: env[ENV.webhookEgress] === 'nat',
       hasDomain: env[ENV.domain] !== undefined,
       providerFees: env[ENV.providerFees],
       clientRateLimit: env[ENV.clientRateLimit],

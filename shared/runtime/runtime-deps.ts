@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { loggedProvider } from '../provider/logged-provider.ts'
 import { xenditProvider } from '../provider/xendit/xendit-provider.ts'
 import { timestampOf } from '../time.ts'
+import { urlRulesOf } from '../webhook/endpoint/safe-url.ts'
 import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
 import { resolveByDns } from '../webhook/send/resolve-by-dns.ts'
 import { aside } from './aside.ts'
@@ -63,7 +64,7 @@ export const runtimeDeps = (): Deps => {
     secrets,
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
-      : httpsWebhookSender({ allowLoopback: false, monotonicMs, nowMs: Date.now }),
+      : httpsWebhookSender({ ...urlRulesOf(config.stage), monotonicMs, nowMs: Date.now }),
     realNowMs: Date.now,
     resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,
     monotonicMs,

@@ -13,6 +13,7 @@ import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
 import type { Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
+import { urlRulesOf } from '../../../shared/webhook/endpoint/safe-url.ts'
 import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { resolveByDns } from '../../../shared/webhook/send/resolve-by-dns.ts'
 import type { LocalTable } from '../emulators/local-table.ts'
@@ -79,7 +80,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
         { log, monotonicMs },
       ),
       sendWebhook: httpsWebhookSender({
-        allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks,
+        ...urlRulesOf(LOCAL_STAGE),
         monotonicMs,
         nowMs: Date.now,
       }),

@@ -22,6 +22,8 @@ export const environmentOf = (
   }),
   ...(spec.trigger.kind === 'operator' &&
     stage.settings.keyLifetimeDays !== undefined && { [ENV.keyLifetime]: String(stage.settings.keyLifetimeDays) }),
+  ...(stage.webhookEgress === 'nat' &&
+    (spec.callsMerchants === true || spec.trigger.kind === 'operator') && { [ENV.webhookEgress]: stage.webhookEgress }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(stage.domain && isHttp(spec) && { [ENV.domain]: stage.domain.name }),
   ...(spec.payerDefaults === true && {

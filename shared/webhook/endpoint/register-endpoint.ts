@@ -8,7 +8,7 @@ import { endpointSecretName } from '../../secrets.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import { insertEndpoint, liveEndpoints, MOST_ENDPOINTS } from './endpoint-store.ts'
-import { assertSafeUrl } from './safe-url.ts'
+import { assertSafeUrl, urlRulesOf } from './safe-url.ts'
 
 type RegisterDeps = Pick<
   Deps,
@@ -34,7 +34,7 @@ export const registerEndpoint = async (
   { clientId, operator, url, eventTypes }: Registration,
 ): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
   if (!(await findClient(deps, clientId))) throw notFound('client')
-  await assertSafeUrl(url, { allowLoopback: deps.stage.allowLoopbackWebhooks }, deps.resolveHost)
+  await assertSafeUrl(url, urlRulesOf(deps.stage), deps.resolveHost)
   await assertRoomForOneMore(deps, clientId)
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
   const endpoint: Endpoint = {

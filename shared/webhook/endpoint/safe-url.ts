@@ -1,10 +1,21 @@
 import { isIP } from 'node:net'
 import { invalid } from '../../errors.ts'
 import type { ResolvedAddress, ResolveHost } from '../../resolve-host.ts'
+import type { StageSettings } from '../../stage-settings.ts'
 import { isPublicAddress } from './is-public-address.ts'
 
-/** Stage local only may reach loopback addresses (design section 6). */
-export type UrlRules = { readonly allowLoopback: boolean }
+export type UrlRules = {
+  /** Stage local only may reach loopback addresses (design section 6). */
+  readonly allowLoopback: boolean
+  /** The network that webhooks leave by opens no port but 443. */
+  readonly httpsPortOnly?: boolean | undefined
+}
+
+/** What a stage lets webhooks be sent to. */
+export const urlRulesOf = (stage: StageSettings): UrlRules => ({
+  allowLoopback: stage.allowLoopbackWebhooks,
+  httpsPortOnly: stage.httpsPortOnly,
+})
 
 export type UrlVerdict =
   | { readonly allowed: true; readonly url: URL }
@@ -39,6 +50,7 @@ export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
   if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) return refused('must be an https URL')
   if (url.username !== '' || url.password !== '') return refused('must not carry user info')
   if (loopback) return { allowed: true, url }
+  if (rules.httpsPortOnly && url.port !== '') return refused('must use port 443: webhooks leave by no other')
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused('must name a host, not an address')
   // RFC 6761: such a name means loopback wherever it is looked up.
   if (/(^|\.)localhost\.?$/.test(url.hostname)) return refused('must name a host on the public internet')

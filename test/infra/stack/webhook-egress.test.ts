@@ -40,6 +40,17 @@ describe('webhooks from fixed addresses', () => {
     expect(privateSubnets).toHaveLength(2)
   })
 
+  it('tell the worker and who registers endpoints that no port but 443 is open', () => {
+    const told = template
+      .all('AWS::Lambda::Function')
+      .filter(({ Environment }) => JSON.stringify(Environment).includes('"GATEWAY_WEBHOOK_EGRESS":"nat"'))
+      .map(({ FunctionName }) => FunctionName)
+
+    expect(told).toContain('gateway-dev-deliver-webhook')
+    expect(told).toContain('gateway-dev-register-endpoint')
+    expect(told).not.toContain('gateway-dev-api-create-payment')
+  })
+
   it('leave each zone through its own gateway and address, which the output lists', () => {
     const addresses = idsOf('AWS::EC2::EIP')
 

@@ -144,6 +144,8 @@ describe('the environment of a deployed function', () => {
     [{}, { behindFront: false, hasDomain: false, providerFees: 'deducted' }],
     [{ [ENV.front]: 'none' }, { behindFront: false }],
     [{ [ENV.front]: 'cloudfront' }, { behindFront: true }],
+    [{}, { httpsPortOnly: false }],
+    [{ [ENV.webhookEgress]: 'nat' }, { httpsPortOnly: true }],
     [{ [ENV.domain]: 'api.pay.example' }, { hasDomain: true }],
     [{ [ENV.providerFees]: 'invoiced' }, { providerFees: 'invoiced' }],
     [{ [ENV.providerCalls]: '6000' }, { providerCallsPerMinute: 6_000 }],

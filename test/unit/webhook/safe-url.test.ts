@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { ResolveHost } from '../../../shared/resolve-host.ts'
-import { assertSafeUrl, inspectAddresses, inspectUrl } from '../../../shared/webhook/endpoint/safe-url.ts'
+import {
+  assertSafeUrl,
+  inspectAddresses,
+  inspectUrl,
+  type UrlRules,
+} from '../../../shared/webhook/endpoint/safe-url.ts'
 
 const DEPLOYED = { allowLoopback: false }
 const LOCAL = { allowLoopback: true }
@@ -12,7 +17,7 @@ const resolvesTo =
 
 const resolvesToNothing: ResolveHost = async () => Promise.reject(new Error('queryA ENOTFOUND'))
 
-const reasonOf = (text: string, rules = DEPLOYED) => {
+const reasonOf = (text: string, rules: UrlRules = DEPLOYED) => {
   const verdict = inspectUrl(text, rules)
   return verdict.allowed ? 'allowed' : verdict.reason
 }
@@ -52,6 +57,14 @@ describe('inspectUrl', () => {
     ),
   ])('of %j: %s', (url, verdict) => {
     expect(reasonOf(url)).toBe(verdict)
+  })
+
+  it.each([
+    ['https://merchant.example:8443/hooks', 'must use port 443: webhooks leave by no other'],
+    ['https://merchant.example:443/hooks', 'allowed'],
+    ['https://merchant.example/hooks', 'allowed'],
+  ])('of %s where webhooks leave by port 443 alone: %s', (url, verdict) => {
+    expect(reasonOf(url, { ...DEPLOYED, httpsPortOnly: true })).toBe(verdict)
   })
 
   const loopback = [
