@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import type { TimeOfDay } from '../../functions/function-spec.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MOST_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
@@ -10,6 +11,13 @@ const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
 const isRate = (rate = 1): boolean => Number.isInteger(rate) && rate >= 1 && rate <= 1_000_000
 
 const isWithin = (value: number, most: number): boolean => value > 0 && value <= most
+
+const isRange = (text: string): boolean => {
+  const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? []
+  return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
+}
+/** A wider one is a network of many, and no merchant's. */
+const WIDEST_RANGE_BITS = 24
 
 /** An attempt has no more time: shared/webhook/send/https-webhook-sender.ts. */
 const MOST_ATTEMPT_MS = 10_000
@@ -47,6 +55,8 @@ export const assertDeployable = (stage: DeployedStage): void => {
       front === 'cloudfront' && domain === undefined,
     [`an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`]:
       stage.frontSettings.addressShare > MOST_ADDRESS_SHARE,
+    'frontSettings.merchantAddresses are IPv4 ranges such as 203.0.113.7/32, none wider than /24':
+      !stage.frontSettings.merchantAddresses.every(isRange),
     [`${domain?.name} is no name of the zone ${domain?.zone.name}`]:
       domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
   }

@@ -63,6 +63,8 @@ export type DeployedStage = DailyTimes & {
   readonly frontSettings: {
     /** The part of what a route takes that one address gets of it, beyond which it is refused: infra/stack/edge/rate-rules.ts. */
     readonly addressShare: number
+    /** IPv4 ranges (`203.0.113.7/32`) that merchants have told us of: the share of one address is not theirs. */
+    readonly merchantAddresses: readonly string[]
     /** Raise by one after putting a new origin secret: CloudFormation reads it again only where something changed. */
     readonly originSecretRotation: number
     /** Undefined: the API takes connections from anyone, and its functions refuse what does not carry the origin secret. */
@@ -143,7 +145,7 @@ const disposable: Options = {
   domain: undefined,
   front: 'none',
   webhookEgress: 'public',
-  frontSettings: { addressShare: 0.1, originSecretRotation: 1, originCertificate: undefined },
+  frontSettings: { addressShare: 0.1, merchantAddresses: [], originSecretRotation: 1, originCertificate: undefined },
   deployment: 'all-at-once',
   // A new account may run 10 functions at a time and must keep all of them unreserved.
   reservedConcurrency: undefined,

@@ -47,6 +47,10 @@ export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash(
 
 const KEY_TEXT = /^gk_([a-z0-9-]{1,20})_([0-9a-f-]{36})_[A-Za-z0-9_-]{43}$/
 
+/** The form of an `Authorization` header that can hold a key of the stage, for a firewall: it takes no flags. */
+export const bearerPattern = (stage: string): string =>
+  `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
+
 /** The client a key of this stage claims to belong to. Undefined for any text that is not such a key. */
 export const claimedClient = (stage: string, text: string): ClientId | undefined => {
   const [, keyStage, clientId] = KEY_TEXT.exec(text) ?? []

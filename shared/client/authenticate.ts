@@ -56,7 +56,8 @@ export const authenticate = async (
 
 const mayOnlyRead = () => new GatewayError('forbidden', 'this API key may only read')
 
-const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
+/** The 401 of spec section 5, in the same words whatever is wrong. */
+export const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
 
 // RFC 6750: the scheme in any case, one credential. Two headers arrive joined by a comma and so are refused.
 const BEARER = /^bearer +([A-Za-z0-9_-]+)$/i

@@ -2,7 +2,7 @@ import { type App, CfnOutput, Duration, SecretValue, Stack } from 'aws-cdk-lib'
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
-import { AaaaRecord, ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53'
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets'
 import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
@@ -48,6 +48,8 @@ export class FrontStack extends Stack {
       minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
       // By itself CloudFront keeps an error for ten seconds and shows it to everybody who asks for the same path.
       errorResponses: CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+      // The firewall counts single addresses, and every subscriber of IPv6 has more of them than can be counted.
+      enableIpv6: false,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       webAclId: acl.arn,
       defaultBehavior: {
@@ -66,7 +68,6 @@ export class FrontStack extends Stack {
 
     const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
     new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
-    new AaaaRecord(this, 'Ipv6', { zone, recordName: domain.name, target })
 
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId, description: 'The CloudFront front' })
   }

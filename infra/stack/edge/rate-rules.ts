@@ -1,6 +1,7 @@
 import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { bearerPattern } from '../../../shared/client/api-key.ts'
 import type { DeployedStage } from '../stage.ts'
 import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 
@@ -26,6 +27,8 @@ type RateRule = {
   /** Routes that it counts: an address gets its share of the narrowest of them. */
   readonly counts: (routeKey: string) => boolean
   readonly scope: () => CfnWebACL.StatementProperty
+  /** The addresses that merchants have told us of are not counted. */
+  readonly exceptKnown: boolean
 }
 
 /**
@@ -33,16 +36,18 @@ type RateRule = {
  * every refusal delays money by 15 minutes. Creates are counted twice, since they are the dearest and the narrowest route.
  */
 const RATE_RULES: readonly RateRule[] = [
-  { name: 'callbacks-per-address', counts: isCallback, scope: () => exactly(CALLBACK_PATHS) },
+  { name: 'callbacks-per-address', counts: isCallback, scope: () => exactly(CALLBACK_PATHS), exceptKnown: false },
   {
     name: 'creates-per-address',
     counts: (routeKey) => routeKey === CREATE_ROUTE,
     scope: () => requestsTo(CREATE_ROUTE),
+    exceptKnown: true,
   },
   {
     name: 'requests-per-address',
     counts: (routeKey) => routeKey !== CREATE_ROUTE && !isCallback(routeKey),
     scope: () => ({ notStatement: { statement: exactly(CALLBACK_PATHS) } }),
+    exceptKnown: true,
   },
 ]
 
@@ -61,11 +66,23 @@ const limitOf = (stage: DeployedStage, { counts }: RateRule): number => {
   return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
 }
 
-/** Refuse an address that asks too often, in the envelope of spec section 7. */
-export const rateRules = (stage: DeployedStage): CfnWebACL.RuleProperty[] =>
-  RATE_RULES.map((rule, priority) => ({
+const besides = (scope: CfnWebACL.StatementProperty, known: string | undefined): CfnWebACL.StatementProperty =>
+  known === undefined
+    ? scope
+    : {
+        andStatement: {
+          statements: [scope, { notStatement: { statement: { ipSetReferenceStatement: { arn: known } } } }],
+        },
+      }
+
+/**
+ * Refuse an address that asks too often, in the envelope of spec section 7. `known`: the set of addresses that merchants
+ * have told us of, which their own limits hold.
+ */
+export const rateRules = (stage: DeployedStage, known?: string): CfnWebACL.RuleProperty[] =>
+  RATE_RULES.map((rule, at) => ({
     name: rule.name,
-    priority,
+    priority: at + 1,
     action: {
       block: {
         customResponse: {
@@ -80,11 +97,42 @@ export const rateRules = (stage: DeployedStage): CfnWebACL.RuleProperty[] =>
         aggregateKeyType: 'IP',
         limit: limitOf(stage, rule),
         evaluationWindowSec: WINDOW_SECONDS,
-        scopeDownStatement: rule.scope(),
+        scopeDownStatement: besides(rule.scope(), rule.exceptKnown ? known : undefined),
       },
     },
     visibilityConfig: visible(rule.name),
   }))
+
+/**
+ * A create without a key of this stage's form costs no function and no read, and counts against no address: it is refused
+ * with the 401 of spec section 5.
+ */
+export const createsWithoutKey = ({ settings }: DeployedStage): CfnWebACL.RuleProperty => ({
+  name: CREATES_WITHOUT_KEY,
+  priority: 0,
+  action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
+  statement: {
+    andStatement: {
+      statements: [
+        requestsTo(CREATE_ROUTE),
+        {
+          notStatement: {
+            statement: {
+              regexMatchStatement: {
+                fieldToMatch: { singleHeader: { Name: 'authorization' } },
+                regexString: bearerPattern(settings.name),
+                textTransformations: [{ priority: 0, type: 'NONE' }],
+              },
+            },
+          },
+        },
+      ],
+    },
+  },
+  visibilityConfig: visible(CREATES_WITHOUT_KEY),
+})
+
+const CREATES_WITHOUT_KEY = 'creates-without-key'
 
 /** Any spelling of the path: of what is counted too much rather than too little. */
 const requestsTo = (routeKey: string): CfnWebACL.StatementProperty => {

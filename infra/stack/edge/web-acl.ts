@@ -1,17 +1,21 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
-import { CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
+import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
+import { invalidCredentials } from '../../../shared/client/authenticate.ts'
+import { toErrorReply } from '../../../shared/errors.ts'
 import type { DeployedStage } from '../stage.ts'
 import { bareArn } from './front-log.ts'
-import { CALLBACK_PATHS, exactly, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
+import { CALLBACK_PATHS, createsWithoutKey, exactly, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
 
 /**
  * Rules of AWS's common set that are only counted. Descriptions, metadata and return URLs may hold any text (spec 4.1)
  * and bodies 256 KB, of which the firewall reads the first 16: what is dangerous to a web page is an order's note here,
- * and nothing here is put into a page, a shell or a query. Programs need not name themselves in a `User-Agent`.
+ * and nothing here is put into a page, a shell or a query. Programs need not name themselves in a `User-Agent`. A lookup
+ * by a key of 255 characters outside ASCII has a query of 3,060 bytes; longer ones are refused by the lookup itself.
  */
 const ONLY_COUNTED = [
+  'SizeRestrictions_QUERYSTRING',
   'SizeRestrictions_BODY',
   'CrossSiteScripting_BODY',
   'GenericRFI_BODY',
@@ -29,7 +33,7 @@ const MANAGED: readonly { readonly name: string; readonly counted: readonly stri
 const managedRules = (): CfnWebACL.RuleProperty[] =>
   MANAGED.map(({ name, counted }, at) => ({
     name,
-    priority: RATE_RULE_NAMES.length + at,
+    priority: 1 + RATE_RULE_NAMES.length + at,
     overrideAction: { none: {} },
     statement: {
       managedRuleGroupStatement: {
@@ -68,11 +72,19 @@ export class WebAcl extends Construct {
           // The envelope of spec section 7, which clients parse.
           content: JSON.stringify({ message: 'too many requests from this address', code: 'rate_limit' }),
         },
+        auth: { contentType: 'APPLICATION_JSON', content: JSON.stringify(toErrorReply(invalidCredentials()).body) },
       },
-      rules: [...rateRules(stage), ...managedRules()],
+      rules: [createsWithoutKey(stage), ...rateRules(stage, this.knownAddresses(stage)), ...managedRules()],
     })
     this.arn = acl.attrArn
     this.logRefusals(name, acl)
+  }
+
+  private knownAddresses({ settings, frontSettings }: DeployedStage): string | undefined {
+    const addresses = [...frontSettings.merchantAddresses]
+    if (addresses.length === 0) return undefined
+    const name = `gateway-${settings.name}-merchants`
+    return new CfnIPSet(this, 'Merchants', { name, scope: 'CLOUDFRONT', ipAddressVersion: 'IPV4', addresses }).attrArn
   }
 
   /** What was let through is in the API's own log. */

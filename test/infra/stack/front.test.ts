@@ -29,10 +29,13 @@ describe('CloudFront before the API', () => {
   })
 
   it('keeps nothing, and hands everything but the host on over HTTPS, after its firewall', () => {
-    const { CacheBehaviors, DefaultCacheBehavior, Origins, ViewerCertificate, WebACLId } = distributionOf(front)
+    const { CacheBehaviors, DefaultCacheBehavior, IPV6Enabled, Origins, ViewerCertificate, WebACLId } =
+      distributionOf(front)
 
     expect(CacheBehaviors).toBeUndefined()
     expect(Origins).toHaveLength(1)
+    expect(IPV6Enabled).toBe(false)
+    expect(front.all('AWS::Route53::RecordSet').map(({ Type }) => Type)).toStrictEqual(['A'])
     expect(ViewerCertificate).toMatchObject({ MinimumProtocolVersion: 'TLSv1.2_2021' })
     expect(WebACLId).toBe(`<${front.only('AWS::WAFv2::WebACL').logicalId}>.Arn`)
     expect(DefaultCacheBehavior).toMatchObject({

@@ -1,7 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { PROJECT_ROOT } from '../../../infra/stack/project-root.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
+import { apiKeyText, bearerPattern } from '../../../shared/client/api-key.ts'
+import { ClientIdSchema } from '../../../shared/ids.ts'
+import { API, call } from '../../support/api-event.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../../support/stage-options.ts'
 
@@ -83,8 +91,14 @@ describe('firewall of the front', () => {
     expect(new Set(rules.map(({ Priority }) => Priority)).size).toBe(rules.length)
   })
 
-  it('only counts what a payment’s body may hold: size, and text that is dangerous to web pages', () => {
-    const names = ['SizeRestrictions_BODY', 'CrossSiteScripting_BODY', 'GenericRFI_BODY', 'GenericLFI_BODY']
+  it('only counts what a payment’s body or a lookup may hold: size, and text that is dangerous to web pages', () => {
+    const names = [
+      'SizeRestrictions_QUERYSTRING',
+      'SizeRestrictions_BODY',
+      'CrossSiteScripting_BODY',
+      'GenericRFI_BODY',
+      'GenericLFI_BODY',
+    ]
 
     expect(countedIn('AWSManagedRulesCommonRuleSet')).toStrictEqual(
       [...names, 'EC2MetaDataSSRF_BODY', 'NoUserAgent_HEADER'].map((Name) => ({ Name, ActionToUse: { Count: {} } })),
@@ -103,6 +117,57 @@ describe('firewall of the front', () => {
       { ...rule, Name: 'creates-per-address', Limit: 60, ScopeDownStatement: CREATES },
       { ...rule, Name: 'requests-per-address', Limit: 300, ScopeDownStatement: EXCEPT_CALLBACKS },
     ])
+  })
+
+  it('counts no create and no other request of an address that merchants have told us of', () => {
+    const known = { ...stage.frontSettings, merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'] }
+    const told = synthesisedFront({ ...stage, frontSettings: known })
+    const set = told.only('AWS::WAFv2::IPSet')
+    const notKnown = { NotStatement: { Statement: { IPSetReferenceStatement: { Arn: `<${set.logicalId}>.Arn` } } } }
+    const besidesKnown = (scope: object) => ({ AndStatement: { Statements: [scope, notKnown] } })
+
+    expect(set.properties).toMatchObject({
+      Scope: 'CLOUDFRONT',
+      IPAddressVersion: 'IPV4',
+      Addresses: known.merchantAddresses,
+    })
+    expect(limited(told).map((rate) => Object(rate).ScopeDownStatement)).toStrictEqual([
+      CALLBACKS,
+      besidesKnown(CREATES),
+      besidesKnown(EXCEPT_CALLBACKS),
+    ])
+  })
+
+  it.each(['203.0.113.7', '203.0.113.0/8', '2001:db8::/64', '999.0.0.1/32', '203.0.113.7/33'])(
+    'is refused with %s as a merchant’s address',
+    (range) => {
+      const settings = { ...stage.frontSettings, merchantAddresses: [range] }
+
+      expect(() => synthesised(stageWith({ frontSettings: settings }))).toThrow('IPv4 ranges such as')
+    },
+  )
+
+  it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
+    const deps = memoryDeps()
+    const gateway = await call(deps, API.createPayment, { body: {} })
+    const [first] = rules
+    const { Block } = Object(first?.Action)
+
+    expect(first).toMatchObject({ Name: 'creates-without-key', Priority: 0 })
+    expect(Block.CustomResponse.ResponseCode).toBe(gateway.status)
+    const { Content } = Object(acl['CustomResponseBodies'])[Block.CustomResponse.CustomResponseBodyKey]
+    expect(JSON.parse(Content)).toStrictEqual(gateway.body)
+    expect(Object(first?.Statement).AndStatement.Statements[0]).toStrictEqual(CREATES)
+  })
+
+  it('lets every header pass by which the gateway would find a key, and no other', () => {
+    const pattern = new RegExp(bearerPattern('dev'))
+    const clientId = '360f0af8-a04d-4f4a-91b0-6f57756ef685'
+    const key = apiKeyText('dev', v.parse(ClientIdSchema, clientId), Buffer.alloc(32, 7))
+
+    for (const header of [`Bearer ${key}`, `bearer  ${key}`, `BEARER ${key}`]) expect(header).toMatch(pattern)
+    const others = ['', 'Bearer', `Basic ${key}`, `Bearer ${key}x`, `Bearer ${key.replace('dev', 'prod')}`, key]
+    for (const header of others) expect(header).not.toMatch(pattern)
   })
 
   it.each(['dev', 'prod'])('leaves one address far below what each route of %s takes', (name) => {
@@ -126,6 +191,13 @@ describe('firewall of the front', () => {
     expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual([])
     // What the firewall can count at all.
     expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
+  })
+
+  it('is told to merchants as it is in prod', () => {
+    const [, creates, all] = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')))
+    const told = readFileSync(join(PROJECT_ROOT, 'docs/merchants.md'), 'utf8')
+
+    expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all;`)
   })
 
   it('is refused with a share of which a few addresses make the whole', () => {
