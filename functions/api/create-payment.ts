@@ -8,7 +8,7 @@ export const handler = apiHandler({}, async (request, deps) => {
   const { payment, replayed } = await createPayment(deps, {
     client: request.client,
     idempotencyKey: parseIdempotencyKey(request.idempotencyKey),
-    parsed: parsePaymentRequest(request.rawBody, deps.now()),
+    parsed: parsePaymentRequest(request.rawBody, { now: deps.now(), provider: deps.provider }),
   })
   const body = toPaymentDto(payment)
   return replayed ? reply(200, body, { 'idempotency-replayed': 'true' }) : reply(201, body)

@@ -14,6 +14,7 @@ export const newPayment = (
   return {
     paymentId: creating.paymentId,
     clientId: creating.clientId,
+    provider: creating.provider,
     part: creating.part,
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,

@@ -50,6 +50,9 @@ const toPaymentItem = (payment: Payment) => ({
   takenBackMinor: undefined,
   movements: undefined,
   transitions: laterTransitions(payment),
+  providerAttempts: payment.providerAttempts.map((attempt) =>
+    attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
+  ),
   owner: ownerOf(payment.clientId, payment.part),
   entity: 'payment',
   listedAt: payment.createdAt,

@@ -34,8 +34,8 @@ const ProviderAttemptSchema = v.object({
   startedAt: TimestampSchema,
   /** When our call had ended without a destination; absent while it runs, and for ever when its process died. */
   endedAt: v.optional(TimestampSchema),
-  /** `started` for ever means: the process died, nobody knows what the provider did. */
-  outcome: v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']),
+  /** `started` for ever means: the process died, and what the provider did is unknown. A payment's row leaves out `created`. */
+  outcome: v.optional(v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']), 'created'),
   code: v.optional(v.string()),
   /** Left out of the attempt that made the payment: it is the payment's own. */
   paymentRequestId: v.optional(v.string()),
@@ -70,6 +70,8 @@ export type Transition = v.InferOutput<typeof TransitionSchema>
 const identity = {
   paymentId: PaymentIdSchema,
   clientId: ClientIdSchema,
+  /** Where its attempts, its captures and its rows are: chosen by its claim and never changed. */
+  provider: v.string(),
   /** Of its client's parts, as chosen by its claim and never changed; absent for the first. */
   part: v.optional(v.number()),
   /** Number of the newest provider attempt. */

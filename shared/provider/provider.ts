@@ -20,9 +20,14 @@ export type Provider = {
   pauseMs(operation: ProviderOperation): number
   /** How many calls of an operation are left in the provider's present minute, by the same headers; undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
+  /**
+   * True for a code that at the provider is another kind of channel than a wallet. Any other code of the right form is
+   * taken for a wallet (spec 2.1.1).
+   */
+  isOtherChannel(code: string): boolean
 }
 
-export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft'>
+export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isOtherChannel'>
 
 export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */
@@ -146,6 +151,8 @@ export type ProviderTransaction = {
   readonly type: TransactionType
   readonly transactionId: string
   readonly providerPaymentId: string
+  /** The row proves that the money of `providerPaymentId` was captured. */
+  readonly isCaptured?: true | undefined
   readonly paymentRequestId: string | undefined
   readonly reference: string
   readonly status: 'success' | 'pending' | 'failed' | 'reversed' | 'unknown'

@@ -40,6 +40,7 @@ export const WITHHELD = {
     getBalance: noProvider,
     pauseMs: noProvider,
     callsLeft: noProvider,
+    isOtherChannel: noProvider,
   } satisfies Provider,
   sendWebhook: withheld('merchants') satisfies SendWebhook,
   resolveHost: withheld('merchants') satisfies ResolveHost,

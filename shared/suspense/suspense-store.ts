@@ -9,6 +9,7 @@ import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
+import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'
 
@@ -17,6 +18,7 @@ export const ALERT_GRACE_MS = MINUTE_MS
 
 const itemOf = (item: Suspense) => ({
   ...item,
+  provider: UPSTREAM,
   owner: GATEWAY_OWNER,
   entity: 'suspense',
   listedAt: item.createdAt,

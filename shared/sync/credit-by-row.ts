@@ -5,15 +5,10 @@ import type { Payment } from '../payment/payment.ts'
 import { referenceOf } from '../payment/provider-attempts.ts'
 import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
 
-/** The provider's own form of the id of a payment that was captured. */
-const CAPTURED_PAYMENT = /^py-[A-Za-z0-9_-]{1,61}$/
-
 /** Whether a row says, in every particular, that the request behind a pending payment was paid as asked. */
 const isAnswerFor = (transaction: ProviderTransaction, payment: Payment): boolean =>
-  transaction.type === 'payment' &&
-  transaction.status === 'success' &&
+  transaction.isCaptured === true &&
   payment.status === 'pending' &&
-  CAPTURED_PAYMENT.test(transaction.providerPaymentId) &&
   transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
   (transaction.paymentRequestId === undefined || transaction.paymentRequestId === payment.paymentRequestId) &&
   isForAmount(transaction, payment) &&

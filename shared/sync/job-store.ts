@@ -17,6 +17,7 @@ import {
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
+import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, DAY_MS, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import {
   type Head,
@@ -47,14 +48,14 @@ export const readHead = async (deps: Pick<Deps, 'table'>): Promise<Head | undefi
 
 /** Moves the head, refused when another planner did so. */
 export const moveHead = (from: Head | undefined, to: Head): Step =>
-  update(syncJobKey(HEAD), { set: to }, unchanged('round', from?.round))
+  update(syncJobKey(HEAD), { set: { ...to, provider: UPSTREAM } }, unchanged('round', from?.round))
 
 /** What slices of this length hold, for cutting the next ones. */
 export const noteDensity = (deps: Pick<Deps, 'table'>, rowsPerMinute: number) =>
   deps.table.write(update(syncJobKey(HEAD), { set: { rowsPerMinute } }, exists))
 
 export const newSlice = (slice: Slice): Step =>
-  put(syncJobKey(slice.id), { ...slice, ...dueWork('sync', slice.id, slice.dueAt) }, isNew)
+  put(syncJobKey(slice.id), { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }, isNew)
 
 const DueJobSchema = v.object({ id: v.string(), dueAt: TimestampSchema })
 export type DueJob = v.InferOutput<typeof DueJobSchema>
@@ -166,7 +167,7 @@ export const noteOpen = async (
   dueAt: Timestamp,
 ): Promise<void> => {
   const id = openId(transaction)
-  const row = { id, kind: 'open', tries: 0, transaction, ...dueWork('sync', id, dueAt) }
+  const row = { id, kind: 'open', provider: UPSTREAM, tries: 0, transaction, ...dueWork('sync', id, dueAt) }
   const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const { applied, item } = await deps.table.write(note)

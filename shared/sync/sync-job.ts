@@ -53,6 +53,7 @@ export const OpenTransactionSchema = v.object({
     type: v.picklist(['payment', 'return', 'correction', 'account', 'unknown']),
     transactionId: v.string(),
     providerPaymentId: v.string(),
+    isCaptured: v.optional(v.literal(true)),
     paymentRequestId: v.optional(v.string()),
     reference: v.string(),
     status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),

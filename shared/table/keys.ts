@@ -7,6 +7,7 @@ import {
   type PaymentId,
   type SettlementId,
 } from '../ids.ts'
+import { UPSTREAM } from './upstream.ts'
 
 /** The entity chart: every item's primary key is built here and nowhere else. */
 export type Key = { readonly pk: string; readonly sk: string }
@@ -167,16 +168,16 @@ export const keyUseKey = (clientId: ClientId, keyId: string): Key => ({
 
 /** Calls of one of the provider's operations taken in one window of time. */
 export const quotaKey = (operation: string, window: number): Key => ({
-  pk: `${pkPrefix('QUOTA')}${operation}#${window}`,
+  pk: `${pkPrefix('QUOTA')}${UPSTREAM}#${operation}#${window}`,
   sk: 'QUOTA',
 })
 /** A client's own part of an operation's quota, in a minute in which it is scarce. */
 export const quotaShareKey = (operation: string, clientId: ClientId, minute: number): Key => ({
-  pk: `${pkPrefix('QUOTA')}${operation}#${clientId}#${minute}`,
+  pk: `${pkPrefix('QUOTA')}${UPSTREAM}#${operation}#${clientId}#${minute}`,
   sk: 'QUOTA',
 })
 /** Until when each of the provider's operations is paused. */
-export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}pauses`, sk: 'QUOTA' }
+export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk: 'QUOTA' }
 
 /** What environments tell each other of a client, by windows of some seconds. */
 export const rateWindowKey = (clientId: ClientId, window: number): Key => ({

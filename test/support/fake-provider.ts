@@ -9,6 +9,7 @@ import type {
   TransactionFilter,
   TransactionPage,
 } from '../../shared/provider/provider.ts'
+import { isOtherChannel } from '../../shared/provider/xendit/other-channels.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
 type KnownRequest = ProviderRequest & { readonly input: CreateRequestInput }
@@ -66,13 +67,15 @@ export const settledRow = (
   fields: Partial<ProviderTransaction> = {},
 ): ProviderTransaction => {
   const { amountMinor, keptMinor } = { amountMinor: minor(100_000), keptMinor: minor(4_440), ...fields }
+  const { type, status } = { type: 'payment', status: 'success', ...fields } as const
   return {
-    type: 'payment',
+    ...(type === 'payment' && status === 'success' && providerPaymentId.startsWith('py-') && { isCaptured: true }),
+    type,
     transactionId: `txn_${crypto.randomUUID()}`,
     providerPaymentId,
     paymentRequestId: undefined,
     reference,
-    status: 'success',
+    status,
     currency: 'IDR',
     providerMinor: minor(amountMinor - (keptMinor ?? 0)),
     settledAt: addMs(at, -MINUTE_MS),
@@ -125,6 +128,7 @@ export const fakeProvider = (): FakeProvider => {
     getBalance: async () => ({ kind: 'found', value: { amountMinor: ZERO } }),
     pauseMs: () => 0,
     callsLeft: () => undefined,
+    isOtherChannel,
   }
   const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
@@ -145,6 +149,7 @@ export const fakeProvider = (): FakeProvider => {
     listTransactions: recorded('listTransactions'),
     getBalance: recorded('getBalance'),
     pauseMs: (operation) => answers.pauseMs(operation),
+    isOtherChannel,
     callsLeft: (operation) => answers.callsLeft(operation),
     script: (name, implementation) => {
       answers[name] = implementation

@@ -47,6 +47,7 @@ export const succeededPayment = (
     ...request,
     paymentId,
     clientId: client.clientId,
+    provider: 'xendit',
     externalReference: fields.externalReference,
     attempt: 1,
     providerAttempts: [{ number: 1, startedAt: createdAt, outcome: 'created', paymentRequestId: `pr-${paymentId}` }],

@@ -61,6 +61,7 @@ export const aCreating = async (fields: Partial<CreatingPayment> = {}, deps: Tes
   const creating: CreatingPayment = {
     paymentId: paymentIdForKey(client.clientId, 'key-1'),
     clientId: client.clientId,
+    provider: 'xendit',
     status: 'creating',
     request: aRequest(),
     attempt: 2,

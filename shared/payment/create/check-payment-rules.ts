@@ -1,5 +1,5 @@
 import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-method.ts'
-import { isOtherChannel } from '../../provider/is-other-channel.ts'
+import type { Provider } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
 import { channelOf, isSupportedBank } from '../channel/channels.ts'
 import type { PaymentBody } from './payment-body.ts'
@@ -29,15 +29,19 @@ const checkMethod = ({ method }: PaymentBody) =>
 const allowedMethods = ({ method }: PaymentBody) =>
   isPaymentMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
 
-const isWallet = (code: string, now: Timestamp) => !isSupportedBank(code, now) && !isOtherChannel(code)
+/** What the rules depend on: the tariff of the day, and which channels the provider has beside those of the tariff. */
+export type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isOtherChannel'> }
 
-const checkChannel = ({ method, channel_code: code }: PaymentBody, now: Timestamp) => {
+const isWallet = (code: string, { now, provider }: RuleFacts) =>
+  !isSupportedBank(code, now) && !provider.isOtherChannel(code)
+
+const checkChannel = ({ method, channel_code: code }: PaymentBody, facts: RuleFacts) => {
   if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
   if (method !== 'virtual_account' && method !== 'ewallet') return undefined
   if (!code) return `channel_code required for method ${method}`
   const isBank = method === 'virtual_account'
   if (!isBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
-  const isSupported = isBank ? isSupportedBank(code, now) : isWallet(code, now)
+  const isSupported = isBank ? isSupportedBank(code, facts.now) : isWallet(code, facts)
   return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
 }
 
@@ -65,12 +69,16 @@ const checkLength = (name: string, value: string | undefined, limit: number) =>
   value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
 
 /** What the values mean, in the order of design section 5: the first error is the message, all are `field_errors`. */
-export const checkPaymentRules = (body: PaymentBody, metadata: MetadataRead, now: Timestamp): readonly RuleError[] => {
+export const checkPaymentRules = (
+  body: PaymentBody,
+  metadata: MetadataRead,
+  facts: RuleFacts,
+): readonly RuleError[] => {
   const { customer } = body
   const checks: readonly (readonly [string, string | undefined])[] = [
     ['method', checkMethod(body)],
     ['method', allowedMethods(body)],
-    ['channel_code', checkChannel(body, now)],
+    ['channel_code', checkChannel(body, facts)],
     ['amount', checkAmount(body)],
     ['currency', checkCurrency(body)],
     ['external_reference', checkLength('external_reference', body.external_reference, MAX_REFERENCE)],

@@ -4,9 +4,8 @@ import { describeIssue } from '../../field-errors.ts'
 import { isJsonObject, readJson } from '../../json.ts'
 import { minor } from '../../money.ts'
 import { isPaymentMethod } from '../../payment-method.ts'
-import type { Timestamp } from '../../time.ts'
 import type { PaymentRequest } from '../payment.ts'
-import { checkPaymentRules, type RuleError } from './check-payment-rules.ts'
+import { checkPaymentRules, type RuleError, type RuleFacts } from './check-payment-rules.ts'
 import { type PaymentBody, PaymentBodySchema, unknownFields } from './payment-body.ts'
 import { readMetadata } from './read-metadata.ts'
 
@@ -49,14 +48,14 @@ const brokenBeside = (
   misshapen: readonly RuleError[],
   body: Readonly<Record<string, unknown>>,
   text: string,
-  now: Timestamp,
+  facts: RuleFacts,
 ): readonly RuleError[] => {
   const topOf = (field: string) => field.split('.')[0] ?? field
   const unread = new Set(misshapen.map(({ field }) => topOf(field)))
   const readable = Object.entries(body).filter(([field]) => !unread.has(field))
   const shape = v.safeParse(PaymentBodySchema, Object.fromEntries(readable))
   if (!shape.success) return []
-  const broken = checkPaymentRules(shape.output, readMetadata(shape.output.metadata, text), now)
+  const broken = checkPaymentRules(shape.output, readMetadata(shape.output.metadata, text), facts)
   return broken.filter(({ field }) => !unread.has(topOf(field)))
 }
 
@@ -90,7 +89,7 @@ const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequ
  * Parses the body of POST /v1/payments (spec 4.1, design section 5). Never throws for bad input: a body that fails is
  * still answered with the original payment when its key has one, so the caller decides what a failure means.
  */
-export const parsePaymentRequest = (rawBody: Buffer, now: Timestamp): ParsedRequest => {
+export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
   if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')
   const json = readJson(rawBody)
   if (!json.ok) return refuseJson(json.reason)
@@ -99,13 +98,13 @@ export const parsePaymentRequest = (rawBody: Buffer, now: Timestamp): ParsedRequ
   const misshapen = shapeErrors(unknownFields(json.value), shape.issues ?? [])
   const [oddity] = misshapen
   if (oddity) {
-    const broken = brokenBeside(misshapen, json.value, json.text, now)
+    const broken = brokenBeside(misshapen, json.value, json.text, facts)
     return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors([...misshapen, ...broken]))
   }
   if (!shape.success) return refuseJson('not valid')
 
   const metadata = readMetadata(shape.output.metadata, json.text)
-  const broken = checkPaymentRules(shape.output, metadata, now)
+  const broken = checkPaymentRules(shape.output, metadata, facts)
   const [first] = broken
   if (first) return refuse(first.message, fieldErrors(broken))
   return { ok: true, request: toRequest(shape.output, metadata.ok ? metadata.text : undefined) }

@@ -14,6 +14,7 @@ import type {
 import { readProviderKey } from '../provider-secret.ts'
 import { BalanceSchema } from './balance-schema.ts'
 import { callJson, type HttpCall, type HttpOutcome } from './call-json.ts'
+import { isOtherChannel } from './other-channels.ts'
 import { rateLimits } from './rate-limits.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
@@ -61,6 +62,7 @@ export const xenditProvider = (options: XenditOptions): Provider => {
   return {
     pauseMs: limits.pauseMs,
     callsLeft: limits.callsLeft,
+    isOtherChannel,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
       getById(send, { operation: 'getRequest', path: REQUESTS, id, timeoutMs }, RequestSchema),

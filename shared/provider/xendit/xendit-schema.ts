@@ -122,6 +122,9 @@ export const PaymentSchema = v.pipe(
 // Ids of a row of whatever product: they become part of a key of ours, which takes neither every text nor any length.
 const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
 
+/** The form of the id of a payment that was captured: rows of older products have other ids. */
+const CAPTURED = /^py-[A-Za-z0-9_-]{1,61}$/
+
 // Lenient on purpose: rows of other products of the same account are among them, and one must not hide the rest.
 const TransactionSchema = v.pipe(
   v.object({
@@ -169,6 +172,7 @@ const TransactionSchema = v.pipe(
       type,
       transactionId: row.id,
       providerPaymentId: row.product_id ?? '',
+      ...(type === 'payment' && status === 'success' && CAPTURED.test(row.product_id ?? '') && { isCaptured: true }),
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
       status,

@@ -25,6 +25,23 @@ const createTwin = (deps: TestDeps, clientId: ClientId) =>
 const NO_URL = 'must be an https URL without user info'
 
 describe('create-client (design section 7)', () => {
+  it.each([
+    ['operator', { operator: 'budi\nAll is well.' }],
+    ['name', { name: 'Toko\u0007' }],
+    ['bank.bank_name', { bank: { ...BANK, bank_name: 'BCA\u2028paid' } }],
+    ['return_url', { return_url: 'https://merchant.example/\u202emoc' }],
+  ])(
+    'refuses control characters and line breaks in %s, as every action does, and writes nothing',
+    async (field, fields) => {
+      const deps = memoryDeps()
+
+      const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: 'Toko', ...fields })
+
+      expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: [expect.any(String)] } } })
+      expect(deps.memory.items('')).toStrictEqual([])
+    },
+  )
+
   it('registers a client from its name alone, with the defaults', async () => {
     const deps = testDeps()
 

@@ -179,21 +179,6 @@ describe('update-client (design section 7)', () => {
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
-  it.each([
-    ['operator', { operator: 'budi\nAll is well.', name: 'Toko' }],
-    ['name', { name: 'Toko\u0007' }],
-    ['bank.bank_name', { bank: { ...BANK, bank_name: 'BCA\u2028paid' } }],
-    ['return_url', { return_url: 'https://merchant.example/\u202emoc' }],
-  ])('refuses control characters and line breaks in %s, and changes nothing', async (field, fields) => {
-    const { change, shown } = await aMerchant()
-    const before = await shown()
-
-    const answer = await change(fields)
-
-    expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: [expect.any(String)] } } })
-    expect(await shown()).toStrictEqual(before)
-  })
-
   const OTHER = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
   const told = (deps: TestDeps) => deps.published.map(({ kind, subject, message }) => [kind, subject, message])
 

@@ -220,10 +220,7 @@ describe('firewall of the front', () => {
       })
       const { Content, ContentType } = Object(acl['CustomResponseBodies'])['rate_limit']
       expect(ContentType).toBe('APPLICATION_JSON')
-      expect(JSON.parse(Content)).toStrictEqual({
-        message: expect.any(String),
-        code: 'rate_limit',
-      })
+      expect(JSON.parse(Content)).toStrictEqual({ message: expect.any(String), code: 'rate_limit' })
     },
   )
 

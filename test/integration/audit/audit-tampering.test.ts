@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 
 /** What the provider says and nobody repeats; the sync holds it against the provider's transactions. */
-const PROVIDER_IDS = ['payment_request_id', 'provider_attempts', 'credited_provider_payment_id']
+const PROVIDER_IDS = ['provider', 'payment_request_id', 'provider_attempts', 'credited_provider_payment_id']
 
 /** Times that nothing else repeats are judged for sense only. A payment without an event has fewer witnesses. */
 const ofPayment: Unwitnessed = {

@@ -7,63 +7,16 @@ import { handler } from '../../../functions/callback/receive-provider-callback.t
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment, noteCancelRequested } from '../../../shared/payment/payment-store.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderRequest } from '../../../shared/provider/provider.ts'
-import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
-import { callbackSecretName } from '../../../shared/secrets.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aCreating, aPaid, checkWhenDue } from '../../support/payment-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { aCreating, checkWhenDue } from '../../support/payment-builders.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-
-const TOKEN = 'a-callback-token-of-tests'
-const withSecret = (deps: TestDeps) =>
-  deps.secretValues.set(
-    callbackSecretName('test'),
-    JSON.stringify({ callback_tokens: [TOKEN, 'another-token-of-tests'] }),
-  )
-
-const captureBody = (payment: Payment, providerPaymentId: string) => ({
-  event: 'payment.capture',
-  data: {
-    payment_id: providerPaymentId,
-    payment_request_id: payment.paymentRequestId,
-    reference_id: `${payment.paymentId}-1`,
-  },
-})
-
-const expiryBody = (payment: Payment) => ({
-  event: 'payment_request.expiry',
-  data: { payment_request_id: payment.paymentRequestId, reference_id: `${payment.paymentId}-1` },
-})
-
-/** A payment whose customer has paid, at a provider whose read side shows the request and not its money. */
-const aHidden = async (as: 'missing' | 'open') => {
-  const { deps, client, payment, providerPaymentId } = await aPaid()
-  withSecret(deps)
-  const shown = deps.provider.payments.get(providerPaymentId)
-  if (!shown) throw new Error('nobody paid')
-  if (as === 'missing') deps.provider.payments.delete(providerPaymentId)
-  else deps.provider.payments.set(providerPaymentId, { ...shown, status: 'open' })
-  deps.clock.advance(1)
-  return {
-    deps,
-    client,
-    payment,
-    providerPaymentId,
-    show: () => deps.provider.payments.set(providerPaymentId, shown),
-    say: (body: object) =>
-      receiveCallback(deps, { token: TOKEN, rawBody: Buffer.from(JSON.stringify(body)), parse: parseCallback }),
-    stored: () => findStoredPayment(deps, payment.paymentId),
-  }
-}
+import { aHidden, captureBody, TOKEN } from './hidden-capture.ts'
 
 const HIDDEN = ['missing', 'open'] as const
 
@@ -215,92 +168,5 @@ describe('a callback whose money the provider does not confirm at all', () => {
     expect(await say(captureBody(payment, 'py-unheard-of'))).toBe('applied')
 
     expect(await stored()).toEqual({ ...payment, dueAt: deps.now() })
-  })
-})
-
-describe('a callback about a capture that is credited', () => {
-  it('asks the provider nothing and writes nothing, however often it comes', async () => {
-    const { deps, payment, providerPaymentId, show, say, stored } = await aHidden('missing')
-    show()
-    expect(await say(captureBody(payment, providerPaymentId))).toBe('applied')
-    const [asked, before] = [deps.provider.calls.length, await stored()]
-
-    for (let time = 0; time < 20; time++) expect(await say(captureBody(payment, providerPaymentId))).toBe('ignored')
-
-    expect(deps.provider.calls).toHaveLength(asked)
-    expect(await stored()).toStrictEqual(before)
-  })
-
-  it('asks about another capture of the same payment, and holds its money', async () => {
-    const { deps, payment, providerPaymentId, show, say } = await aHidden('missing')
-    show()
-    await say(captureBody(payment, providerPaymentId))
-    const second = deps.provider.pay(payment.paymentRequestId)
-
-    expect(await say(captureBody(payment, second))).toBe('applied')
-
-    expect(await findSuspense(deps, second)).toMatchObject({ cause: 'second_capture' })
-  })
-})
-
-describe('a payment that changes while the provider is asked', () => {
-  it('is read again: money for one that was cancelled meanwhile is held', async () => {
-    const { deps, client, payment, providerPaymentId, show, say, stored } = await aHidden('missing')
-    show()
-    const value = deps.provider.payments.get(providerPaymentId)
-    deps.provider.script('getPayment', async () => {
-      deps.provider.heal('getPayment')
-      await closePayment(deps, payment, 'cancelled', 'cancel')
-      return value ? { kind: 'found', value } : { kind: 'not_found' }
-    })
-
-    expect(await say(captureBody(payment, providerPaymentId))).toBe('applied')
-
-    expect(await stored()).toMatchObject({ status: 'cancelled' })
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
-    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
-  })
-
-  it('is closed by what was noted before the answer: a cancel that was asked for meanwhile is no failure', async () => {
-    const { deps, payment, say, stored } = await aHidden('missing')
-    deps.provider.script('getRequest', async () => {
-      deps.provider.heal('getRequest')
-      await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
-      return {
-        kind: 'found',
-        value: {
-          ...deps.provider.requestOf(payment.paymentRequestId),
-          status: 'cancelled',
-          latestPaymentId: undefined,
-        },
-      }
-    })
-
-    expect(await say(expiryBody(payment))).toBe('applied')
-
-    expect(await stored()).toMatchObject({ status: 'cancelled' })
-  })
-})
-
-describe('a request’s status callback', () => {
-  it('about a payment that is terminal is answered without asking', async () => {
-    const { deps, payment, show, say, stored } = await aHidden('missing')
-    show()
-    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
-    const [before, asked] = [await stored(), deps.provider.calls.length]
-
-    expect(await say(expiryBody(payment))).toBe('ignored')
-
-    expect(deps.provider.calls).toHaveLength(asked)
-    expect(await stored()).toEqual(before)
-  })
-
-  it('about a payment that is pending is asked about', async () => {
-    const { deps, payment, say, stored } = await aHidden('missing')
-    deps.provider.close(payment.paymentRequestId, 'expired')
-
-    expect(await say(expiryBody(payment))).toBe('applied')
-
-    expect(await stored()).toMatchObject({ status: 'expired' })
   })
 })

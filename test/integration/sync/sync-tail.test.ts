@@ -179,7 +179,7 @@ describe('sync: a row as the provider’s answer', () => {
     ['another currency', { currency: 'PHP' }],
     ['another attempt', { reference: 'other' }],
     ['another request', { paymentRequestId: 'pr-other' }],
-    ['an id of another product', { providerPaymentId: 'inv-1' }],
+    ['an id of another product', { providerPaymentId: 'inv-1', isCaptured: undefined }],
   ])('is only a hint when it says %s', async ([, fields], { deps, rows, paid }) => {
     const reference = fields.reference === 'other' ? `${paid.payment.paymentId}-2` : paid.reference
     rows.push(rowNow(deps, paid, { ...fields, reference }))

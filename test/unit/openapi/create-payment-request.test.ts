@@ -5,15 +5,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
+import { isOtherChannel } from '../../../shared/provider/xendit/other-channels.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { faultsOf } from '../../support/described-answers.ts'
 import { nearly } from '../../support/hostile-values.ts'
 import { runs } from '../../support/runs.ts'
 
-const NOW = timestampOf(Date.UTC(2026, 0, 15))
+const FACTS = { now: timestampOf(Date.UTC(2026, 0, 15)), provider: { isOtherChannel } }
 
 const isDescribed = (body: unknown) => faultsOf('/components/schemas/CreatePayment', body).length === 0
-const isTaken = (body: unknown) => parsePaymentRequest(Buffer.from(JSON.stringify(body)), NOW).ok
+const isTaken = (body: unknown) => parsePaymentRequest(Buffer.from(JSON.stringify(body)), FACTS).ok
 
 const CODES = [
   'BCA',

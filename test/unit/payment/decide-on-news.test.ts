@@ -22,6 +22,7 @@ const aPayment = (fields: Partial<Payment> = {}): Payment => ({
 const aCreating = (leaseUntil: Timestamp | undefined): CreatingPayment => ({
   paymentId: aPayment().paymentId,
   clientId: aClient().clientId,
+  provider: 'xendit',
   status: 'creating',
   request: aRequest(),
   attempt: 1,

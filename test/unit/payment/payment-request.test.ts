@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { GatewayError } from '../../../shared/errors.ts'
 import { parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
+import { isOtherChannel } from '../../../shared/provider/xendit/other-channels.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 
 /* What the endpoint's own tests do not show: what is true of any value, and what is cut, counted or kept to ourselves. */
 
-const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
+const FACTS = { now: '2026-11-20T04:00:00.000Z' as Timestamp, provider: { isOtherChannel } }
 
 const parse = (body: unknown) =>
-  parsePaymentRequest(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), NOW)
+  parsePaymentRequest(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), FACTS)
 
 const VALID = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 

@@ -60,6 +60,7 @@ describe('xendit listTransactions', () => {
         transactionId: 'txn_1',
         providerMinor: 145_560,
         providerPaymentId: 'py-1',
+        isCaptured: true,
         paymentRequestId: 'pr-1',
         reference: 'ref-1',
         status: 'success',
@@ -74,6 +75,15 @@ describe('xendit listTransactions', () => {
         category: undefined,
       },
     ])
+  })
+
+  it.each([
+    ['another product', { product_id: 'inv-1' }],
+    ['no product', { product_id: null }],
+    ['a payment that is not over', { status: 'PENDING' }],
+    ['money that goes back', { type: 'REFUND' }],
+  ])('proves no capture by a row of %s', async (_case, fields) => {
+    expect((await rows(fields))[0]?.isCaptured).toBeUndefined()
   })
 
   it.each<[string, object, number | undefined]>([
