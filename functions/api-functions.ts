@@ -8,6 +8,7 @@ import {
   FOUND_PAYMENTS,
   listed,
   NEWS,
+  NEWS_OF_VISIBLE,
   OWN_DELIVERIES,
   OWN_DELIVERY,
   PAYMENT_LISTS,
@@ -42,7 +43,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   api('list-payments', 'GET', '/v1/payments', allAccess(PAYMENT_LISTS, FOUND_PAYMENTS)),
   api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
-  api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS, {
+  api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS_OF_VISIBLE, {
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,

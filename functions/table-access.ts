@@ -6,17 +6,19 @@ import type { IndexName } from '../shared/table/schema.ts'
 export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
 
 /**
- * What applying provider news may touch: money, suspense and its alert. An event is put beside its payment, with its
- * deliveries to the endpoints of the client. What leads to the payment from its destination and from its reference is
- * put when it becomes visible.
+ * What news of a visible payment may touch: its money, suspense and its alert. An event is put beside its payment, with its
+ * deliveries to the endpoints of the client.
  */
-export const NEWS: TableAccess = {
+export const NEWS_OF_VISIBLE: TableAccess = {
   GetItem: ['PAYMENT'],
   Query: ['ENDPOINTS'],
-  PutItem: ['DELIVERY', 'DESTINATION', 'PAYMENT', 'REFERENCE', 'SUSPENSE'],
+  PutItem: ['DELIVERY', 'PAYMENT', 'SUSPENSE'],
   UpdateItem: ['PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
 }
+
+/** What any news may touch: what leads to a payment from its destination and its reference is put when it becomes visible. */
+export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINATION', 'REFERENCE'] })
 
 /** A change with its audit record: behind the head of the subject's chain. Nothing may update or delete a record. */
 export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }

@@ -2,7 +2,8 @@ import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment, type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import type { Push } from '../channel/channels.ts'
-import { applyNews } from '../news/apply-provider-news.ts'
+import { applyNews } from '../news/apply-news.ts'
+import { creditCreating } from '../news/apply-provider-news.ts'
 import { askForNews, type ProviderNews } from '../news/ask-for-news.ts'
 import type { NewsDeps } from '../news/news-deps.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
@@ -60,7 +61,7 @@ const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: Provider
   if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
   const { capture } = answer.news
   if (capture === undefined) return withoutMoney(row, answer.news)
-  const outcome = await applyNews(deps, answer.news, 'create')
+  const outcome = await applyNews(deps, answer.news, 'create', { onCreating: creditCreating })
   const stored = await findStoredPayment(deps, creating.paymentId)
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt) return { overtakenBy: stored }
   if (outcome.kind !== 'applied') return 'undecided'

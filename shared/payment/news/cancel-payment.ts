@@ -7,7 +7,7 @@ import { CANCEL_CHECK_MS } from '../channel/channel-timing.ts'
 import { findPayment } from '../find-payment.ts'
 import { isPastItsTime, type Payment } from '../payment.ts'
 import { markDueNow, noteCancelRequested } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
+import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
 import { closePayment } from './close-payment.ts'
 import { expirePayment } from './expire-payment.ts'
 import type { NewsDeps } from './news-deps.ts'
@@ -53,10 +53,8 @@ const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnsw
     case 'cancelled':
     case 'not_cancellable':
       return closeAsCancelled(deps, payment)
-    case 'final': {
-      const { paymentRequestId } = payment
-      return answerBehind(deps, payment, await applyProviderNews(deps, { paymentRequestId }, 'cancel'))
-    }
+    case 'final':
+      return answerBehind(deps, payment, await applyNewsOfVisible(deps, payment, 'cancel'))
     case 'not_found':
       await noteNotFoundUpstream(deps, payment)
       throw unanswered({ reason: 'server_error' })

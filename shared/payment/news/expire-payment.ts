@@ -2,13 +2,10 @@ import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../../provider/provider.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { noteExpiryStarted, parseStored } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
+import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
 import { closePayment } from './close-payment.ts'
 import type { NewsDeps } from './news-deps.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
-
-const followProvider = (deps: NewsDeps, { paymentRequestId }: Payment, source: NewsSource) =>
-  applyProviderNews(deps, { paymentRequestId }, source)
 
 /** Nothing upstream stands against its expiry. */
 const isStillOpen = (outcome: ApplyOutcome): boolean =>
@@ -18,7 +15,7 @@ const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSour
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   switch (answer.kind) {
     case 'final':
-      return followProvider(deps, payment, source)
+      return applyNewsOfVisible(deps, payment, source)
     case 'unanswered':
       return answer
     case 'not_found':
@@ -42,7 +39,7 @@ const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSour
 export const expirePayment = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
   if (payment.cancelRequestedAt !== undefined) {
-    const outcome = await followProvider(deps, payment, source)
+    const outcome = await applyNewsOfVisible(deps, payment, source)
     if (!isStillOpen(outcome)) return outcome
   }
   const started = await noteExpiryStarted(deps, payment, deps.now())

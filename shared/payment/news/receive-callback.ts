@@ -9,7 +9,8 @@ import { rememberCapture } from '../creating-store.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { paymentIdOf } from '../provider-attempts.ts'
-import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
+import type { ApplyOutcome } from './apply-news.ts'
+import { applyProviderNews } from './apply-provider-news.ts'
 
 type CallbackDeps = Pick<
   Deps,

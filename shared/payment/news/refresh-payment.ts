@@ -5,7 +5,8 @@ import { providerFailure } from '../../provider/provider-failure.ts'
 import { findAnyPayment } from '../find-payment.ts'
 import type { StoredPayment } from '../payment.ts'
 import { markDueNow } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
+import type { ApplyOutcome } from './apply-news.ts'
+import { applyProviderNews } from './apply-provider-news.ts'
 import type { NewsDeps } from './news-deps.ts'
 
 /** What the provider may know this payment by: its own request, or those of attempts that never committed. */

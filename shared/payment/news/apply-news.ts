@@ -1,0 +1,121 @@
+import { assertNever } from '../../errors.ts'
+import type { Unanswered } from '../../provider/provider.ts'
+import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
+import { cancelOrphan } from '../cancel-orphan.ts'
+import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
+import { findStoredPayment } from '../payment-store.ts'
+import { paymentIdOf } from '../provider-attempts.ts'
+import { askForNews, type ProviderNews } from './ask-for-news.ts'
+import { closePayment } from './close-payment.ts'
+import { type Decision, decideOnNews } from './decide-on-news.ts'
+import type { NewsDeps } from './news-deps.ts'
+import { succeedPayment } from './succeed-payment.ts'
+
+export type ApplyOutcome =
+  /** The books now say what the provider says. */
+  | {
+      readonly kind: 'applied'
+      readonly payment: StoredPayment | undefined
+      /** Money was seen that the payment cannot be credited with: it is in suspense. */
+      readonly held?: true
+    }
+  /** Noted, and to be asked again: the payment is still being created. */
+  | { readonly kind: 'deferred' }
+  /** Paid, says the provider, and does not show the money yet: to be asked again soon. */
+  | { readonly kind: 'not_shown' }
+  | { readonly kind: 'not_found' }
+  | Unanswered
+
+/** A payment changes status at most twice; more disagreement than this between read and write is a bug. */
+const MAX_TRIES = 6
+
+/** What became of one decision; `again`: the payment has changed, read it and decide again. */
+export type Step = ApplyOutcome | 'again'
+
+export const appliedOrAgain = (payment: StoredPayment | undefined): Step =>
+  payment ? { kind: 'applied', payment } : 'again'
+
+export type CreatingDecision = Extract<Decision, { readonly creating: unknown }>
+/** What is done with money for a payment that is being created. */
+export type OnCreating = (
+  deps: NewsDeps,
+  decision: CreatingDecision,
+  news: ProviderNews,
+  source: NewsSource,
+) => Promise<Step>
+
+type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating: OnCreating }
+
+const applyDecision = async (
+  deps: NewsDeps,
+  decision: Decision,
+  news: ProviderNews,
+  stored: StoredPayment | undefined,
+  source: NewsSource,
+  onCreating: OnCreating,
+): Promise<Step> => {
+  switch (decision.do) {
+    case 'nothing':
+      return { kind: 'applied', payment: stored }
+    case 'succeed': {
+      const succeeded = await succeedPayment(deps, decision.payment, decision.capture, source)
+      // Paid through another attempt: the destination shown must not take money a second time.
+      if (succeeded && succeeded.paymentRequestId !== decision.capture.paymentRequestId) {
+        await cancelOrphan(deps, succeeded.paymentRequestId, succeeded.paymentId)
+      }
+      return appliedOrAgain(succeeded)
+    }
+    case 'succeed_creating':
+    case 'remember':
+      return onCreating(deps, decision, news, source)
+    case 'hold':
+      await recordSuspense(deps, heldMoney({ ...decision, payment: stored, now: deps.now() }))
+      return { kind: 'applied', payment: stored, held: true }
+    case 'hold_and_fail': {
+      const held = heldMoney({ ...decision, now: deps.now() })
+      const failureReason = decision.cause === 'wrong_amount' ? 'wrong_amount' : 'other'
+      return appliedOrAgain(await closePayment(deps, decision.payment, 'failed', source, { held, failureReason }))
+    }
+    case 'close':
+      return appliedOrAgain(await closePayment(deps, decision.payment, decision.status, source, decision))
+    default:
+      return assertNever(decision)
+  }
+}
+
+/**
+ * Applies the provider's own word to the payment that its reference names. Safe to repeat and to race. `readBefore`: that
+ * payment as it was before the question. It saves a read where it is pending and money came, since every write that
+ * follows refuses unless the payment is still pending. A status needs what was noted before the answer, and is read.
+ */
+export const applyNews = async (
+  deps: NewsDeps,
+  news: ProviderNews,
+  source: NewsSource,
+  { readBefore, onCreating }: How,
+): Promise<ApplyOutcome> => {
+  const paymentId = paymentIdOf(news.reference)
+  const isUsable = readBefore?.status === 'pending' && readBefore.paymentId === paymentId && news.capture !== undefined
+  let known = isUsable ? readBefore : undefined
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const stored = known ?? (paymentId && (await findStoredPayment(deps, paymentId)))
+    known = undefined
+    const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), news, stored, source, onCreating)
+    if (step !== 'again') return step
+  }
+  throw new Error('a payment kept changing while news about it was applied')
+}
+
+/**
+ * The provider's news of a payment that is visible, by its own request: for a merchant's cancel and for expiry, which may
+ * touch no payment that is being created.
+ */
+export const applyNewsOfVisible = async (
+  deps: NewsDeps,
+  { paymentRequestId }: Payment,
+  source: NewsSource,
+): Promise<ApplyOutcome> => {
+  const answer = await askForNews(deps, { paymentRequestId })
+  const onCreating: OnCreating = async () => ({ kind: 'deferred' })
+  return answer.kind === 'news' ? applyNews(deps, answer.news, source, { onCreating }) : answer
+}
