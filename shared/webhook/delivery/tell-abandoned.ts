@@ -56,6 +56,10 @@ const untoldOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly De
   return untold.slice(0, MOST_TOLD)
 }
 
+/** Always another time than the last: of two workers in one millisecond, or on clocks that differ, one moves it. */
+const movedFrom = (endpoint: Endpoint | undefined, now: Timestamp): Timestamp =>
+  endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, 1))
+
 /** One worker tells of an endpoint at a time. */
 type Told = 'told' | 'by_another'
 
@@ -65,7 +69,7 @@ type Told = 'told' | 'by_another'
  * between them is followed by one that tells once more, nothing is lost. Throws when the message cannot be published.
  */
 const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<Told> => {
-  const at = deps.now()
+  const at = movedFrom(endpoint, deps.now())
   if (endpoint && !(await noteAlert(deps, endpoint, at))) return 'by_another'
   const told = await untoldOf(deps, delivery)
   try {

@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-alerts.ts'
+import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
@@ -49,6 +50,18 @@ const left = ({ memory }: Awaited<ReturnType<typeof world>>['deps']) =>
   memory.items().filter(({ work }) => work === 'alert')
 
 describe('alerts about one endpoint', () => {
+  it('take the message by another time than the last, also in the same millisecond', async () => {
+    const { deps, endpoint } = await world()
+    const delivery = await abandon(deps, endpoint)
+    await noteAlert(deps, endpoint, deps.now())
+
+    await redeliver(deps, { clientId: endpoint.clientId, deliveryId: delivery.deliveryId, operator: 'ayu' })
+
+    expect(await findEndpoint(deps, endpoint.clientId, endpoint.endpointId)).toMatchObject({
+      lastAlertAt: addMs(deps.now(), 1),
+    })
+  })
+
   it('tell of all that was abandoned by the next run, and of what follows a quarter of an hour later', async () => {
     const { deps, endpoint } = await world()
     const early = await abandonMany(deps, endpoint, 3)
