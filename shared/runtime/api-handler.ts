@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { authenticate } from '../client/authenticate.ts'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
 import { pageWeight } from '../page.ts'
@@ -44,6 +45,24 @@ const NoQuery = v.object({})
 const filledParams = (params: HttpRequest['queryStringParameters'], neverEmpty: readonly string[] = []) =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([name, value]) => value !== '' || neverEmpty.includes(name)))
 
+const MAX_NAME = 64
+
+/**
+ * The query by its schema. A parameter that the endpoint does not know is refused: a misspelt filter must not answer with
+ * everything (design section 5).
+ */
+const parseQuery = <const Schema extends v.GenericSchema>(
+  schema: Schema,
+  params: Readonly<Record<string, unknown>>,
+): v.InferOutput<Schema> => {
+  const known = Object.keys('entries' in schema ? Object(schema.entries) : {})
+  const [unknown] = Object.keys(params).filter((name) => !known.includes(name))
+  if (unknown === undefined) return parseInput(schema, params)
+  const name = unknown.slice(0, MAX_NAME).toWellFormed()
+  const hint = known.length > 0 ? `Known are ${known.join(', ')}.` : 'This endpoint takes none.'
+  throw invalid(`unknown query parameter: ${name}`, { [name]: ['unknown query parameter'] }, hint)
+}
+
 /** A query as it was sent: whether it is well-formed is looked at later. */
 export type SentQuery = NonNullable<HttpRequest['queryStringParameters']>
 
@@ -78,7 +97,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
           client,
           clientId: client.clientId,
           id: pathParameters?.['id'] ?? '',
-          query: parseInput(spec.query ?? NoQuery, filledParams(queryStringParameters, spec.neverEmpty)),
+          query: parseQuery(spec.query ?? NoQuery, filledParams(queryStringParameters, spec.neverEmpty)),
           idempotencyKey: headers['idempotency-key'],
           accept: headers['accept'],
           rawBody,

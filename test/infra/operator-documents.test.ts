@@ -11,7 +11,8 @@ import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { askedOf } from '../support/admin-command.ts'
 import { tellingAlarms } from '../support/alarm-template.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import { synthesised } from '../support/stack-template.ts'
+import { synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { READY_PRODUCTION } from '../support/stage-options.ts'
 
 const template = synthesised('prod')
 const operations = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
@@ -88,7 +89,9 @@ describe('the runbook', () => {
 
   it('asks for access logs where they are', () => {
     const asked = matches(runbook, /^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm)
-    const groups = template.each('AWS::Logs::LogGroup', 'LogGroupName')
+    const groups = [template, synthesisedFront(READY_PRODUCTION)].flatMap((one) =>
+      one.each('AWS::Logs::LogGroup', 'LogGroupName'),
+    )
 
     expect(asked.length).toBeGreaterThan(3)
     expect(asked.filter((group) => !groups.includes(group.trim()))).toStrictEqual([])

@@ -41,6 +41,14 @@ type Walk = {
   readonly show: (answer: Answer, name: string, summary: string) => void
 }
 
+/** Their only 422. */
+const WITHOUT_PARAMETERS = [
+  'api-get-payment',
+  'api-get-settlement',
+  'api-list-webhook-endpoints',
+  'api-get-webhook-delivery',
+]
+
 /** Lets a merchant of its own meet every kind of answer, as its customers, the provider and operators would have it. */
 export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promise<Walked> => {
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Kopi Sari' }
@@ -138,7 +146,11 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
   await keep('api-list-events', 'after', 'No cursor', { query: 'after=yesterday' })
   await keep('api-list-settlements', 'page', 'No page', { query: 'page=first' })
+  await keep('api-list-payments', 'unknown_parameter', 'A misspelt filter', { query: 'external_referense=order-1042' })
   const id = '00000000-0000-4000-8000-000000000000'
+  for (const operation of WITHOUT_PARAMETERS) {
+    await keep(operation, 'unknown_parameter', 'A parameter that there is not', { id, query: 'expand=all' })
+  }
   await keep('api-get-payment', 'not_found', 'No such payment', { id })
   await keep('api-cancel-payment', 'not_found', 'No such payment', { id })
   await keep('api-get-settlement', 'not_found', 'No such settlement', { id })

@@ -88,7 +88,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Fetch a payment',
     description: 'Rather than asking again and again, wait for the webhook.',
     success: { 200: { description: 'The payment.', schema: 'Payment', links: { cancel: TO_THE_PAYMENT.cancel } } },
-    errors: [404],
+    errors: [404, 422],
   },
   'api-cancel-payment': {
     operationId: 'cancelPayment',
@@ -148,7 +148,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Fetch a settlement',
     description: 'One payout.',
     success: { 200: { description: 'The settlement.', schema: 'Settlement' } },
-    errors: [404],
+    errors: [404, 422],
   },
   'api-list-settlement-payments': {
     operationId: 'listSettlementPayments',
@@ -191,7 +191,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List webhook endpoints',
     description: 'Where webhooks are sent, newest first. The operator registers and deletes them.',
     success: { 200: { description: 'All endpoints.', schema: 'WebhookEndpointList' } },
-    errors: [],
+    errors: [422],
   },
   'api-list-webhook-deliveries': {
     operationId: 'listWebhookDeliveries',
@@ -222,7 +222,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
         links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
       },
     },
-    errors: [404],
+    errors: [404, 422],
   },
   'api-redeliver-webhook': {
     operationId: 'redeliverWebhook',
