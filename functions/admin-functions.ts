@@ -7,6 +7,7 @@ import {
   BOOKS,
   changed,
   DELIVERY_LISTS,
+  ERASING,
   JOURNAL_READ,
   listed,
   NEWS,
@@ -70,6 +71,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     Query: ['DESTINATION', 'REFERENCE'],
   }),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), { ...ASKS_PROVIDER, sends: BOTH_LANES }),
+  support('erase-customer', ERASING),
   look('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES, alerts: true }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {

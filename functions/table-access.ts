@@ -76,6 +76,14 @@ export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, liste
 /** By its key, or by what a merchant calls its order: what leads there is in the client's parts. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
+/** A payment with its events, once none of its deliveries is under way. */
+export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
+  GetItem: ['CLIENT'],
+  BatchGetItem: ['DELIVERY', 'PAYMENT'],
+  Query: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
+  UpdateItem: ['PAYMENT'],
+})
+
 /** Settlements, and for the bank's file what the payout gate would ask about. */
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,

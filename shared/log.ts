@@ -46,6 +46,7 @@ export type LogCode =
   | 'audit.completed'
   | 'audit.imbalance'
   | 'client.bank_changed'
+  | 'customer.erased'
   | 'settlement.unpaid'
   | 'sync.completed'
   | 'sync.row_failed'

@@ -1,15 +1,16 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { MOST_MOVEMENTS } from '../journal/payment-money.ts'
 import { toItem } from '../table/attributes.ts'
-import { above, all, exists, isNew } from '../table/condition.ts'
+import { above, all, equals, exists, isNew } from '../table/condition.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
-import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
+import { addMs, END_OF_TIME, SECOND_MS, type Timestamp } from '../time.ts'
 import { type Event, type EventPosition, EventPositionSchema, EventSchema } from './event.ts'
 import { expiresAfter, RETENTION } from './retention.ts'
+import { withoutCustomer } from './without-customer.ts'
 
 /** Second part of the key of a client's list of events. */
 const EVENT_ENTITY = 'event'
@@ -34,21 +35,24 @@ type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
 const BodyOnly = v.object({ body: v.string() })
 
-/** An event goes to several endpoints, and its bytes never change: the last ones are kept, by the table they are from. */
+/** The deliveries of an event come together: its bytes are kept for a moment, by the table they are from. */
 const BODIES_KEPT = 100
-const bodies = new WeakMap<Deps['table'], Map<string, Promise<string | undefined>>>()
+/** An erasure is the only change of bytes, and is refused while a delivery is under way. */
+const BODY_KEPT_MS = 10 * SECOND_MS
+type KeptBody = { readonly reading: Promise<string | undefined>; readonly from: Timestamp; readonly until: Timestamp }
+const bodies = new WeakMap<Deps['table'], Map<string, KeptBody>>()
 
 /** The bytes of an event, as text, without anything else that is stored of it; undefined when there is no such event. */
-export const findEventBody = async (deps: Pick<Deps, 'table'>, event: NamedEvent): Promise<string | undefined> => {
+export const findEventBody = async (deps: StoreDeps, event: NamedEvent): Promise<string | undefined> => {
   const key = `${event.paymentId} ${event.name}`
-  const kept = bodies.get(deps.table) ?? new Map<string, Promise<string | undefined>>()
+  const kept = bodies.get(deps.table) ?? new Map<string, KeptBody>()
   const known = kept.get(key)
-  if (known !== undefined) return known
+  const from = deps.now()
+  if (known !== undefined && known.from <= from && from < known.until) return known.reading
   const reading = readBody(deps, event)
-  // Kept while it is read, too: deliveries of one event come together.
   if (kept.size >= BODIES_KEPT) kept.clear()
-  bodies.set(deps.table, kept.set(key, reading))
-  const forget = () => void (kept.get(key) === reading && kept.delete(key))
+  bodies.set(deps.table, kept.set(key, { reading, from, until: addMs(from, BODY_KEPT_MS) }))
+  const forget = () => void (kept.get(key)?.reading === reading && kept.delete(key))
   reading.then((body) => body ?? forget(), forget)
   return reading
 }
@@ -56,6 +60,14 @@ export const findEventBody = async (deps: Pick<Deps, 'table'>, event: NamedEvent
 const readBody = async (deps: Pick<Deps, 'table'>, { paymentId, name }: NamedEvent): Promise<string | undefined> => {
   const item = await deps.table.getFields(eventKey(paymentId, name), ['body'])
   return item && v.parse(BodyOnly, item).body
+}
+
+/** Takes the customer out of an event's data. False where there is none; refused where the bytes have changed since. */
+export const eraseFromEvent = async (deps: Pick<Deps, 'table'>, { paymentId, name, body }: Event): Promise<boolean> => {
+  const erased = withoutCustomer(body)
+  if (erased === undefined) return false
+  const step = update(eventKey(paymentId, name), { set: { body: erased } }, equals('body', body))
+  return (await deps.table.write(step)).applied
 }
 
 /** One of its status, and one of each movement of its money. */

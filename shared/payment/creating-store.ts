@@ -2,7 +2,7 @@ import type { Deps, StoreDeps } from '../deps.ts'
 import { absent, all, any, atMost, type Condition, equals, isNew, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
-import { put, update } from '../table/step.ts'
+import { put, type Step, update } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, ProviderAttempt } from './payment.ts'
@@ -87,6 +87,16 @@ export const releaseAttempt = async (
   )
   if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined) return released
   return deps.table.write(update(key, { set: ended, remove: ['leaseUntil'] }, isIts))
+}
+
+/** Takes the customer out of the request of a create that no attempt runs for. Refused when one has begun since it was read. */
+export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPayment, now: Timestamp): Step => {
+  const { customer: _, ...rest } = request
+  return update(
+    paymentKey(paymentId),
+    { set: { request: rest } },
+    all(isCreating, isAttempt(attempt), leaseIsOver(now)),
+  )
 }
 
 /** A capture came while the attempt still runs: it is looked at as soon as the lease ends (design section 4). */

@@ -144,6 +144,14 @@ export const noteExpiryStarted = (
     ),
   )
 
+/** Takes the customer out of a terminal payment. Its status does not change again; the first erasure counts. */
+export const eraseFromPayment = ({ paymentId, status }: Payment, now: Timestamp): Step =>
+  update(
+    paymentKey(paymentId),
+    { set: { erasedAt: now }, remove: ['customer'] },
+    all(equals('status', status), absent('erasedAt')),
+  )
+
 /** Makes a payment due now: the provider has news that could not be asked for. */
 export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
   deps.table.write(update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))

@@ -165,6 +165,8 @@ export const PaymentFields = v.object({
   currency: v.literal('IDR'),
   paymentDestination: v.string(),
   customer: v.optional(CustomerSchema),
+  /** When the customer was taken out of it, by an operator. */
+  erasedAt: v.optional(TimestampSchema),
   description: v.optional(v.string()),
   metadata: v.optional(v.string()),
   expiresAt: v.optional(TimestampSchema),

@@ -40,6 +40,8 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
     all(
       equals('status', 'succeeded'),
       unchanged('moneyVersion', moneyVersion),
+      // What announces the movement must not bring the customer back.
+      unchanged('erasedAt', before.erasedAt),
       openAt === undefined ? absent('openAt') : present('openAt'),
     ),
   )

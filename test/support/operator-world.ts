@@ -23,6 +23,8 @@ export const operatorWorld = async (deps: TestDeps) => {
   const pending = await aPendingPayment(deps, client)
   const { payment: succeeded } = await creditedPayment(deps, client)
   const { payment: paid } = await paidUpstream(deps, client)
+  // Its merchant has no endpoint: no delivery is under way.
+  const { payment: quiet } = await creditedPayment(deps, stranger, { customer: { name: 'Sari' } })
   const delivery = await storedDelivery(deps, endpoint, ABANDONED)
   const suspense = `py-held-${deps.newId()}`
   const capture = { providerPaymentId: suspense, capturedMinor: minor(5_000) }
@@ -39,6 +41,7 @@ export const operatorWorld = async (deps: TestDeps) => {
     $endpoint: endpoint.endpointId,
     $pending: pending.paymentId,
     $succeeded: succeeded.paymentId,
+    $quiet: quiet.paymentId,
     $paid: paid.paymentId,
     $delivery: delivery.deliveryId,
     $event: delivery.eventId,
@@ -71,6 +74,7 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   'get-payment': { payment_id: '$succeeded' },
   'find-payments': { client_id: '$client', payment_destination: '381652390000001' },
   'refresh-payment': { operator: 'ayu', payment_id: '$paid' },
+  'erase-customer': { operator: 'ayu', payment_id: '$quiet' },
   'list-deliveries': { client_id: '$client', status: 'abandoned' },
   redeliver: { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint', since: '2026-11-20T04:00:00Z' },
   'trigger-settlement': { operator: 'ayu', client_id: '$client' },

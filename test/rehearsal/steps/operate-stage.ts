@@ -63,6 +63,7 @@ export const operateStage = ({ step, admin, clock }: Rehearsal, { merchant, paym
       'delete-endpoint': { ...by, endpoint_id },
       'get-payment': { payment_id: payments.paid.id },
       'find-payments': { ...client, payment_destination: payments.paid.payment_destination },
+      'erase-customer': { operator: OPERATOR, payment_id: payments.cancelled.id },
       'refresh-payment': { operator: OPERATOR, payment_id: payments.paid.id },
       'list-deliveries': client,
       redeliver: { ...by, endpoint_id: merchant.endpointId, since: new Date(sinceMs(clock)).toISOString() },

@@ -1,0 +1,29 @@
+import * as v from 'valibot'
+import { parseClientId } from '../../shared/client/client-dto.ts'
+import { eraseCustomers } from '../../shared/inquiry/erase-customers.ts'
+import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+
+const summary =
+  "Takes the customer's name, e-mail and phone out of a payment and its events, for good. By client_id and " +
+  'external_reference: of up to 100 payments, newest first; `complete` says if that was all. Safe to repeat.'
+const input = v.pipe(
+  v.strictObject({
+    operator: OPERATOR,
+    payment_id: v.optional(v.string()),
+    client_id: v.optional(v.string()),
+    external_reference: v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
+  }),
+  v.check(
+    ({ payment_id: id, client_id: client, external_reference: reference }) =>
+      id === undefined
+        ? client !== undefined && reference !== undefined
+        : client === undefined && reference === undefined,
+    'give payment_id, or client_id and external_reference',
+  ),
+)
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const { operator, payment_id: paymentId, client_id: client = '', external_reference: reference = '' } = request
+  const asked = paymentId === undefined ? { clientId: parseClientId(client), reference } : { paymentId }
+  return eraseCustomers(deps, asked, operator)
+})

@@ -1,0 +1,112 @@
+import { requireClient } from '../client/client-store.ts'
+import type { Deps } from '../deps.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import { eraseFromEvent, listPaymentEvents } from '../event/event-store.ts'
+import type { ClientId, PaymentId } from '../ids.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import { eraseFromRequest } from '../payment/creating-store.ts'
+import { findAnyPayment } from '../payment/find-payment.ts'
+import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
+import { eraseFromPayment } from '../payment/payment-store.ts'
+import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/reference-store.ts'
+import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
+
+type EraseDeps = RecordDeps & Pick<Deps, 'log'>
+
+/** What was taken out of one payment: nothing of one whose customer was erased before. */
+export type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
+
+const ACTION = 'erase-customer'
+
+const recordOf = ({ paymentId, clientId }: StoredPayment, operator: string) => ({
+  subject: paymentId,
+  clientId,
+  operator,
+  action: ACTION,
+})
+
+const namesIn = (customer: object | undefined): readonly string[] => Object.keys(customer ?? {})
+
+const underWay = (what: string) => invalid(`${what}: its customer cannot be erased yet`)
+
+/** How many events carried the customer. A repeat finishes what a crash left. */
+const eraseFromEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<number> => {
+  let erased = 0
+  for (const event of await listPaymentEvents(deps, paymentId)) if (await eraseFromEvent(deps, event)) erased++
+  return erased
+}
+
+const assertNothingUnderWay = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<void> => {
+  if (payment.status === 'pending') throw underWay('the payment is pending')
+  for (const { clientId, eventId } of await listPaymentEvents(deps, payment.paymentId)) {
+    const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
+    if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
+      throw underWay('a delivery of the payment is under way')
+  }
+}
+
+/** Undefined where somebody else has changed it since it was read. */
+const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: string): Promise<Erased | undefined> => {
+  const { paymentId, customer, erasedAt } = payment
+  await assertNothingUnderWay(deps, payment)
+  const before = await eraseFromEvents(deps, paymentId)
+  if (customer === undefined || erasedAt !== undefined) return { payment_id: paymentId, fields: [], events: before }
+  const steps = { payment: eraseFromPayment(payment, deps.now()) }
+  if (!(await recordChange(deps, recordOf(payment, operator), steps)).applied) return undefined
+  // A movement of its money that was announced meanwhile; later ones are refused and read the payment again.
+  const after = await eraseFromEvents(deps, paymentId)
+  return { payment_id: paymentId, fields: namesIn(customer), events: before + after }
+}
+
+const eraseFromCreating = async (
+  deps: EraseDeps,
+  creating: CreatingPayment,
+  operator: string,
+): Promise<Erased | undefined> => {
+  const { paymentId, leaseUntil, request } = creating
+  const now = deps.now()
+  if (leaseUntil !== undefined && leaseUntil > now) throw underWay('the payment is being created')
+  const fields = namesIn(request.customer)
+  if (fields.length === 0) return { payment_id: paymentId, fields, events: 0 }
+  const outcome = await recordChange(deps, recordOf(creating, operator), { payment: eraseFromRequest(creating, now) })
+  return outcome.applied ? { payment_id: paymentId, fields, events: 0 } : undefined
+}
+
+/**
+ * Takes name, e-mail and phone out of a payment, of the request that is stored of it, and of the data of its events, the
+ * only change that their bytes ever see (design section 11). Events come first and once more after the payment, so a
+ * crash in between leaves what a repeat finishes. Throws 422 while the payment is pending, being created, or a delivery of
+ * it is under way; 409 when it changes meanwhile. The record says who and when, not what.
+ */
+const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {
+  const erased =
+    payment.status === 'creating'
+      ? await eraseFromCreating(deps, payment, operator)
+      : await eraseFromVisible(deps, payment, operator)
+  if (erased === undefined) throw new GatewayError('conflict', 'the payment is changed right now; try again')
+  deps.log.info('customer.erased', { payment_id: payment.paymentId, client_id: payment.clientId })
+  return erased
+}
+
+/** Payments of one call. */
+const MOST = 100
+
+type Asked = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }
+
+const askedFor = async (deps: Pick<Deps, 'table'>, asked: Asked) => {
+  if ('paymentId' in asked) return { payments: [await findAnyPayment(deps, asked.paymentId)], complete: true }
+  const { clientId, reference } = asked
+  await requireClient(deps, clientId)
+  const ids = await idsOfReference(deps, clientId, reference)
+  const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
+  const open = payments.filter(({ customer }) => customer !== undefined)
+  return { payments: open.slice(0, MOST), complete: ids.length <= MOST_OF_REFERENCE && open.length <= MOST }
+}
+
+/** The same for one payment, or for those of a client with a reference that still hold a customer, newest first. */
+export const eraseCustomers = async (deps: EraseDeps, asked: Asked, operator: string) => {
+  const { payments, complete } = await askedFor(deps, asked)
+  const erased: Erased[] = []
+  for (const payment of payments) erased.push(await eraseCustomer(deps, payment, operator))
+  return { erased, complete }
+}

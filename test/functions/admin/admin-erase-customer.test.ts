@@ -1,0 +1,195 @@
+/**
+ * Goal: a customer's personal data can be erased, whatever dies or races, and nothing else changes (design section 11).
+ * Method: paid payments with their events on a table in memory, with requests that never arrive and answers that are lost.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { findEventBody, listPaymentEvents } from '../../../shared/event/event-store.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { aRefund } from '../../integration/posting/provider-rows.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import { aCreating, aPendingPayment, aRequest, aStoredClient } from '../../support/payment-builders.ts'
+import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
+
+const CUSTOMER = { name: 'Sari "Dewi"', email: 'sari@shop.example', phone: '+6281234567890' }
+const FIELDS = {
+  customer: CUSTOMER,
+  description: 'for "customer":{"name":"x"}',
+  metadata: '{"b":1.0,"1":12345678901234567890,"customer":{"name":"kept"}}',
+  externalReference: 'order-17',
+}
+
+/** A paid payment of a merchant; its event is delivered where there is an endpoint. */
+const aPaidCustomer = async (endpoints = 0) => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  for (let one = 0; one < endpoints; one++) await storedEndpoint(deps, { clientId: client.clientId })
+  const paid = await creditedPayment(deps, client, FIELDS)
+  const erase = (payload: object = { payment_id: paid.payment.paymentId }, own: TestDeps = deps) =>
+    invokeAdmin(eraseCustomer, own, { operator: 'ayu', ...payload })
+  return {
+    deps,
+    client,
+    payment: paid.payment,
+    erase,
+    stored: () => paymentOf(deps, paid),
+    bodies: async () => (await listPaymentEvents(deps, paid.payment.paymentId)).map(({ body }) => body),
+    records: () => auditRecordsOf(deps, paid.payment.paymentId),
+  }
+}
+
+const erasedOf = (payment: Payment, events: number, fields = ['name', 'email', 'phone']) => ({
+  status: 200,
+  body: { erased: [{ payment_id: payment.paymentId, fields, events }], complete: true },
+})
+
+/** As `JSON.stringify` wrote it: the member and the comma before it. */
+const MEMBER = `,"customer":${JSON.stringify(CUSTOMER)}`
+
+describe('erase-customer', () => {
+  it('takes the customer out of the payment and its event, and leaves every other byte', async () => {
+    const { deps, client, payment, erase, stored, bodies, records } = await aPaidCustomer()
+    const [before = ''] = await bodies()
+
+    expect(await erase()).toMatchObject(erasedOf(payment, 1))
+
+    expect(before).toContain(MEMBER)
+    expect(await bodies()).toStrictEqual([before.replace(MEMBER, '')])
+    expect(await stored()).toEqual({ ...payment, customer: undefined, erasedAt: deps.now() })
+    expect(await records()).toEqual([{ operator: 'ayu', action: 'erase-customer' }])
+    expect(JSON.stringify([deps.memory.items(''), deps.lines])).not.toMatch(/Dewi|sari@shop|6281234567890/)
+    expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
+  })
+
+  it('answers a repeat with nothing, without a second record', async () => {
+    const { payment, erase, records } = await aPaidCustomer()
+    await erase()
+
+    expect(await erase()).toMatchObject(erasedOf(payment, 0, []))
+
+    expect(await records()).toHaveLength(1)
+  })
+
+  it('takes it out of every payment of a merchant with a reference', async () => {
+    const { deps, client, payment, erase } = await aPaidCustomer()
+    deps.clock.advance(1)
+    const { payment: second } = await creditedPayment(deps, client, FIELDS)
+    await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })
+
+    const answer = await erase({ client_id: client.clientId, external_reference: 'order-17' })
+
+    expect(answer.body).toMatchObject({
+      erased: [{ payment_id: second.paymentId }, { payment_id: payment.paymentId }],
+      complete: true,
+    })
+  })
+
+  it.each([{}, { payment_id: 'x', client_id: 'y' }, { client_id: 'y' }, { payment_id: 'x', external_reference: 'r' }])(
+    'wants a payment, or a merchant and a reference: not %j',
+    async (payload) => {
+      expect(await (await aPaidCustomer()).erase(payload)).toMatchObject({ status: 422 })
+    },
+  )
+
+  it('waits for a payment that is pending, and for a delivery under way', async () => {
+    const { deps, client, payment, erase, stored } = await aPaidCustomer(1)
+    const pending = await aPendingPayment(deps, client, FIELDS)
+
+    expect(await erase()).toMatchObject({ status: 422, body: { message: expect.stringContaining('under way') } })
+    expect(await erase({ payment_id: pending.paymentId })).toMatchObject({ status: 422 })
+    expect(await stored()).toStrictEqual(payment)
+    await drainQueue(deps)
+    expect(await erase()).toMatchObject(erasedOf(payment, 1))
+  })
+
+  it('has what is sent again carry no customer, ten seconds after the bytes were read last', async () => {
+    const { deps, payment, erase } = await aPaidCustomer()
+    const [event] = await listPaymentEvents(deps, payment.paymentId)
+    const read = () => findEventBody(deps, { paymentId: payment.paymentId, name: event?.name ?? '' })
+    await read()
+    await erase()
+
+    deps.clock.advance(11)
+
+    expect(await read()).not.toContain('sari@shop')
+  })
+
+  it('finishes at its repeat what a death at any request has left', async () => {
+    for (let dies = 1; ; dies++) {
+      const { deps, erase, bodies, stored, records } = await aPaidCustomer()
+      let left = dies
+      const dying = interceptTable(deps, {
+        before: () => {
+          if (--left <= 0) throw new Error('the process has died')
+        },
+      })
+      const first = await erase(undefined, dying)
+      const second = await erase()
+
+      expect(second.status).toBe(200)
+      expect((await bodies()).join('')).not.toContain('sari@shop')
+      expect(await stored()).not.toHaveProperty('customer')
+      expect(await records()).toHaveLength(1)
+      if (first.status === 200) break
+    }
+  })
+
+  it('takes it out of what is told while it is erased, and of nothing told later', async () => {
+    const { deps, payment, erase, bodies, stored } = await aPaidCustomer()
+    const overtaken = beforeFirst(deps, 'transact', () => movePayment(deps, payment, aRefund(deps, 10_000)))
+
+    expect(await erase(undefined, overtaken)).toMatchObject(erasedOf(payment, 2))
+
+    await movePayment(deps, await stored(), aRefund(deps, 5_000))
+    expect(await bodies()).toHaveLength(3)
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+  })
+
+  it('makes a movement that was read before it read again', async () => {
+    const { deps, payment, erase, bodies } = await aPaidCustomer()
+    const overtaken = beforeFirst(deps, 'transact', () => erase())
+
+    await movePayment(overtaken, payment, aRefund(deps, 10_000))
+
+    expect(await bodies()).toHaveLength(2)
+    expect((await bodies()).join('')).not.toContain('sari@shop')
+  })
+
+  it('answers a conflict when another erases first', async () => {
+    const { deps, erase, records } = await aPaidCustomer()
+    const overtaken = beforeFirst(deps, 'transact', () => erase())
+
+    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
+
+    expect(await records()).toHaveLength(1)
+  })
+
+  it('takes it out of a payment without events', async () => {
+    const deps = memoryDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps), FIELDS)
+    await closePayment(deps, payment, 'cancelled', 'cancel')
+
+    const answer = await invokeAdmin(eraseCustomer, deps, { operator: 'ayu', payment_id: payment.paymentId })
+
+    expect(answer).toMatchObject(erasedOf(payment, 0))
+  })
+
+  it('takes it out of the stored request of a create that failed, and not while an attempt runs', async () => {
+    const deps = memoryDeps()
+    const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
+    const erase = () => invokeAdmin(eraseCustomer, deps, { operator: 'ayu', payment_id: creating.paymentId })
+
+    expect(await erase()).toMatchObject({ status: 422, body: { message: expect.stringContaining('being created') } })
+    deps.clock.advance(60)
+    expect(await erase()).toMatchObject({ status: 200, body: { erased: [{ fields: ['name', 'email', 'phone'] }] } })
+
+    expect(JSON.stringify(deps.memory.items(''))).not.toContain('sari@shop')
+  })
+})
