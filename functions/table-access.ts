@@ -118,7 +118,7 @@ const TELLING: TableAccess = {
 }
 
 /** A new round of a delivery; the event whose bytes it sends is kept, in the partition of its payment. */
-export const ROUNDS: TableAccess = allAccess(TELLING, { UpdateItem: ['DELIVERY', 'PAYMENT'] })
+export const ROUNDS: TableAccess = allAccess(TELLING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
 export const REDELIVERING: TableAccess = allAccess(ROUNDS, RECORDED, {

@@ -132,18 +132,23 @@ export const listClientEventsSince = async (
   return { events, next: positions.length > limit ? page.at(-1) : undefined }
 }
 
+const TtlOnly = v.object({ ttl: v.number() })
+
 /**
- * Keeps an event whose bytes are sent again for as long as if it were new. Nothing for a young one, which outlives its
- * deliveries as it is. Refused when its time has passed.
+ * Keeps an event whose bytes are sent again for as long as if it were new. Nothing for one that is kept long enough as it
+ * is: a step moves all of its bytes. A young one need not be asked. The step is refused when the event's time has passed.
  */
-export const keepEvent = (
+export const keepEvent = async (
+  deps: StoreDeps,
   { paymentId, name, firedAt }: NamedEvent & Pick<Event, 'firedAt'>,
-  now: Timestamp,
-): Step | undefined =>
-  now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)
-    ? undefined
-    : update(
-        eventKey(paymentId, name),
-        { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
-        all(exists, above('ttl', expiresAfter(now, 0))),
-      )
+): Promise<Step | undefined> => {
+  const now = deps.now()
+  if (now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)) return undefined
+  const item = await deps.table.getFields(eventKey(paymentId, name), ['ttl'])
+  if (item && v.parse(TtlOnly, item).ttl > expiresAfter(now, RETENTION.keepMs)) return undefined
+  return update(
+    eventKey(paymentId, name),
+    { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
+    all(exists, above('ttl', expiresAfter(now, 0))),
+  )
+}

@@ -230,7 +230,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Send a webhook again',
     description:
       'Begins a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. 422 while ' +
-      'a round is under way, or where the endpoint is disabled or deleted.',
+      'a round is under way, where the endpoint is disabled or deleted, or after ten rounds on one UTC day.',
     success: {
       200: {
         description: 'The delivery, scheduled again.',

@@ -1,10 +1,11 @@
 import type { Deps } from '../../deps.ts'
-import { invalid } from '../../errors.ts'
+import { type GatewayError, invalid } from '../../errors.ts'
 import { keepEvent } from '../../event/event-store.ts'
 import type { Step } from '../../table/step.ts'
 import type { TransactOutcome } from '../../table/table.ts'
+import type { Timestamp } from '../../time.ts'
 import type { Delivery } from './delivery.ts'
-import { startRound } from './delivery-store.ts'
+import { mayBeginRound, ROUNDS_A_DAY, startRound } from './delivery-store.ts'
 import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
 import { tellFirst } from './tell-abandoned.ts'
 
@@ -14,9 +15,19 @@ type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
 /** All or none of them; an operator's with its audit record. */
 type Write = (steps: RoundSteps) => Promise<TransactOutcome<keyof RoundSteps>>
 
+/** What a caller is told that may not begin a round of this delivery now; undefined where one may. */
+export const refusedRound = (delivery: Delivery, now: Timestamp): GatewayError | undefined =>
+  delivery.status === 'scheduled' || mayBeginRound(delivery, now)
+    ? undefined
+    : invalid(
+        `${ROUNDS_A_DAY} rounds of the delivery were begun today`,
+        undefined,
+        'Correct the endpoint, and redeliver after 00:00 UTC.',
+      )
+
 /**
  * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers it as it is then;
- * undefined when it is in progress, or somebody else has just started one. What the operators have not been told of its
+ * undefined when it is in progress, has no round left today, or another caller has just started one. What the operators have not been told of its
  * endpoint is told before. A crash before the message leaves the row to due work, which sends it within
  * minutes.
  */
@@ -29,10 +40,12 @@ export const beginRound = async (
   const delivery = await tellFirst(deps, met)
   if (!delivery) return undefined
   const { paymentId, body, eventName: name, firedAt } = delivery
+  const event = paymentId && body === undefined ? await keepEvent(deps, { paymentId, name, firedAt }) : undefined
   const now = deps.now()
+  if (!mayBeginRound(delivery, now)) return undefined
   const outcome = await write({
     delivery: startRound(delivery, now),
-    event: paymentId && body === undefined ? keepEvent({ paymentId, name, firedAt }, now) : undefined,
+    event,
   })
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
   if (!outcome.applied) return undefined

@@ -3,7 +3,7 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { expiresAfter, RETENTION } from '../../event/retention.ts'
 import type { DeliveryId } from '../../ids.ts'
-import { absent, all, any, atMost, type Condition, equals, isNew } from '../../table/condition.ts'
+import { absent, all, any, atMost, type Condition, equals, isNew, unchanged } from '../../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
 import { deliveryKey } from '../../table/keys.ts'
 import { put, type Step, update } from '../../table/step.ts'
@@ -106,16 +106,40 @@ export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise
   return applied
 }
 
-/** Starts a new round of attempts on a finished delivery. Refused when another round was started meanwhile. */
+/** Rounds of one delivery that may be begun again on one UTC day. */
+export const ROUNDS_A_DAY = 10
+
+const utcDay = (at: Timestamp): string => at.slice(0, 10)
+
+const roundsToday = ({ rounds = 0, roundsOn }: Delivery, now: Timestamp): number =>
+  roundsOn === utcDay(now) ? rounds : 0
+
+export const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsToday(delivery, now) < ROUNDS_A_DAY
+
+/**
+ * Starts a new round of attempts on a finished delivery, and counts it. Refused when another round was started meanwhile.
+ * A round that was skipped leaves status and attempts as they were: the count tells it apart.
+ */
 export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts where another has ended')
+  assertInvariant(mayBeginRound(delivery, now), 'a delivery has some rounds a day')
   return update(
     deliveryKey(delivery.deliveryId),
     {
-      set: { ...schedule(delivery, now), roundStart: delivery.attempts },
+      set: {
+        ...schedule(delivery, now),
+        roundStart: delivery.attempts,
+        rounds: roundsToday(delivery, now) + 1,
+        roundsOn: utcDay(now),
+      },
       remove: ['lostBefore', 'resends', 'ttl', UNLISTED_FIELD],
     },
-    all(isStatus(delivery.status), equals('attempts', delivery.attempts)),
+    all(
+      isStatus(delivery.status),
+      equals('attempts', delivery.attempts),
+      unchanged('rounds', delivery.rounds),
+      unchanged('roundsOn', delivery.roundsOn),
+    ),
   )
 }
 

@@ -39,6 +39,9 @@ const DeliveryRowSchema = v.object({
   attempts: v.number(),
   /** Attempts that were made before the current round of eight. */
   roundStart: v.number(),
+  /** Rounds that were begun again on one UTC day, and that day. */
+  rounds: v.optional(v.number()),
+  roundsOn: v.optional(v.string()),
   /** Present while scheduled. */
   nextAttemptAt: v.optional(TimestampSchema),
   /** Present while a worker holds the next attempt. */

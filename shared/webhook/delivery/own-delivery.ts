@@ -4,7 +4,7 @@ import type { ClientId } from '../../ids.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
 import { attemptsOf } from './attempt-store.ts'
-import { beginRound, type RoundDeps } from './begin-round.ts'
+import { beginRound, type RoundDeps, refusedRound } from './begin-round.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
 import { findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
@@ -22,13 +22,15 @@ export const findOwnDelivery = async (
 
 /**
  * A merchant has one of its deliveries sent again: a new round, begun at most once however many ask. Throws 404, and 422
- * while a round is under way or where its endpoint would not get it. Answers the delivery as the round begins.
+ * while a round is under way, where its endpoint would not get it, and after ten rounds on one UTC day. Answers the delivery as the round begins.
  */
 export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
   // A deleted one is not found.
   if (!endpoint?.enabled) throw invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
+  const refused = refusedRound(delivery, deps.now())
+  if (refused) throw refused
   const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) => deps.table.transact(steps))
   if (begun === undefined) throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
   deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })

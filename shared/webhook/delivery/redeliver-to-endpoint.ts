@@ -30,8 +30,8 @@ export type EndpointRedelivery = {
 /**
  * Goes through the client's events fired since a time and sends again what the endpoint did not get: deliveries that
  * were abandoned or skipped, and ones that never were, because the endpoint was registered or subscribed later (that is
- * how a rotation loses nothing). Deliveries in progress are passed over, so repeating a call that failed half-way is
- * safe. Throws 404 and 422 as for one delivery.
+ * how a rotation loses nothing). Deliveries in progress, and those with no round left today, are passed over, so repeating a call
+ * that failed half-way is safe. Throws 404 and 422 as for one delivery.
  */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
@@ -72,7 +72,7 @@ const deliverMissing = async (
   const record = { subject, clientId, operator, action: 'redeliver', after: { status: 'scheduled' } }
   const { applied } = await recordChange(deps, record, {
     delivery: insertDelivery(delivery),
-    event: keepEvent(event, deps.now()),
+    event: await keepEvent(deps, event),
   })
   if (applied) await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
   return applied

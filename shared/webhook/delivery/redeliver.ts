@@ -5,7 +5,7 @@ import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpointEver } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
-import { beginRound, type RoundDeps } from './begin-round.ts'
+import { beginRound, type RoundDeps, refusedRound } from './begin-round.ts'
 import { findDelivery } from './delivery-store.ts'
 import type { InLane } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
@@ -14,7 +14,8 @@ export type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /**
  * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws
- * 404 for another client's delivery, and 422 while one is in progress or when its endpoint would not get it.
+ * 404 for another client's delivery, and 422 while one is in progress, when its endpoint would not get it, and after ten
+ * rounds on one UTC day.
  */
 export const redeliver = async (
   deps: RedeliverDeps,
@@ -23,6 +24,8 @@ export const redeliver = async (
   const delivery = await findDelivery(deps, deliveryId)
   if (delivery?.clientId !== clientId) throw notFound('delivery')
   const endpoint = await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
+  const refused = refusedRound(delivery, deps.now())
+  if (refused) throw refused
   if (await redeliverFinished(deps, { delivery, lane: laneOf(endpoint) }, operator)) return
   throw invalid(
     'the delivery is in progress',
@@ -50,7 +53,7 @@ export const requireEnabledEndpoint = async (
   return endpoint
 }
 
-/** A new round with its audit record. False when the delivery is in progress, or somebody has just started one. */
+/** A new round with its audit record. False when the delivery is in progress or has no round left today. */
 export const redeliverFinished = async (deps: RedeliverDeps, inLane: InLane, operator: string): Promise<boolean> => {
   const { deliveryId: subject, clientId, status } = inLane.delivery
   const change = { action: 'redeliver', before: { status }, after: { status: 'scheduled' } }
