@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { handler } from '../../../functions/admin/redeliver.ts'
 import { expiresAfter, RETENTION } from '../../../shared/event/retention.ts'
-import type { ClientId } from '../../../shared/ids.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
-import { addMs, timestampOf } from '../../../shared/time.ts'
+import { addMs } from '../../../shared/time.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
-import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { findDelivery, skipDelivery, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
   changeEndpoint,
@@ -16,57 +13,22 @@ import {
   moveToGone,
   noteAlert,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { API, anApi, call } from '../../support/api-event.ts'
+import { API, call } from '../../support/api-event.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst, interceptTable, type TableCall } from '../../support/intercept-table.ts'
-import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { auditRecordsOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import { testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   drainQueue,
-  dueAtOf,
   ENDED,
   FAILED,
   listed,
   oweAlert,
   rowOf,
   SKIPPED,
-  storedDelivery,
-  storedEndpoint,
-  storedEvent,
 } from '../../support/webhook-builders.ts'
-
-const redeliver = (deps: TestDeps, clientId: ClientId, payload: object) =>
-  invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, ...payload })
-
-/** A delivery that has ended, and how an operator and its merchant ask for it again. */
-const aFinished = async (overrides: Partial<Delivery> = ABANDONED, deps = testDeps()) => {
-  const { caller } = await anApi({}, deps)
-  const { clientId } = caller
-  const endpoint = await storedEndpoint(deps, { clientId })
-  const event = await storedEvent(deps, { clientId })
-  const delivery = await storedDelivery(deps, endpoint, overrides, event)
-  const { deliveryId: id } = delivery
-  const byOperator = (as = deps) => redeliver(as, clientId, { delivery_id: id })
-  const byMerchant = async (as = deps) => {
-    const { status, body } = await call(as, API.redeliverWebhook, { caller, id })
-    return { status, body }
-  }
-  const due = (kind: 'alert' | 'delivery') => dueAtOf(deps, kind, id)
-  const dueTimes = async () => ({ alert: await due('alert'), delivery: await due('delivery') })
-  return { deps, caller, endpoint, event, delivery, byOperator, byMerchant, dueTimes }
-}
-
-/** What each of the two is told; records are of operators, and kept for ever. */
-const ASKING = {
-  byOperator: {
-    records: 1,
-    wait: 'Wait for its remaining attempts; list-deliveries shows them.',
-    deleted: 'the endpoint is deleted',
-  },
-  byMerchant: { records: 0, wait: 'Wait for its remaining attempts.', deleted: 'the endpoint is disabled' },
-} as const
-type Asking = keyof typeof ASKING
+import { ASKING, type Asking, aFinished, redeliver } from './finished-delivery.ts'
 
 describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (design sections 4 and 8)', (by) => {
   const { records, wait, deleted } = ASKING[by]
@@ -125,59 +87,6 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     const body = { message: 'the event is no longer kept', code: 'validation' }
     expect(answer).toStrictEqual({ status: 422, body })
     expect(await rowOf(deps, gone.delivery)).toMatchObject({ status: 'abandoned' })
-  })
-
-  it('is begun ten times on one UTC day, and again on the next', async () => {
-    const { deps, delivery, again } = await arrange()
-    deps.clock.set(timestampOf(Date.UTC(2026, 10, 23, 1)))
-    const round = async () => {
-      const { status, body } = await again()
-      await drainQueue(deps)
-      return status === 200 ? status : body
-    }
-    const begun: unknown[] = []
-    for (let asked = 0; asked < 11; asked++) begun.push(await round())
-    const row = await rowOf(deps, delivery)
-    deps.clock.set(timestampOf(Date.UTC(2026, 10, 24)))
-
-    expect(begun.slice(0, 10)).toStrictEqual(Array.from({ length: 10 }, () => 200))
-    expect(begun[10]).toMatchObject({
-      message: '10 rounds of the delivery were begun today',
-      action_hint: 'Correct the endpoint, and redeliver after 00:00 UTC.',
-    })
-    expect(row).toMatchObject({ status: 'succeeded', rounds: 10, roundsOn: '2026-11-23' })
-    expect(await round()).toBe(200)
-    expect(await rowOf(deps, delivery)).toMatchObject({ rounds: 1, roundsOn: '2026-11-24' })
-  })
-
-  it('is refused when a round was begun and skipped meanwhile, which leaves status and attempts as they were', async () => {
-    const { deps, delivery, again } = await arrange(SKIPPED)
-    const theirs = async () => {
-      await deps.table.transact({ theirs: startRound(delivery, deps.now()) })
-      const begun = await findDelivery(deps, delivery.deliveryId)
-      if (begun) await skipDelivery(deps, begun)
-    }
-
-    expect(await again(beforeFirst(deps, 'transact', theirs))).toStrictEqual(inProgress)
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', rounds: 1 })
-  })
-
-  it('moves the end of its event once in 20 days, however often it is sent again', async () => {
-    const { deps, event, again } = await arrange()
-    deps.clock.advance(30 * 86_400)
-    const ttl = async () => (await deps.table.get(eventKey(event.paymentId, event.name)))?.['ttl']
-    await again()
-    const moved = await ttl()
-    deps.clock.advance(19 * 86_400)
-    await drainQueue(deps)
-    await again()
-    const kept = await ttl()
-    await drainQueue(deps)
-    deps.clock.advance(2 * 86_400)
-    await again()
-
-    expect(kept).toBe(moved)
-    expect(await ttl()).toBe(Number(moved) + 21 * 86_400)
   })
 
   it('tells first of an alert that is still owed', async () => {
