@@ -51,17 +51,16 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look('list-api-keys', allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listed('APIKEY', 'by-owner'))),
   admin(
     'register-endpoint',
-    allAccess(RECORDED, { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] }),
-    { secrets: ['create-endpoints'] },
+    allAccess(RECORDED, { GetItem: ['CLIENT'], QueryFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] }),
+    { endpointSecrets: 'seal' },
   ),
-  admin('update-endpoint', changed('ENDPOINTS')),
+  admin('update-endpoint', allAccess(RECORDED, { GetFields: ['ENDPOINTS'], UpdateItem: ['ENDPOINTS'] })),
   admin(
     'delete-endpoint',
-    allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
-    { secrets: ['delete-endpoints'] },
+    allAccess(RECORDED, { GetFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'], DeleteItem: ['ENDPOINTS'] }),
   ),
-  look('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
-  support('send-test-event', allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['DELIVERY'] }), {
+  look('list-endpoints', { GetItem: ['CLIENT'], QueryFields: ['ENDPOINTS'] }),
+  support('send-test-event', allAccess(RECORDED, { GetFields: ['ENDPOINTS'], PutItem: ['DELIVERY'] }), {
     sends: BOTH_LANES,
   }),
   look('get-payment', TIMELINE),

@@ -53,7 +53,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
   api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
   api('list-settlement-payments', 'GET', '/v1/settlements/{id}/payments', SETTLED_ENTRIES, LOOKUP),
-  api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { Query: ['ENDPOINTS'] }, LOOKUP),
+  api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { QueryFields: ['ENDPOINTS'] }, LOOKUP),
   api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES, LOOKUP),
   api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY, LOOKUP),
   api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {

@@ -49,7 +49,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       UpdateFields: ['ENDPOINTS'],
     },
     sends: BOTH_LANES,
-    secrets: ['read-endpoints'],
+    endpointSecrets: 'unseal',
     // Deliveries of a batch run side by side, each with 10 s for the merchant and a few for name, table and queue.
     timeoutSeconds: 18,
     recursive: true,

@@ -70,12 +70,6 @@ export type SecretAccess =
   | 'read-provider'
   /** Reads what the provider shows us, its callback tokens. */
   | 'read-callback-tokens'
-  /** Reads endpoints' signing secrets. */
-  | 'read-endpoints'
-  /** Creates endpoints' signing secrets, and can neither read nor delete one. */
-  | 'create-endpoints'
-  /** Deletes endpoints' signing secrets, and can neither read nor create one. */
-  | 'delete-endpoints'
 
 export type FunctionSpec = {
   /** The deployed name is `gateway-<stage>-<name>`. */
@@ -88,6 +82,8 @@ export type FunctionSpec = {
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
   readonly secrets: readonly SecretAccess[]
+  /** What it may do with the signing secrets of endpoints: one of the two, never both. */
+  readonly endpointSecrets?: 'seal' | 'unseal'
   /** Starts payments: is told the stage's default return URL and display name. */
   readonly payerDefaults?: boolean
   readonly timeoutSeconds: number

@@ -11,7 +11,7 @@ export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'],
  */
 export const NEWS_OF_VISIBLE: TableAccess = {
   GetItem: ['PAYMENT'],
-  Query: ['ENDPOINTS'],
+  QueryFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'PAYMENT', 'SUSPENSE'],
   UpdateItem: ['PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
@@ -57,7 +57,8 @@ export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 export const TIMELINE: TableAccess = {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['DELIVERY', 'SETTLEMENT'],
-  Query: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
+  Query: ['DELIVERY', 'PAYMENT'],
+  QueryFields: ['ENDPOINTS'],
   indexes: ['by-owner'],
 }
 
@@ -103,14 +104,15 @@ export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIV
 
 /** Deliveries with their attempts, of all endpoints of a client. */
 export const OWN_DELIVERIES: TableAccess = allAccess(
-  { GetItem: ['ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
+  { GetFields: ['ENDPOINTS'], Query: ['DELIVERY'], QueryFields: ['ENDPOINTS'] },
   listed('DELIVERY', 'by-owner', 'by-status'),
 )
 export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
 /** Tells the operators of deliveries of an endpoint that were abandoned. */
 const TELLING: TableAccess = {
-  GetItem: ['DELIVERY', 'ENDPOINTS'],
+  GetItem: ['DELIVERY'],
+  GetFields: ['ENDPOINTS'],
   BatchGetItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],
   UpdateFields: ['ENDPOINTS'],
@@ -161,8 +163,9 @@ const SETTLEMENT_AUDIT: TableAccess = {
 /** A client's books, and those of the house. What was found is written where no money is. */
 export const AUDITING: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   GetItem: ['JOURNAL'],
-  BatchGetItem: ['DELIVERY', 'ENDPOINTS', 'JOURNAL', 'SUSPENSE'],
+  BatchGetItem: ['DELIVERY', 'JOURNAL', 'SUSPENSE'],
   Query: ['HOUSE'],
+  QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
   indexes: ['by-open', 'by-status'],
 })

@@ -3,6 +3,7 @@ import type { Log } from './log.ts'
 import type { Provider } from './provider/provider.ts'
 import type { Queues } from './queues.ts'
 import type { ResolveHost } from './resolve-host.ts'
+import type { Sealer } from './sealer.ts'
 import type { Secrets } from './secrets.ts'
 import type { SendWebhook } from './send-webhook.ts'
 import type { StageSettings } from './stage-settings.ts'
@@ -17,6 +18,7 @@ export type Deps = {
   readonly queues: Queues
   readonly alerts: Alerts
   readonly secrets: Secrets
+  readonly sealer: Sealer
   readonly sendWebhook: SendWebhook
   /** DNS, for checking where a webhook's URL leads. */
   readonly resolveHost: ResolveHost

@@ -2,14 +2,7 @@
 export type Secrets = {
   /** The value, from a cache of five minutes. Undefined when there is no such secret. Throws when it cannot be read. */
   get(name: string): Promise<string | undefined>
-  /** Creates the secret; an existing one of this name is an error. */
-  create(name: string, value: string): Promise<void>
-  /** Removes it. Succeeds when it is already gone. */
-  remove(name: string): Promise<void>
 }
-
-/** Name of an endpoint's signing secret; the endpoint item stores this name, never the secret. */
-export const endpointSecretName = (stage: string, endpointId: string) => `gateway/${stage}/endpoint/${endpointId}`
 
 /** JSON `{"secret_key"}`: what we show the provider. */
 export const providerSecretName = (stage: string) => `gateway/${stage}/provider`

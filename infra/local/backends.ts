@@ -3,7 +3,6 @@ import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
-import { localSecrets } from './emulators/local-secrets.ts'
 import { type QueueEmulator, startQueueEmulator } from './emulators/queue-emulator.ts'
 import { LOCAL_STAGE } from './functions/local-deps.ts'
 import type { DataDirectory } from './process/data-directory.ts'
@@ -49,15 +48,10 @@ export const openQueues = async (
   return { emulator, queueUrls, alertsTopicArn, alerts: () => inbox.alerts() }
 }
 
-/** The secrets, with the provider's key and callback tokens among them from the first start on. */
-export const openSecrets = async (data: DataDirectory | undefined): Promise<Secrets> => {
-  const secrets = localSecrets(data?.secrets)
-  const given = {
-    [providerSecretName(LOCAL_STAGE.name)]: { secret_key: PROVIDER_KEY },
-    [callbackSecretName(LOCAL_STAGE.name)]: { callback_tokens: [CALLBACK_TOKEN] },
-  }
-  for (const [name, fields] of Object.entries(given)) {
-    if ((await secrets.get(name)) === undefined) await secrets.create(name, JSON.stringify(fields))
-  }
-  return secrets
-}
+const SECRETS = new Map([
+  [providerSecretName(LOCAL_STAGE.name), JSON.stringify({ secret_key: PROVIDER_KEY })],
+  [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
+])
+
+/** The provider's key and callback tokens: the same in every local gateway, since its simulator knows no others. */
+export const LOCAL_SECRETS: Secrets = { get: async (name) => SECRETS.get(name) }

@@ -13,9 +13,9 @@ import { OperatorTopic } from './monitoring/operator-topic.ts'
 import { watchedStack } from './monitoring/watched-stack.ts'
 import { WebhookEgress } from './network/webhook-egress.ts'
 import { type DeployedStage, hasAlarms } from './stage.ts'
-import { CustomerKey } from './storage/customer-key.ts'
 import { GatewayTable } from './storage/gateway-table.ts'
 import { ProviderSecrets } from './storage/provider-secrets.ts'
+import { encryptsAll, StageKey } from './storage/stage-key.ts'
 import { EventSources } from './triggers/event-sources.ts'
 import { GatewayHttpApi } from './triggers/gateway-http-api.ts'
 import { GatewayQueues } from './triggers/gateway-queues.ts'
@@ -37,7 +37,8 @@ export class GatewayStack extends Stack {
       tags: { service: 'payment-gateway', stage: stage.settings.name },
     })
 
-    const key = stage.table.encryption === 'customer' ? new CustomerKey(this, 'Key', stage).key : undefined
+    const { key: sealKey } = new StageKey(this, 'Key', stage)
+    const key = encryptsAll(stage) ? sealKey : undefined
     const { table } = new GatewayTable(this, 'Table', stage, key)
     const queues = new GatewayQueues(this, 'Queues', stage, key)
     const { alarmRecipients: recipients } = stage
@@ -47,6 +48,7 @@ export class GatewayStack extends Stack {
     const functions = new GatewayFunctions(this, 'Functions', {
       stage,
       key,
+      sealKey,
       table,
       queues,
       topic,

@@ -48,7 +48,7 @@ export type DeployedStage = DailyTimes & {
   /** What a payment's webhooks take, by your own figures. The runs of deliver-webhook follow them and the quota. */
   readonly deliveries: Omit<Load, 'callsPerMinute'>
   readonly table: {
-    /** `customer`: a KMS key of the account, which can be disabled and whose use is logged. Also for queues, logs, topic and secrets. */
+    /** `customer`: the stage's KMS key, which can be disabled and whose use is logged. Also for queues, logs, topics and secrets. */
     readonly encryption: 'aws' | 'customer'
     /** Most units a second, against a bill out of control. */
     readonly maxReadUnits: number

@@ -7,7 +7,7 @@ export const ENV = {
   stage: 'GATEWAY_STAGE',
   table: 'GATEWAY_TABLE',
   alertsTopic: 'GATEWAY_ALERTS_TOPIC_ARN',
-  secretsKms: 'GATEWAY_SECRETS_KMS_ARN',
+  sealKey: 'GATEWAY_SEAL_KEY_ARN',
   providerUrl: 'GATEWAY_PROVIDER_URL',
   defaultReturnUrl: 'GATEWAY_DEFAULT_RETURN_URL',
   defaultDisplayName: 'GATEWAY_DEFAULT_DISPLAY_NAME',
@@ -33,7 +33,7 @@ const EnvironmentSchema = v.object({
   [ENV.table]: v.pipe(v.string(), v.minLength(1)),
   // A function is given only what its manifest entry says it uses; using what it was not given fails loudly.
   [ENV.alertsTopic]: v.optional(v.string()),
-  [ENV.secretsKms]: v.optional(v.pipe(v.string(), v.minLength(1))),
+  [ENV.sealKey]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
   [ENV.defaultReturnUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
   [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
@@ -53,8 +53,8 @@ export type Config = {
   readonly tableName: string
   readonly queueUrls: Readonly<Record<QueueName, string | undefined>>
   readonly alertsTopicArn: string | undefined
-  /** Encrypts the secrets that are made at run time; AWS's own key when it is not given. */
-  readonly secretsKmsArn: string | undefined
+  /** Seals the signing secrets of endpoints. */
+  readonly sealKeyArn: string | undefined
   readonly providerUrl: string
 }
 
@@ -80,7 +80,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     tableName: env[ENV.table],
     queueUrls: byQueue((name) => v.parse(QueueUrlSchema, environment[queueUrlVariable(name)])),
     alertsTopicArn: env[ENV.alertsTopic],
-    secretsKmsArn: env[ENV.secretsKms],
+    sealKeyArn: env[ENV.sealKey],
     providerUrl: env[ENV.providerUrl],
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { SQSClient } from '@aws-sdk/client-sqs'
@@ -14,6 +15,7 @@ import { aside } from './aside.ts'
 import { AWS_HTTP_OPTIONS } from './aws/aws-http-options.ts'
 import { dynamoDbClient } from './aws/dynamodb-client.ts'
 import { dynamoDbTable } from './aws/dynamodb-table.ts'
+import { kmsSealer } from './aws/kms-sealer.ts'
 import { secretsManager } from './aws/secrets-manager.ts'
 import { snsAlerts } from './aws/sns-alerts.ts'
 import { sqsQueues } from './aws/sqs-queues.ts'
@@ -34,7 +36,7 @@ export const runtimeDeps = (): Deps => {
   const monotonicMs = () => performance.now()
   const secrets = process.env['WITHHOLD_SECRETS']
     ? WITHHELD.secrets
-    : secretsManager(new SecretsManagerClient(AWS), monotonicMs, config.secretsKmsArn)
+    : secretsManager(new SecretsManagerClient(AWS), monotonicMs)
   const means = {
     log: powertoolsLog(config.stage.name),
     now: () => timestampOf(Date.now()),
@@ -62,6 +64,9 @@ export const runtimeDeps = (): Deps => {
       ? WITHHELD.alerts
       : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, monotonicMs),
     secrets,
+    sealer: process.env['WITHHOLD_SEALER']
+      ? WITHHELD.sealer
+      : kmsSealer({ client: new KMSClient(AWS), arn: config.sealKeyArn, stage: config.stage.name }, monotonicMs),
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
       : httpsWebhookSender({ ...urlRulesOf(config.stage), monotonicMs, nowMs: Date.now }),

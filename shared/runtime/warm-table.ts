@@ -18,7 +18,8 @@ const makeRead = async ({ table }: Pick<Deps, 'table'>): Promise<unknown> => {
   const index = process.env['WARM_INDEX']
   const batchGet = process.env['WARM_BATCH_GET']
   const get = process.env['WARM_GET']
-  if (query !== undefined) return table.query({ partition: [query], limit: 1 })
+  // Only the key: the function may be granted some fields alone.
+  if (query !== undefined) return table.query({ partition: [query], limit: 1, fields: ['pk'] })
   if (index !== undefined && isIndex(index)) return table.query({ index, partition: emptyPartition(index), limit: 1 })
   if (batchGet !== undefined) return table.getMany([nothingIn(batchGet)])
   if (get !== undefined) return table.get(nothingIn(get))

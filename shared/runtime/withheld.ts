@@ -3,6 +3,7 @@ import { assertInvariant } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Queues } from '../queues.ts'
 import type { ResolveHost } from '../resolve-host.ts'
+import type { Sealer } from '../sealer.ts'
 import type { Secrets } from '../secrets.ts'
 import type { SendWebhook } from '../send-webhook.ts'
 import type { Table } from '../table/table.ts'
@@ -16,7 +17,7 @@ const withheld = (means: string) => (): never => {
 }
 
 const noTable = withheld('table')
-const noSecrets = withheld('secret')
+const noKey = withheld('key that seals')
 const noProvider = withheld('key of the provider')
 
 export const WITHHELD = {
@@ -30,7 +31,8 @@ export const WITHHELD = {
   } satisfies Table,
   queues: { send: withheld('queue') } satisfies Queues,
   alerts: { publish: withheld('alerts') } satisfies Alerts,
-  secrets: { get: noSecrets, create: noSecrets, remove: noSecrets } satisfies Secrets,
+  secrets: { get: withheld('secret') } satisfies Secrets,
+  sealer: { seal: noKey, unseal: noKey } satisfies Sealer,
   provider: {
     createRequest: noProvider,
     getRequest: noProvider,

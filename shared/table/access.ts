@@ -8,6 +8,8 @@ export const TABLE_ACTIONS = [
   'GetFields',
   'BatchGetItem',
   'Query',
+  /** Query of the open fields alone. */
+  'QueryFields',
   'PutItem',
   'UpdateItem',
   /** UpdateItem of open fields alone. */
@@ -19,14 +21,30 @@ export const TABLE_ACTIONS = [
 export type TableAction = (typeof TABLE_ACTIONS)[number]
 
 /** What IAM calls it. */
-export const iamAction = (action: TableAction): string => `dynamodb:${action.replace('Fields', 'Item')}`
+export const iamAction = (action: TableAction): string =>
+  action === 'QueryFields' ? 'dynamodb:Query' : `dynamodb:${action.replace('Fields', 'Item')}`
 
 export type FieldAction = Extract<TableAction, `${string}Fields`>
+
+/** Of an endpoint everything but its sealed secret, which the delivery worker alone reads. */
+const ENDPOINT_FIELDS = [
+  'client_id',
+  'created_at',
+  'deleted_at',
+  'enabled',
+  'endpoint_id',
+  'event_types',
+  'last_alert_at',
+  'slow_since',
+  'ttl',
+  'url',
+]
 
 /** Attributes that may be read or written on their own, by functions that must not touch the rest of such an item. */
 export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>> = {
   // Of events: what a webhook carries, and nothing of the payment beside it.
-  GetFields: { PAYMENT: ['body', 'ttl'] },
+  GetFields: { ENDPOINTS: ENDPOINT_FIELDS, PAYMENT: ['body', 'ttl'] },
+  QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
   UpdateFields: {
     // What the delivery worker notes of an endpoint; where it leads and to what is the operators' alone.
     ENDPOINTS: ['slow_since', 'last_alert_at'],

@@ -30,6 +30,8 @@ export type QueryInput = {
   readonly cursor?: Item
   /** Passes over the items without bringing them here: only their number and the cursor are answered. */
   readonly countOnly?: boolean
+  /** Only these fields of each item are answered. A function may be granted these alone (table/access.ts). */
+  readonly fields?: readonly string[]
 }
 
 export type QueryPage = {
@@ -43,8 +45,11 @@ export type Reads = 'consistent' | 'eventual'
 
 /** The port to the one table: what is read and written, as plain data. How it is asked for is the adapter's. */
 export type Table = {
-  /** One item, strongly consistent: reads that decide are never stale. One whose `ttl` has passed is not there. */
-  get(key: Key): Promise<Item | undefined>
+  /**
+   * One item, strongly consistent: reads that decide are never stale. One whose `ttl` has passed is not there. With
+   * `fields` only these are answered, and a function may be granted these alone (table/access.ts).
+   */
+  get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
   /**
    * Fields of one item that never change once it is there, or the item's absence: asked at half the price of a read that
    * decides, and again if it is not there yet. A function may be granted these fields alone (table/access.ts).

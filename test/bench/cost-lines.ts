@@ -39,7 +39,7 @@ const line = (component: string, basis: string, usage: Usage, prices = ''): Cost
 const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage =>
   Object.fromEntries(NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]))
 
-const usageOf = ({ functionName, invocations, messages, secrets, ...flow }: Flow): Usage => {
+const usageOf = ({ functionName, invocations, messages, secrets, unseals, ...flow }: Flow): Usage => {
   const spec = specOf(functionName)
   const requests = isHttp(spec) ? invocations : 0
   const requestBytes = requests * (ASSUMPTIONS.accessLogBytes + ASSUMPTIONS.frontLogBytes)
@@ -56,7 +56,7 @@ const usageOf = ({ functionName, invocations, messages, secrets, ...flow }: Flow
     sqsFairMillion: messages,
     // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
     secretCallMillion: (secrets + requests) / shared,
-    kmsRequestMillion: secrets / shared,
+    kmsRequestMillion: (secrets + unseals) / shared,
     logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
   }
 }
@@ -101,18 +101,13 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
     line('DynamoDB', 'due work every minute, sync every five minutes, sweep every day', used, 'dynamodb'),
     line('Lambda', 'the same runs', used, 'lambda'),
     line('SQS', `Lambda asks ${queues.length} idle queues ${thousand(polls)} times`, used, 'sqs'),
-    line(
-      'Secrets Manager',
-      `${secrets.length} secrets and ${copies} copy for the front, without endpoints`,
-      used,
-      'secret',
-    ),
+    line('Secrets Manager', `${secrets.length} secrets and ${copies} copy for the front`, used, 'secret'),
     line('CloudWatch logs', 'lines of the same runs', used, 'log'),
     line('CloudWatch metrics', `${metrics} of our own in the same runs, ${one(months)} by the hours`, used, 'metric'),
     line('CloudWatch alarms', `${alarms.length} alarms, which refer to ${watched} metrics`, used, 'alarm'),
     line('CloudWatch composite alarms', `${there.compositeMonth} of them`, used, 'composite'),
     line('CloudWatch dashboards', `${there.dashboardMonth} of them`, used, 'dashboard'),
-    line('KMS', `${count('AWS::KMS::Key')} customer key, ${thousand(keyUses)} requests`, used, 'kms'),
+    line('KMS', `${count('AWS::KMS::Key')} key of the stage, ${thousand(keyUses)} requests`, used, 'kms'),
     line('WAF', `${acls.length} web ACL with ${rules} rules`, used, 'waf'),
     line('Route 53', 'the hosted zone of the domain', used, 'hostedZone'),
     line('API Gateway, CloudFront, EventBridge, SNS', 'nothing while idle', {}),
@@ -154,7 +149,7 @@ const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] =
     line('CloudFront and WAF', 'the same requests', used, 'front'),
     line('SQS', `${of('sqsFairMillion')} messages a payment, in a group`, used, 'sqs'),
     line('Secrets Manager', `${of('secretCallMillion')} readings a payment: ${shared}`, used, 'secret'),
-    line('KMS', `${of('kmsRequestMillion')} requests a payment, for those secrets`, used, 'kms'),
+    line('KMS', `${of('kmsRequestMillion')} requests a payment, for those secrets and the endpoints’`, used, 'kms'),
     line('CloudWatch logs', 'our lines measured, those of requests assumed', used, 'log'),
     line('Storage, each month from then on', size, used, 'storage'),
   ]
@@ -180,8 +175,7 @@ export const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine
       natAddressHour: natHour,
     }),
     line('`webhookEgress: nat`, a million webhooks', `${webhookBytes / 1_000} KB each, assumed`, { natGb }),
-    line('the customer key, a month', 'more after its first and again after its second rotation', { kmsKeyMonth: 1 }),
-    line('each webhook endpoint, a month', 'its secret', { secretMonth: 1 }),
+    line('the stage’s key, a month', 'more after its first and again after its second rotation', { kmsKeyMonth: 1 }),
     line('a million invocations of operators’ functions, in the trail', 'CloudTrail', {
       cloudTrailDataEventMillion: MILLION,
     }),

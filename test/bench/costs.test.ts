@@ -97,7 +97,7 @@ describe('our own metrics', () => {
 describe('requests to the stage’s key', () => {
   const fiveMinutes = (730 * 3_600) / 300
 
-  it('are none in a stage without one', () => {
+  it('are none in a stage whose key only seals', () => {
     expect(keyRequests(synthesised('dev'))).toStrictEqual({ idle: 0, busy: 0 })
   })
 

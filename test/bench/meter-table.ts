@@ -102,7 +102,8 @@ export const meterTable = (table: MemoryTable) => {
       return batchGet(keys, reads)
     },
     query: (input) => {
-      const found = query({ ...input, countOnly: false }).items
+      const { fields: _, ...whole } = input
+      const found = query({ ...whole, countOnly: false }).items
       const bytes = found.reduce<number>((sum, item) => sum + itemSize(toItem(item)), 0)
       add('calls query', 1)
       add(

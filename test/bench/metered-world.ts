@@ -22,8 +22,9 @@ export type Flow = Units & {
   /** Of the function, for one payment; below one where a run serves many. */
   readonly invocations: number
   readonly messages: number
-  /** Readings of secrets by a function that begins without any. */
+  /** Readings of secrets by a function that begins without any, and of sealed ones. */
   readonly secrets: number
+  readonly unseals: number
   readonly logBytes: number
   /** Metrics of our own that it writes to, as CloudWatch bills them: a name with the values of one set of dimensions. */
   readonly metrics: readonly string[]
@@ -52,7 +53,7 @@ export const startMeteredWorld = async () => {
   const units = meterTable(world.table)
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
   const remembered = new Map<string, number>()
-  const counted = { messages: 0, secrets: 0 }
+  const counted = { messages: 0, secrets: 0, unseals: 0 }
   world.onChange.push((change) => world.table.applyToIndexes(change))
   world.onSent.push(() => {
     counted.messages++
@@ -61,21 +62,25 @@ export const startMeteredWorld = async () => {
     callbacks.push({ body, headers })
     return 200
   }
-  const readSecret = world.secrets.get.bind(world.secrets)
-  world.secrets.get = (name) => {
-    const nowMs = world.scheduler.nowMs()
-    if ((remembered.get(name) ?? 0) <= nowMs) {
-      counted.secrets++
-      remembered.set(name, nowMs + SECRET_CACHE_MS)
+  const countReadings = <Value>(of: Map<string, Value>, as: 'secrets' | 'unseals') => {
+    const read = of.get.bind(of)
+    of.get = (name) => {
+      const nowMs = world.scheduler.nowMs()
+      if ((remembered.get(name) ?? 0) <= nowMs) {
+        counted[as]++
+        remembered.set(name, nowMs + SECRET_CACHE_MS)
+      }
+      return read(name)
     }
-    return readSecret(name)
   }
+  countReadings(world.secrets, 'secrets')
+  countReadings(world.seals, 'unseals')
 
   const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>): Promise<Flow> => {
     units.take()
     world.provider.resetCalls()
     remembered.clear()
-    Object.assign(counted, { messages: 0, secrets: 0 })
+    Object.assign(counted, { messages: 0, secrets: 0, unseals: 0 })
     const firstLine = world.logLines.length
     await run()
     const lines = await writtenLines(functionName, world.logLines.slice(firstLine))

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { localSealer } from '../../infra/local/emulators/local-sealer.ts'
 import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
 import { createMemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import type { Alert } from '../../shared/alerts.ts'
@@ -44,14 +45,7 @@ const recordingLog = (lines: LogLine[]): Log => {
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-const secretsIn = (values: Map<string, string>): Deps['secrets'] => ({
-  get: async (name) => values.get(name),
-  create: async (name, value) => {
-    if (values.has(name)) throw new Error('the secret exists already')
-    values.set(name, value)
-  },
-  remove: async (name) => void values.delete(name),
-})
+const SEAL_KEY = randomBytes(32)
 
 /**
  * One table for all files of a worker: tests keep apart by making their own clients and payments. In memory its indexes
@@ -78,7 +72,8 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
   const deps = assembledDeps({
     queues: { send: async (queue, ...messages) => void sent.push(...messages.map((message) => ({ queue, message }))) },
     alerts: { publish: async (alert) => void published.push(alert) },
-    secrets: secretsIn(secretValues),
+    secrets: { get: async (name) => secretValues.get(name) },
+    sealer: localSealer({ stage: 'test', key: SEAL_KEY }),
     sendWebhook: (request) => {
       webhooks.push(request)
       return answer(request)

@@ -4,7 +4,6 @@ import { type Event, EventSchema } from '../../shared/event/event.ts'
 import { expiresAfter, RETENTION } from '../../shared/event/retention.ts'
 import { deliveryIdFor, EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { newWindow } from '../../shared/ledger/window-store.ts'
-import { endpointSecretName } from '../../shared/secrets.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { exists, isNew } from '../../shared/table/condition.ts'
 import { dueWork } from '../../shared/table/due-work.ts'
@@ -24,7 +23,7 @@ import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const SIGNING_SECRET = 'whsec_a-secret-of-tests'
 
-/** An endpoint in the table, with its secret. */
+/** An endpoint in the table, with its sealed secret. */
 export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint> = {}): Promise<Endpoint> => {
   const endpointId = v.parse(EndpointIdSchema, randomUUID())
   const endpoint: Endpoint = {
@@ -33,14 +32,13 @@ export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint
     url: 'https://merchant.example/hooks',
     eventTypes: ['*'],
     enabled: true,
-    secretName: endpointSecretName('test', endpointId),
     createdAt: deps.now(),
     ...overrides,
   }
-  await deps.table.write(insertEndpoint(endpoint))
+  const sealedSecret = await deps.sealer.seal(SIGNING_SECRET, endpoint)
+  await deps.table.write(insertEndpoint({ ...endpoint, sealedSecret }))
   // Every client has a window from birth; one that is there stays.
   await deps.table.write(newWindow(endpoint.clientId, { bornAt: deps.now(), parts: 1 }))
-  deps.secretValues.set(endpoint.secretName, SIGNING_SECRET)
   return endpoint
 }
 

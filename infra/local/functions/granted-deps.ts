@@ -1,6 +1,6 @@
 import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
 import type { Deps } from '../../../shared/deps.ts'
-import { callbackSecretName, endpointSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
 import { grantedTable } from './granted-table.ts'
 
 /** What IAM answers on AWS: the function's manifest entry does not state this access. */
@@ -8,7 +8,7 @@ export class AccessDenied extends Error {
   override readonly name = 'AccessDeniedException'
 }
 
-type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets'>
+type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
 
 /**
  * The dependencies with only the access that the function's manifest entry states. On AWS the stack grants no more, so a
@@ -38,6 +38,16 @@ export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Gr
     secrets: grantedSecrets(stage, all.secrets, (access) =>
       demand(access !== 'another secret' && spec.secrets.includes(access), access),
     ),
+    sealer: {
+      seal: async (...given) => {
+        demand(spec.endpointSecrets === 'seal', 'sealing secrets of endpoints')
+        return all.sealer.seal(...given)
+      },
+      unseal: async (...given) => {
+        demand(spec.endpointSecrets === 'unseal', 'unsealing secrets of endpoints')
+        return all.sealer.unseal(...given)
+      },
+    },
   }
 }
 
@@ -47,24 +57,14 @@ const grantedSecrets = (
   secrets: Secrets,
   demand: (access: SecretAccess | 'another secret') => void,
 ): Secrets => {
-  const ofEndpoint = (name: string, access: SecretAccess) =>
-    name.startsWith(endpointSecretName(stage, '')) ? access : 'another secret'
   const ofProvider = new Map<string, SecretAccess>([
     [providerSecretName(stage), 'read-provider'],
     [callbackSecretName(stage), 'read-callback-tokens'],
   ])
   return {
     get: async (name) => {
-      demand(ofProvider.get(name) ?? ofEndpoint(name, 'read-endpoints'))
+      demand(ofProvider.get(name) ?? 'another secret')
       return secrets.get(name)
-    },
-    create: async (name, value) => {
-      demand(ofEndpoint(name, 'create-endpoints'))
-      await secrets.create(name, value)
-    },
-    remove: async (name) => {
-      demand(ofEndpoint(name, 'delete-endpoints'))
-      await secrets.remove(name)
     },
   }
 }

@@ -19,13 +19,12 @@ export const grantedTable = (table: Table, granted: TableAccess, refuse: (access
     for (const touch of touches) if (!isGranted(granted, touch)) refuse(describe(touch))
   }
   return {
-    get: async (key) => {
-      demand({ action: 'GetItem', pk: key.pk })
-      return table.get(key)
+    get: async (key, fields) => {
+      demand(gotten(key, fields))
+      return table.get(key, fields)
     },
     getFields: async (key, fields) => {
-      const action = areOpen('GetFields', key, fields) ? 'GetFields' : 'GetItem'
-      demand({ action, pk: key.pk })
+      demand(gotten(key, fields))
       return table.getFields(key, fields)
     },
     getMany: async (keys, reads) => {
@@ -60,8 +59,15 @@ const describe = (touch: Touch): string =>
     ? `dynamodb:Query on index ${touch.index}`
     : `dynamodb:${touch.action} on items ${String(touch.pk).replace(/#.*$/s, '#')}`
 
-const queried = ({ index, partition }: QueryInput): Touch =>
-  index === undefined ? { action: 'Query', pk: partition[0] } : { action: 'Query', index }
+const gotten = ({ pk }: Key, fields: readonly string[] | undefined): Touch => ({
+  action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem',
+  pk,
+})
+
+const queried = ({ index, partition: [pk], fields }: QueryInput): Touch => {
+  if (index !== undefined) return { action: 'Query', index }
+  return { action: fields && areOpen('QueryFields', pk, fields) ? 'QueryFields' : 'Query', pk }
+}
 
 const STEP_ACTIONS = {
   put: 'PutItem',
@@ -76,8 +82,8 @@ const written = (step: Step): Touch => ({
 })
 
 /** Whether all of these may be touched on their own; the keys always are, as nothing is found without them. */
-const areOpen = (action: FieldAction, { pk }: Key, fields: readonly string[]): boolean => {
-  const open = Object.entries(OPEN_FIELDS[action]).find(([kind]) => pk.startsWith(`${kind}#`))?.[1] ?? []
+const areOpen = (action: FieldAction, pk: unknown, fields: readonly string[]): boolean => {
+  const open = Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ?? []
   return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
 }
 
@@ -86,7 +92,7 @@ const isOfFields = (step: Step): boolean => {
   if (step.kind !== 'update' || step.untold !== true) return false
   const { remove = [], ...changes } = step.changes
   const changed = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
-  return areOpen('UpdateFields', step.key, [...changed, ...remove, ...fieldsOf(step.condition)])
+  return areOpen('UpdateFields', step.key.pk, [...changed, ...remove, ...fieldsOf(step.condition)])
 }
 
 const fieldsOf = (condition: Condition | undefined): readonly string[] => {

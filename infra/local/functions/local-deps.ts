@@ -10,6 +10,7 @@ import { aside } from '../../../shared/runtime/aside.ts'
 import { joinedReads } from '../../../shared/runtime/aws/joined-reads.ts'
 import { retryingTable } from '../../../shared/runtime/aws/retrying-table.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
+import type { Sealer } from '../../../shared/sealer.ts'
 import type { Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -37,6 +38,7 @@ export type LocalDepsOptions = {
   readonly queueUrls: Readonly<Record<QueueName, string>>
   readonly alertsTopicArn: string
   readonly secrets: Secrets
+  readonly sealer: Sealer
   readonly providerUrl: string
   readonly log: Log
 }
@@ -61,6 +63,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
     queues: localQueues(emulator.sqs, options.queueUrls, clock),
     alerts: snsAlerts(emulator.sns, options.alertsTopicArn, monotonicMs),
     secrets: options.secrets,
+    sealer: options.sealer,
   }
   return (spec) => {
     // A table object of each function's own, as each has its own process on AWS: caches are kept per table.

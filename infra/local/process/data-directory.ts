@@ -7,7 +7,7 @@ export type DataDirectory = {
   readonly path: string
   readonly table: string
   readonly queues: string
-  readonly secrets: string
+  readonly sealKey: string
   readonly simulator: string
   readonly clock: string
   readonly alerts: string
@@ -43,7 +43,7 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
     path,
     table: tablePath,
     queues: join(path, 'queues'),
-    secrets: join(path, 'secrets.json'),
+    sealKey: join(path, 'seal-key.json'),
     simulator: join(path, 'provider-simulator.jsonl'),
     clock: join(path, 'clock.json'),
     alerts: join(path, 'alerts.jsonl'),

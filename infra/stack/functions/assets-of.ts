@@ -21,11 +21,12 @@ const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
     TABLE: Object.keys(spec.table).length > 0,
     QUEUES: spec.sends.length > 0,
     ALERTS: spec.alerts,
+    SEALER: spec.endpointSecrets !== undefined,
     SECRETS: spec.secrets.length > 0 || (stage.front !== 'none' && isHttp(spec)),
     PROVIDER: spec.secrets.includes('read-provider'),
     MERCHANTS: spec.callsMerchants === true,
     // Where a webhook would go is looked at when an endpoint is registered, too.
-    ADDRESSES: spec.callsMerchants === true || spec.secrets.includes('create-endpoints'),
+    ADDRESSES: spec.callsMerchants === true || spec.endpointSecrets === 'seal',
   }
   return Object.entries(uses).flatMap(([means, used]) => (used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']]))
 }
@@ -39,9 +40,9 @@ const firstAllowed = (reads: readonly (readonly [name: string, value: string | u
 const firstOf = (partitions: readonly Partition[] | undefined) => partitions?.slice(0, 1).map(pkPrefix)[0]
 
 /** The read that warms a function up: a query where it queries, else one by key. It finds nothing. */
-const warmingRead = ({ BatchGetItem, GetItem, Query, indexes }: TableAccess) =>
+const warmingRead = ({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) =>
   firstAllowed([
-    ['WARM_QUERY', firstOf(Query)],
+    ['WARM_QUERY', firstOf(Query ?? QueryFields)],
     ['WARM_INDEX', indexes?.[0]],
     ['WARM_BATCH_GET', firstOf(BatchGetItem)],
     ['WARM_GET', firstOf(GetItem)],

@@ -8,14 +8,14 @@ import { clientEnvironments } from './reserved-concurrency.ts'
 /** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */
 export const environmentOf = (
   spec: FunctionSpec,
-  { stage, table, queues, topic, key }: Pick<GrantedResources, 'stage' | 'table' | 'queues' | 'topic' | 'key'>,
+  { stage, table, queues, topic, sealKey }: Pick<GrantedResources, 'stage' | 'table' | 'queues' | 'topic' | 'sealKey'>,
 ): Record<string, string> => ({
   ...rateLimitOf(spec, stage),
   [ENV.stage]: stage.settings.name,
   [ENV.table]: table.tableName,
   ...Object.fromEntries(spec.sends.map((name) => [queueUrlVariable(name), queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
-  ...(key && spec.secrets.includes('create-endpoints') && { [ENV.secretsKms]: key.keyArn }),
+  ...(spec.endpointSecrets && { [ENV.sealKey]: sealKey.keyArn }),
   ...(stage.settings.providerFees === 'invoiced' && { [ENV.providerFees]: stage.settings.providerFees }),
   ...(stage.settings.providerCallsPerMinute !== undefined && {
     [ENV.providerCalls]: String(stage.settings.providerCallsPerMinute),

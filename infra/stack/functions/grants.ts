@@ -1,4 +1,3 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib'
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
@@ -6,7 +5,6 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import { type FunctionSpec, queuesOf, type SecretAccess } from '../../../functions/function-spec.ts'
-import { endpointSecretName } from '../../../shared/secrets.ts'
 import { type FieldAction, iamAction, OPEN_FIELDS, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
 import { originGrants } from '../edge/origin-secret.ts'
@@ -14,7 +12,7 @@ import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { ProviderSecrets } from '../storage/provider-secrets.ts'
 import type { GatewayQueues } from '../triggers/gateway-queues.ts'
-import { keyGrants } from './key-grants.ts'
+import { keyGrants, sealGrants } from './key-grants.ts'
 
 export type GrantedResources = {
   readonly stage: DeployedStage
@@ -22,8 +20,10 @@ export type GrantedResources = {
   readonly queues: GatewayQueues
   readonly topic: Topic
   readonly provider: ProviderSecrets
-  /** Of a stage that encrypts with a key of its own. */
+  /** Of a stage that encrypts all it keeps with a key of its own. */
   readonly key?: IKey | undefined
+  /** Seals the secrets of endpoints. */
+  readonly sealKey: IKey
   /** Only behind a front. */
   readonly originSecret?: Secret | undefined
   /** Only where webhooks leave from fixed addresses. */
@@ -51,6 +51,7 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
   ...spec.secrets.flatMap((access) => secretGrants(access, resources)),
   ...triggerGrants(spec, resources),
   ...keyGrants(spec, resources.key),
+  ...sealGrants(spec, resources.sealKey, resources.stage.settings.name),
   ...originGrants(spec, resources),
   ...egressGrants(spec, resources),
 ]
@@ -60,6 +61,7 @@ const anyOf = (partition: Partition) => `${pkPrefix(partition)}*`
 /** Nothing of the item but what was named is answered. */
 const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
   GetFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+  QueryFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
   UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
 }
 
@@ -79,7 +81,7 @@ const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: Ta
  */
 const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
   ...TABLE_ACTIONS.flatMap((action) =>
-    action === 'GetFields' || action === 'UpdateFields'
+    action === 'GetFields' || action === 'QueryFields' || action === 'UpdateFields'
       ? (access[action] ?? []).flatMap((partition) => fieldGrants(action, partition, table))
       : allow(access[action] ? [iamAction(action)] : [], [table.tableArn], {
           'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': (access[action] ?? []).map(anyOf) },
@@ -92,26 +94,12 @@ const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResource
   ),
 ]
 
-const secretGrants = (access: SecretAccess, { stage, provider }: GrantedResources): PolicyStatement[] => {
-  // Endpoints are registered at run time, so their secrets are known by path only. The path ends at its slash: a
-  // secret that does not exist yet, or any more, has no random suffix to match, and must answer "not found".
-  const endpointSecrets = Stack.of(provider).formatArn({
-    service: 'secretsmanager',
-    resource: 'secret',
-    resourceName: endpointSecretName(stage.settings.name, '*'),
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  })
+const secretGrants = (access: SecretAccess, { provider }: GrantedResources): PolicyStatement[] => {
   switch (access) {
     case 'read-provider':
       return allow(['secretsmanager:GetSecretValue'], [provider.key.secretArn])
     case 'read-callback-tokens':
       return allow(['secretsmanager:GetSecretValue'], [provider.callbackTokens.secretArn])
-    case 'read-endpoints':
-      return allow(['secretsmanager:GetSecretValue'], [endpointSecrets])
-    case 'create-endpoints':
-      return allow(['secretsmanager:CreateSecret'], [endpointSecrets])
-    case 'delete-endpoints':
-      return allow(['secretsmanager:DeleteSecret'], [endpointSecrets])
   }
 }
 

@@ -1,7 +1,8 @@
 import { Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
-import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { sealContext } from '../../../shared/sealer.ts'
 import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
 
 /** The services that use the key in a function's name. */
@@ -13,14 +14,28 @@ const SEND = ['kms:GenerateDataKey', 'kms:Decrypt']
 const READ_TABLE = ['kms:Decrypt', 'kms:DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo']
 
-const SECRET_USES: Readonly<Record<SecretAccess, readonly string[]>> = {
-  'read-provider': READ,
-  'read-callback-tokens': READ,
-  'read-endpoints': READ,
-  'create-endpoints': SEND,
-  // Nothing is encrypted or read for it.
-  'delete-endpoints': [],
-}
+const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
+
+/**
+ * To seal secrets of endpoints, or to unseal them, by its own calls: under their context alone, so that nothing else that
+ * the key encrypts can be read by it.
+ */
+export const sealGrants = ({ endpointSecrets }: FunctionSpec, key: IKey, stage: string): PolicyStatement[] =>
+  endpointSecrets === undefined
+    ? []
+    : [
+        new PolicyStatement({
+          actions: [SEALS[endpointSecrets]],
+          resources: [key.keyArn],
+          conditions: {
+            StringEquals: { 'kms:EncryptionContext:stage': stage },
+            'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': Object.keys(sealContext(stage, NO_OWNER)) },
+            Null: { 'kms:EncryptionContext:client': 'false', 'kms:EncryptionContext:endpoint': 'false' },
+          },
+        }),
+      ]
+
+const NO_OWNER = { clientId: '', endpointId: '' }
 
 const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields', 'DeleteItem']
 
@@ -45,7 +60,7 @@ const keyUses = (spec: FunctionSpec): Readonly<Record<Service, readonly string[]
   dynamodb: tableUses(spec),
   sqs: [...(isSender(spec) ? SEND : []), ...(spec.trigger.kind === 'queue' ? READ : [])],
   sns: spec.alerts ? SEND : [],
-  secretsmanager: spec.secrets.flatMap((access) => SECRET_USES[access]),
+  secretsmanager: spec.secrets.length > 0 ? READ : [],
 })
 
 const tableUses = ({ table }: FunctionSpec): readonly string[] => {

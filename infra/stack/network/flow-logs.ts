@@ -10,7 +10,7 @@ export class FlowLogs extends Construct {
   constructor(scope: Construct, id: string, { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage }) {
     super(scope, id)
     const log = new LogGroup(this, 'Log', {
-      // With the stage's prefix in it, as the key's policy expects of every log (customer-key.ts).
+      // With the stage's prefix in it, as the key's policy expects of every log (stage-key.ts).
       logGroupName: `/gateway-${stage.settings.name}/webhook-egress`,
       retention: RetentionDays.TWO_WEEKS,
       removalPolicy: removalPolicyBesidesTable(stage),

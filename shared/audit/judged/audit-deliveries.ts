@@ -4,7 +4,8 @@ import { type Event, EventSchema } from '../../event/event.ts'
 import { RETENTION } from '../../event/retention.ts'
 import { type ClientId, type DeliveryId, deliveryIdFor, type EndpointId, type PaymentId } from '../../ids.ts'
 import { type Item, toItem } from '../../table/attributes.ts'
-import { deliveryKey, endpointKey, goneEndpointKey } from '../../table/keys.ts'
+import { deliveryKey, endpointsPk } from '../../table/keys.ts'
+import { queryPages } from '../../table/query-pages.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
@@ -23,22 +24,16 @@ const toldBy = (items: readonly Item[]): readonly Told[] =>
     })
   })
 
+const ENDPOINTS_PAGE = 100
+
 /** Where each endpoint is, a deleted one too. */
-const urlsOf = async (
-  deps: StoreDeps,
-  clientId: ClientId,
-  endpointIds: readonly EndpointId[],
-): Promise<ReadonlyMap<EndpointId, string>> => {
-  const [live, gone] = await Promise.all([
-    deps.table.getMany(endpointIds.map((id) => endpointKey(clientId, id))),
-    deps.table.getMany(endpointIds.map((id) => goneEndpointKey(clientId, id))),
-  ])
-  return new Map(
-    endpointIds.flatMap((id, at) => {
-      const url = (live[at] ?? gone[at])?.['url']
-      return typeof url === 'string' ? [[id, url] as const] : []
-    }),
-  )
+const urlsOf = async (deps: StoreDeps, clientId: ClientId): Promise<ReadonlyMap<unknown, unknown>> => {
+  const urls = new Map<unknown, unknown>()
+  const fields = ['endpointId', 'url']
+  for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], limit: ENDPOINTS_PAGE, fields })) {
+    for (const { endpointId, url } of items) urls.set(endpointId, url)
+  }
+  return urls
 }
 
 /** By then a delivery may be deleted, and one that a redelivery made in its place has other times. */
@@ -92,10 +87,9 @@ export const auditDeliveries = async (
   events: readonly Item[],
 ): Promise<ReadonlyMap<PaymentId, readonly Difference[]>> => {
   const told = toldBy(events)
-  const endpointIds = [...new Set(told.map(({ endpointId }) => endpointId))]
   const [items, urls] = await Promise.all([
     deps.table.getMany(told.map(({ deliveryId }) => deliveryKey(deliveryId))),
-    urlsOf(deps, clientId, endpointIds),
+    told.length === 0 ? new Map() : urlsOf(deps, clientId),
   ])
   const now = deps.now()
   const judged = told.map((one, at) => {
@@ -105,7 +99,7 @@ export const auditDeliveries = async (
     if (item === undefined) return differs('delivery', id, `of ${event.name}`, undefined)
     const { success, output } = v.safeParse(DeliverySchema, item)
     if (!success) return differs('delivery', id, 'readable', 'unreadable')
-    const url = urls.get(endpointId)
+    const url = shown(urls.get(endpointId))
     return [...auditFixed(one, item), ...auditState(output), ...differs('delivery.url', id, url, output.url)]
   })
   const found = new Map<PaymentId, readonly Difference[]>()

@@ -54,9 +54,13 @@ const toRaw = (values: Item): RawItem => marshall(values, { removeUndefinedValue
 const fromRaw = (raw: RawItem): Item => fromItem(unmarshall(raw))
 const rawKey = ({ pk, sk }: Key): RawItem => ({ pk: { S: pk }, sk: { S: sk } })
 
+const projectionOf = (fields: readonly string[], p: Placeholders) => ({
+  ProjectionExpression: fields.map((field) => p.name(field)).join(', '),
+})
+
 const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) => {
   const p = placeholders()
-  const projection = some && { ProjectionExpression: some.fields.map((field) => p.name(field)).join(', '), ...maps(p) }
+  const projection = some && { ...projectionOf(some.fields, p), ...maps(p) }
   const { Item: item } = await client.send(
     new GetItemCommand({ TableName: name, Key: rawKey(key), ConsistentRead: some?.consistent ?? true, ...projection }),
   )
@@ -83,6 +87,7 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
       TableName: name,
       ...(input.index && { IndexName: input.index }),
       KeyConditionExpression: keyExpression(input, p),
+      ...(input.fields && { ...projectionOf(input.fields, p), Select: 'SPECIFIC_ATTRIBUTES' }),
       ...maps(p),
       Limit: input.limit,
       ScanIndexForward: !(input.newestFirst ?? false),

@@ -115,11 +115,15 @@ const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined
   return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
 }
 
+/** Whether an item has expired is seen in it. */
+const withTtl = (fields: readonly string[]): readonly string[] => [...new Set([...fields, 'ttl'])]
+
 /** The table port over single requests: asks again where that helps, and bounds how often. */
 export const retryingTable = (requests: TableRequests, means: Means): Table => ({
-  get: async (key) => unlessExpired(means, await requests.get(key)),
+  get: async (key, fields) =>
+    unlessExpired(means, await requests.get(key, fields && { fields: withTtl(fields), consistent: true })),
   getFields: async (key, fields) => {
-    const some = [...fields, 'ttl']
+    const some = withTtl(fields)
     const item =
       (await requests.get(key, { fields: some, consistent: false })) ??
       (await requests.get(key, { fields: some, consistent: true }))
@@ -129,8 +133,8 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
     const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some, reads))
     return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
   },
-  query: async (input) => {
-    const page = await requests.query(input)
+  query: async ({ fields, ...input }) => {
+    const page = await requests.query({ ...input, ...(fields && { fields: withTtl(fields) }) })
     return { ...page, items: page.items.filter((item) => unlessExpired(means, item)) }
   },
   write: (step) => retryingContention(requests, means, { attempt: () => requests.write(step) }),

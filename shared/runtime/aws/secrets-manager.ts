@@ -1,6 +1,4 @@
 import {
-  CreateSecretCommand,
-  DeleteSecretCommand,
   GetSecretValueCommand,
   ResourceNotFoundException,
   type SecretsManagerClient,
@@ -13,15 +11,8 @@ const CACHE_LIMIT = 1_000
 
 type Cached = { readonly value: string; readonly until: number }
 
-/**
- * Secrets Manager behind a cache of five minutes. Absence is never cached: a secret created just now is seen at once. New
- * ones are encrypted with the given key, or with AWS's own.
- */
-export const secretsManager = (
-  client: SecretsManagerClient,
-  monotonicMs: () => number,
-  kmsKeyArn?: string,
-): Secrets => {
+/** Secrets Manager behind a cache of five minutes. Absence is never cached: a secret created just now is seen at once. */
+export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => number): Secrets => {
   const cache = new Map<string, Cached>()
   return {
     get: async (name) => {
@@ -36,17 +27,6 @@ export const secretsManager = (
       } catch (error) {
         if (error instanceof ResourceNotFoundException) return undefined
         throw error
-      }
-    },
-    create: async (name, value) => {
-      await client.send(new CreateSecretCommand({ Name: name, SecretString: value, KmsKeyId: kmsKeyArn }))
-    },
-    remove: async (name) => {
-      cache.delete(name)
-      try {
-        await client.send(new DeleteSecretCommand({ SecretId: name, RecoveryWindowInDays: 7 }))
-      } catch (error) {
-        if (!(error instanceof ResourceNotFoundException)) throw error
       }
     },
   }

@@ -6,7 +6,7 @@ import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '.
 import { queryPages } from '../../table/query-pages.ts'
 import { put, remove, type Step, update, updateFields } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
-import { type Endpoint, EndpointSchema } from './endpoint.ts'
+import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
 
 /** Endpoints of one client, enabled or not: each one costs every event of that client a delivery. */
 export const MOST_ENDPOINTS = 20
@@ -15,13 +15,16 @@ export const MOST_ENDPOINTS = 20
 const MOST_READ = 2 * MOST_ENDPOINTS
 const READ_PAGE = 100
 
+/** What is read of an endpoint: all but its sealed secret. */
+const FIELDS = Object.keys(EndpointSchema.entries)
+
 /** Reads an endpoint that is not deleted, strongly consistent. */
 export const findEndpoint = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
-  const item = await deps.table.get(endpointKey(clientId, endpointId))
+  const item = await deps.table.get(endpointKey(clientId, endpointId), FIELDS)
   return item && v.parse(EndpointSchema, item)
 }
 
@@ -32,15 +35,16 @@ export const findEndpointEver = async (
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
   const item =
-    (await deps.table.get(endpointKey(clientId, endpointId))) ??
-    (await deps.table.get(goneEndpointKey(clientId, endpointId)))
+    (await deps.table.get(endpointKey(clientId, endpointId), FIELDS)) ??
+    (await deps.table.get(goneEndpointKey(clientId, endpointId), FIELDS))
   return item && v.parse(EndpointSchema, item)
 }
 
 /** The endpoints of a client, strongly consistent; of more than may be there the first. */
 export const liveEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
   const found: Endpoint[] = []
-  const asked = { partition: [endpointsPk(clientId)], range: { beginsWith: ENDPOINT_SK_PREFIX }, limit: MOST_READ }
+  const range = { beginsWith: ENDPOINT_SK_PREFIX }
+  const asked = { partition: [endpointsPk(clientId)], range, limit: MOST_READ, fields: FIELDS }
   // A page may end before its limit.
   for await (const items of queryPages(deps, asked)) {
     found.push(...items.map((item) => v.parse(EndpointSchema, item)))
@@ -55,13 +59,17 @@ export const listEndpointsEver = async (
   clientId: ClientId,
 ): Promise<readonly Endpoint[]> => {
   const found: Endpoint[] = []
-  for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], limit: READ_PAGE })) {
+  for await (const items of queryPages(deps, {
+    partition: [endpointsPk(clientId)],
+    limit: READ_PAGE,
+    fields: FIELDS,
+  })) {
     found.push(...items.map((item) => v.parse(EndpointSchema, item)))
   }
   return found
 }
 
-export const insertEndpoint = (endpoint: Endpoint): Step =>
+export const insertEndpoint = (endpoint: SealedEndpoint): Step =>
   put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)
 
 /** It has not been changed since it was read, so an audit record's "before" is true. */
@@ -71,7 +79,10 @@ const asRead = ({ enabled, eventTypes }: Endpoint): Condition =>
 export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>): Step =>
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: changes }, asRead(endpoint))
 
-/** Puts it where no event looks for whom to tell. Past deliveries still have an endpoint to be listed by. */
+/**
+ * Moves it, without its secret, to where no event looks for endpoints. Past deliveries still have an endpoint to be listed
+ * by.
+ */
 export const moveToGone = (endpoint: Endpoint, deletedAt: Timestamp) => ({
   endpoint: remove(endpointKey(endpoint.clientId, endpoint.endpointId), asRead(endpoint)),
   gone: put(goneEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),

@@ -6,14 +6,16 @@ import { TimestampSchema } from '../../time.ts'
 /** The events of the specification: `payment.reversed` goes to those alone that name it. */
 export const ALL_EVENTS = '*'
 
-/** Where a client wants its webhooks (spec 2.4). A deleted one is kept under another key. */
+/**
+ * Where a client wants its webhooks (spec 2.4). A deleted one is kept under another key. Its row also has its sealed
+ * signing secret, which the delivery worker alone reads.
+ */
 export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
   clientId: ClientIdSchema,
   url: v.string(),
   eventTypes: v.array(v.union([v.picklist(EVENT_TYPES), v.literal(ALL_EVENTS)])),
   enabled: v.boolean(),
-  secretName: v.string(),
   createdAt: TimestampSchema,
   deletedAt: v.optional(TimestampSchema),
   /** Since when it has held workers without an answer; absent once it answers again. */
@@ -22,6 +24,10 @@ export const EndpointSchema = v.object({
   lastAlertAt: v.optional(TimestampSchema),
 })
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
+
+/** As the delivery worker reads it. The secret is absent from a row that lost it. */
+export const SealedEndpointSchema = v.object({ ...EndpointSchema.entries, sealedSecret: v.optional(v.string()) })
+export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
 
 /** True when the endpoint wants events of this type, be it enabled or not. */
 export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>

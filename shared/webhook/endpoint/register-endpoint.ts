@@ -4,7 +4,6 @@ import type { Deps } from '../../deps.ts'
 import { assertInvariant, invalid, notFound } from '../../errors.ts'
 import { type ClientId, EndpointIdSchema } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import { endpointSecretName } from '../../secrets.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import { insertEndpoint, liveEndpoints, MOST_ENDPOINTS } from './endpoint-store.ts'
@@ -12,7 +11,7 @@ import { assertSafeUrl, urlRulesOf } from './safe-url.ts'
 
 type RegisterDeps = Pick<
   Deps,
-  'table' | 'stage' | 'secrets' | 'resolveHost' | 'randomBytes' | 'now' | 'newId' | 'invocation'
+  'table' | 'stage' | 'sealer' | 'resolveHost' | 'randomBytes' | 'now' | 'newId' | 'invocation'
 >
 
 const SECRET_BYTES = 32
@@ -25,9 +24,9 @@ type Registration = {
 }
 
 /**
- * Registers an endpoint, enabled, and answers its signing secret, which is shown this once (spec 2.4). The secret comes
- * first: a crash leaves one that nobody uses, never an endpoint without. Repeating it makes a second endpoint, as a
- * rotation wants (spec 6.4).
+ * Registers an endpoint, enabled, and answers its signing secret, which is shown this once (spec 2.4). Its row keeps the
+ * secret sealed. One transaction writes the row and its record: a crash before it leaves nothing. A crash after it leaves
+ * an endpoint whose secret no person knows: delete it. Repeating it makes a second endpoint, as a rotation wants (spec 6.4).
  */
 export const registerEndpoint = async (
   deps: RegisterDeps,
@@ -43,15 +42,14 @@ export const registerEndpoint = async (
     url,
     eventTypes,
     enabled: true,
-    secretName: endpointSecretName(deps.stage.name, endpointId),
     createdAt: deps.now(),
   }
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
   const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64')}`
-  await deps.secrets.create(endpoint.secretName, signingSecret)
+  const sealedSecret = await deps.sealer.seal(signingSecret, endpoint)
   const after = toEndpointDto(endpoint)
   const record = { subject: endpointId, clientId, operator, action: 'register-endpoint', after }
-  const { applied } = await recordChange(deps, record, { endpoint: insertEndpoint(endpoint) })
+  const { applied } = await recordChange(deps, record, { endpoint: insertEndpoint({ ...endpoint, sealedSecret }) })
   assertInvariant(applied, 'a new endpoint has the id of another one')
   return { endpoint, signingSecret }
 }

@@ -43,11 +43,11 @@ export const updateEndpoint = async (
 }
 
 /**
- * Deletes an endpoint: its deliveries under way become `skipped`, and its secret goes last. Repeating it on a deleted
- * one removes a secret that a crash has left and answers the same.
+ * Deletes an endpoint and its sealed secret: its deliveries under way become `skipped`. Repeating it on a deleted one
+ * changes nothing and answers the same.
  */
 export const deleteEndpoint = async (
-  deps: RecordDeps & Pick<Deps, 'secrets'>,
+  deps: RecordDeps,
   { clientId, endpointId, operator }: Target & { readonly operator: string },
 ): Promise<Endpoint> => {
   const before = await findEndpointEver(deps, clientId, endpointId)
@@ -57,7 +57,6 @@ export const deleteEndpoint = async (
     const record = { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) }
     await write(deps, record, moveToGone(before, after.deletedAt))
   }
-  await deps.secrets.remove(after.secretName)
   return after
 }
 

@@ -12,13 +12,13 @@ import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery
 import { claimAttempt, skipDelivery } from '../delivery/delivery-store.ts'
 import { hopSeconds } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
-import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
+import { type Endpoint, type SealedEndpoint, SealedEndpointSchema } from '../endpoint/endpoint.ts'
 import { type Lane, laneOf } from '../endpoint/lane.ts'
 import { noteAnswer } from './note-answer.ts'
 import { type AttemptResultDeps, recordAttemptResult } from './record-attempt-result.ts'
 import { webhookHeaders } from './webhook-headers.ts'
 
-type DeliverDeps = AttemptResultDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs'>
+type DeliverDeps = AttemptResultDeps & Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs'>
 
 export type DeliveryMessage = {
   readonly deliveryId: DeliveryId
@@ -65,7 +65,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
-type Found = { readonly delivery: Delivery | undefined; readonly endpoint: Endpoint | undefined }
+type Found = { readonly delivery: Delivery | undefined; readonly endpoint: SealedEndpoint | undefined }
 
 /** The delivery and its endpoint. A message that named another endpoint would have another merchant's secret sign. */
 const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage): Promise<Found> => {
@@ -73,7 +73,7 @@ const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }:
   const delivery = row && v.parse(DeliverySchema, row)
   const isOwn = delivery === undefined || (delivery.clientId === clientId && delivery.endpointId === endpointId)
   assertInvariant(isOwn, 'a message names the endpoint of its delivery')
-  return { delivery, endpoint: owner && v.parse(EndpointSchema, owner) }
+  return { delivery, endpoint: owner && v.parse(SealedEndpointSchema, owner) }
 }
 
 type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
@@ -136,11 +136,11 @@ const SECRET_MISSING: WebhookResult = {
 const attemptDelivery = async (
   deps: DeliverDeps,
   delivery: Delivery,
-  endpoint: Endpoint,
+  endpoint: SealedEndpoint,
   beganMs: number,
 ): Promise<void> => {
   // Read before the claim: what cannot be read now throws, and no attempt is counted for our own trouble.
-  const [signingSecret, body] = await Promise.all([deps.secrets.get(endpoint.secretName), bodyOf(deps, delivery)])
+  const [signingSecret, body] = await Promise.all([secretOf(deps, endpoint), bodyOf(deps, delivery)])
   if (body === undefined) return skipEventGone(deps, delivery)
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
@@ -163,6 +163,12 @@ const attemptDelivery = async (
   const lane = await noteAnswer(deps, endpoint, attempt)
   if (!(await recordAttemptResult(deps, claimed, attempt, { lane, endpoint }))) drop(deps, idsOf(claimed), 'claim_lost')
 }
+
+/** Undefined when the row has none, or one that this stage never sealed for it: only a new endpoint helps then. */
+const secretOf = async (
+  deps: DeliverDeps,
+  { sealedSecret, ...endpoint }: SealedEndpoint,
+): Promise<string | undefined> => (sealedSecret === undefined ? undefined : deps.sealer.unseal(sealedSecret, endpoint))
 
 /** The event's bytes, or a test's own. Undefined when the event is gone: there is nothing to send. */
 const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventName: name }: Delivery): Promise<string | undefined> =>

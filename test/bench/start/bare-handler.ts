@@ -10,8 +10,11 @@ const MEANS = {
     await client.send(new GetItemCommand({ TableName: 'gateway', Key: { pk: { S: 'NOTHING' }, sk: { S: 'NOTHING' } }, ConsistentRead: true }))
     made.push(client, BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand, marshall, unmarshall)`,
   secrets: `
-    import { CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-    made.push(new SecretsManagerClient({}), CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand)`,
+    import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+    made.push(new SecretsManagerClient({}), GetSecretValueCommand)`,
+  sealer: `
+    import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
+    made.push(new KMSClient({}), DecryptCommand, EncryptCommand)`,
   alerts: `
     import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
     made.push(new SNSClient({}), PublishCommand)`,
@@ -31,10 +34,11 @@ export type Means = keyof typeof MEANS
 /** What a function of a stage cannot do without. */
 export const meansOf = (spec: FunctionSpec, { front }: DeployedStage): readonly Means[] => [
   ...(Object.keys(spec.table).length > 0 ? (['dynamodb'] as const) : []),
+  ...(spec.endpointSecrets === undefined ? [] : (['sealer'] as const)),
   ...(spec.secrets.length > 0 || (front !== 'none' && isHttp(spec)) ? (['secrets'] as const) : []),
   ...(spec.alerts ? (['alerts'] as const) : []),
   ...(spec.sends.length > 0 ? (['queues'] as const) : []),
-  ...(spec.callsMerchants === true || spec.secrets.includes('create-endpoints') ? (['addresses'] as const) : []),
+  ...(spec.callsMerchants === true || spec.endpointSecrets === 'seal' ? (['addresses'] as const) : []),
   ...(spec.callsMerchants === true ? (['merchants'] as const) : []),
 ]
 

@@ -7,6 +7,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { KMSClient } from '@aws-sdk/client-kms'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import * as v from 'valibot'
@@ -23,6 +24,7 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import { kmsSealer } from '../../../shared/runtime/aws/kms-sealer.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
@@ -36,6 +38,7 @@ import { adapter } from '../../support/scripted-provider.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { anInvocation } from './asset-events.ts'
 import { assemblyFiles, type BundledFunction, bundledStage, bundlesIn, synthesisedByCommand } from './bundled-stage.ts'
+import { startKmsEmulator } from './kms-emulator.ts'
 import { runAsset } from './run-asset.ts'
 import { startSecretsEmulator } from './secrets-emulator.ts'
 
@@ -47,6 +50,8 @@ const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v
 
 const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
+/** What the template says of the stage's key. */
+const KEY = `Payment gateway ${STAGE}: secrets of endpoints`
 const [directory, again] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'gateway-assets-'))) as [string, string]
 const secrets = new Map([
   [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
@@ -59,6 +64,7 @@ let printed: string
 let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
+let kms: Awaited<ReturnType<typeof startKmsEmulator>>
 /** Addresses by what the template's references name. */
 const local = new Map<string, string>()
 
@@ -66,6 +72,8 @@ beforeAll(async () => {
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
   secretsManager = await startSecretsEmulator(secrets)
+  kms = await startKmsEmulator()
+  local.set(`AWS::KMS::Key ${KEY}`, KEY)
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
   for (const name of QUEUE_NAMES) {
@@ -76,7 +84,7 @@ beforeAll(async () => {
 }, 240_000)
 
 afterAll(async () => {
-  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close()])
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close(), kms?.close()])
   for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
 
@@ -94,13 +102,17 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => {
     AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
     AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
+    AWS_ENDPOINT_URL_KMS: kms.url,
   }
 }
 
 /** A merchant of its own, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {
   const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamoDb().endpoint)), name: tableName })
-  const deps = testDeps({ requests, stage: { ...testDeps().stage, name: STAGE } })
+  const { endpoint: _, ...aws } = localAws(dynamoDb().endpoint)
+  const client = new KMSClient({ ...aws, endpoint: kms.url })
+  const sealer = kmsSealer({ client, arn: KEY, stage: STAGE }, () => performance.now())
+  const deps = testDeps({ requests, sealer, stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
   // One payment that is known to the provider the functions ask, and was made just now.
@@ -133,6 +145,7 @@ const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
 /** By the names their services have in the SDK, in alphabetical order. The stage of this file has no front. */
 const clientsOf = (spec: FunctionSpec): readonly string[] => [
   ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
+  ...(spec.endpointSecrets === undefined ? [] : ['kms']),
   ...(spec.secrets.length > 0 ? ['secretsmanager'] : []),
   ...(spec.alerts ? ['sns'] : []),
   ...(spec.sends.length > 0 ? ['sqs'] : []),
@@ -172,7 +185,7 @@ describe('the assets of the stack', () => {
   it('load the clients that the manifest has a use for, and no others', () => {
     for (const spec of MANIFEST) {
       const code = readFileSync(assetOf(spec).file, 'utf8')
-      const loaded = ['dynamodb', 'secretsmanager', 'sns', 'sqs'].filter((name) =>
+      const loaded = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs'].filter((name) =>
         code.includes(`"com.amazonaws.${name}"`),
       )
 

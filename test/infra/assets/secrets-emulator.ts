@@ -1,22 +1,17 @@
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 
-/** Secrets Manager as far as functions use it, over HTTP: get, create, put and delete. */
+/** Secrets Manager as far as functions use it, over HTTP. */
 export const startSecretsEmulator = async (values: Map<string, string>) => {
   const absent = jsonReply(400, { __type: 'ResourceNotFoundException', message: 'there is no such secret' })
   const server = await startLocalHttpServer({
     port: 0,
     answer: ({ headers, body }) => {
       const input = Object(JSON.parse(body.toString('utf8')))
-      const name = String(input['SecretId'] ?? input['Name'])
+      const name = String(input['SecretId'])
       const value = values.get(name)
       switch (String(headers['x-amz-target'])) {
         case 'secretsmanager.GetSecretValue':
           return value === undefined ? absent : jsonReply(200, { Name: name, SecretString: value })
-        case 'secretsmanager.CreateSecret':
-          values.set(name, String(input['SecretString']))
-          return jsonReply(200, { Name: name })
-        case 'secretsmanager.DeleteSecret':
-          return values.delete(name) ? jsonReply(200, { Name: name }) : absent
         default:
           return jsonReply(400, { __type: 'UnknownOperationException' })
       }

@@ -18,10 +18,13 @@ const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
   // The adapter that reads the provider's secret is bound at run time; calling the port is what needs it.
   ['read-provider', /\bprovider\.\w+\(|\bsecrets\.get\(providerSecretName\(/],
   ['read-callback-tokens', /\bsecrets\.get\(callbackSecretName\(/],
-  ['read-endpoints', /\bsecrets\.get\([^)]*\bsecretName\)/],
-  ['create-endpoints', /\bsecrets\.create\(/],
-  ['delete-endpoints', /\bsecrets\.remove\(/],
 ]
+
+/** Both at once is not an answer, so a function that could do both fails. */
+const endpointSecretsIn = (code: string) => {
+  const found = (['seal', 'unseal'] as const).filter((name) => new RegExp(`\\bsealer\\.${name}\\(`).test(code))
+  return found.length === 0 ? undefined : found.join(' and ')
+}
 
 /** What a function's code can touch, in the words of its manifest entry. */
 const accessIn = (code: string) => {
@@ -32,6 +35,7 @@ const accessIn = (code: string) => {
     sends: [...new Set(sent)].toSorted(),
     alerts: /\balerts\.publish\(/.test(code),
     secrets: SECRETS.flatMap(([name, pattern]) => (pattern.test(code) ? [name] : [])).toSorted(),
+    endpointSecrets: endpointSecretsIn(code),
     payerDefaults: /\bstage\.default(ReturnUrl|DisplayName)\b/.test(code),
   }
 }
@@ -58,11 +62,12 @@ const reachable = new Map(
   }),
 )
 
-const stated = ({ table, sends, alerts, secrets, payerDefaults = false }: FunctionSpec) => ({
+const stated = ({ table, sends, alerts, secrets, endpointSecrets, payerDefaults = false }: FunctionSpec) => ({
   table: allAccess(table),
   sends: sends.toSorted(),
   alerts,
   secrets: secrets.toSorted(),
+  endpointSecrets,
   payerDefaults,
 })
 
@@ -84,6 +89,7 @@ describe('access stated in the manifest', () => {
     expect(new Set(tables.flatMap((table) => table.DeleteItem ?? []))).toStrictEqual(new Set(['ENDPOINTS']))
     expect(all.some(({ alerts }) => alerts)).toBe(true)
     expect(all.filter(({ payerDefaults }) => payerDefaults)).toHaveLength(1)
+    expect(all.flatMap(({ endpointSecrets }) => endpointSecrets ?? []).toSorted()).toStrictEqual(['seal', 'unseal'])
     expect(new Set(all.flatMap(({ secrets }) => secrets))).toStrictEqual(new Set(SECRETS.map(([name]) => name)))
   })
 })

@@ -45,6 +45,16 @@ const FOUND: readonly (readonly [what: string, code: string, access: TableAccess
   ['a found key', 'var f = (deps, item) => deps.table.get(foundKey("PAYMENT", item))', { GetItem: ['PAYMENT'] }],
   ['a partition', 'var f = (deps, id) => deps.table.query({ partition: [clientKey(id).pk] })', { Query: ['CLIENT'] }],
   [
+    'some fields of an item',
+    'var f = (deps, id) => deps.table.get(clientKey(id), ["name"])',
+    { GetFields: ['CLIENT'] },
+  ],
+  [
+    'some fields of a partition',
+    'var f = (deps, id) => queryPages(deps, { partition: [clientKey(id).pk], fields: ["name"] })',
+    { QueryFields: ['CLIENT'] },
+  ],
+  [
     'an index',
     'var f = (deps, id) => deps.table.query({ index: "by-open", partition: [id] })',
     { indexes: ['by-open'] },

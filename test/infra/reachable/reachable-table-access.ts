@@ -107,9 +107,9 @@ const byRange =
     allAccess(
       ...shapesOf(bundle, args[argument]).map((shape): TableAccess => {
         const index = shape.get('index')
-        return index
-          ? { indexes: [literal(index, isIndex)] }
-          : { Query: kindsOf(bundle, shape.get('partition') ?? shape.get('partitions')) }
+        if (index) return { indexes: [literal(index, isIndex)] }
+        const kinds = kindsOf(bundle, shape.get('partition') ?? shape.get('partitions'))
+        return shape.has('fields') ? { QueryFields: kinds } : { Query: kinds }
       }),
     )
 /** `{index, kind}`: keys from the index, items from the table. */
@@ -136,7 +136,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   queryPages: byRange(1),
 }
 const METHODS: Readonly<Record<keyof Table, Door>> = {
-  get: byKey('GetItem'),
+  get: (bundle, args) => byKey(args.length > 1 ? 'GetFields' : 'GetItem')(bundle, args),
   getFields: byKey('GetFields'),
   getMany: byKey('BatchGetItem'),
   query: byRange(0),

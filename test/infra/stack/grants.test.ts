@@ -30,6 +30,17 @@ const Fields = v.strictObject({
 })
 /** By a service that asks in the function's name, never by the function itself. */
 const ViaService = v.strictObject({ StringEquals: v.strictObject({ 'kms:ViaService': v.string() }) })
+/** By the function itself: under the context of an endpoint of the stage, and no other. */
+const OfEndpoint = v.strictObject({
+  StringEquals: v.strictObject({ 'kms:EncryptionContext:stage': v.string() }),
+  'ForAllValues:StringEquals': v.strictObject({
+    'kms:EncryptionContextKeys': v.tuple([v.literal('stage'), v.literal('client'), v.literal('endpoint')]),
+  }),
+  Null: v.strictObject({
+    'kms:EncryptionContext:client': v.literal('false'),
+    'kms:EncryptionContext:endpoint': v.literal('false'),
+  }),
+})
 const Role = v.strictObject({
   AssumeRolePolicyDocument: v.object({
     Statement: v.array(v.object({ Effect: v.string(), Action: v.string(), Principal: v.unknown() })),
@@ -42,7 +53,7 @@ const Role = v.strictObject({
             Effect: v.literal('Allow'),
             Action: OneOrMany,
             Resource: OneOrMany,
-            Condition: v.optional(v.union([LeadingKeys, Fields, ViaService])),
+            Condition: v.optional(v.union([LeadingKeys, Fields, ViaService, OfEndpoint])),
           }),
         ),
       }),
@@ -63,10 +74,13 @@ const roleOf = (stage: Stage, name: string) => {
   return ROLES[stage].get(String(lambda?.properties['Role']).replace(/^<(.*)>\.Arn$/, '$1'))
 }
 
-type Condition = v.InferOutput<typeof LeadingKeys> | v.InferOutput<typeof Fields> | v.InferOutput<typeof ViaService>
+type Condition = v.InferOutput<typeof LeadingKeys | typeof Fields | typeof ViaService | typeof OfEndpoint>
 
 const suffixes = (condition: Condition | undefined) => {
   if (condition === undefined) return ['']
+  if ('StringEquals' in condition && 'Null' in condition) {
+    return [` for endpoints of ${condition.StringEquals['kms:EncryptionContext:stage']}`]
+  }
   if ('StringEquals' in condition) {
     return [` via ${condition.StringEquals['kms:ViaService'].replace('.<AWS::Region>.amazonaws.com', '')}`]
   }
@@ -88,16 +102,12 @@ const permissionsOf = (stage: Stage, name: string): readonly string[] =>
     )
     .toSorted()
 
-const endpointSecrets = (stage: Stage) =>
-  `arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:gateway/${stage}/endpoint/*`
-
 const secretPermissions = (stage: Stage) => ({
   'read-provider': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider>`],
   'read-callback-tokens': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider-callback>`],
-  'read-endpoints': [`secretsmanager:GetSecretValue on ${endpointSecrets(stage)}`],
-  'create-endpoints': [`secretsmanager:CreateSecret on ${endpointSecrets(stage)}`],
-  'delete-endpoints': [`secretsmanager:DeleteSecret on ${endpointSecrets(stage)}`],
 })
+
+const SEALS = { seal: 'Encrypt', unseal: 'Decrypt' } as const
 
 const ownLog = (stage: Stage, name: string) =>
   ['logs:CreateLogStream', 'logs:PutLogEvents'].map(
@@ -120,12 +130,15 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
 }
 
 /** What IAM calls an action on fields, and the attributes of each kind that it may touch. */
-const FIELDS: Readonly<Record<string, string>> = {
-  GetFields: 'GetItem',
-  PAYMENT: 'pk sk body ttl',
-  UpdateFields: 'UpdateItem',
-  ENDPOINTS: 'pk sk slow_since last_alert_at',
-  LEDGER: 'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
+const ENDPOINT = 'client_id created_at deleted_at enabled endpoint_id event_types last_alert_at slow_since ttl url'
+const FIELDS: Readonly<Record<string, { readonly action: string } & Readonly<Record<string, string>>>> = {
+  GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, PAYMENT: 'pk sk body ttl' },
+  QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },
+  UpdateFields: {
+    action: 'UpdateItem',
+    ENDPOINTS: 'pk sk slow_since last_alert_at',
+    LEDGER: 'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
+  },
 }
 
 const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [
@@ -133,7 +146,7 @@ const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] 
   ...TABLE_ACTIONS.flatMap((action) =>
     (spec.table[action] ?? []).map((kind) =>
       action in FIELDS
-        ? `dynamodb:${FIELDS[action]} on <gateway-${stage}>.Arn of ${kind}#*, ${FIELDS[kind]} alone`
+        ? `dynamodb:${FIELDS[action]?.action} on <gateway-${stage}>.Arn of ${kind}#*, ${FIELDS[action]?.[kind]} alone`
         : `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`,
     ),
   ),
@@ -141,6 +154,7 @@ const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] 
   ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-${stage}-${queue}>.Arn`),
   ...(spec.alerts ? [`sns:Publish on <gateway-${stage}-alerts>`] : []),
   ...spec.secrets.flatMap((access) => secretPermissions(stage)[access]),
+  ...(spec.endpointSecrets ? [`kms:${SEALS[spec.endpointSecrets]} on <key>.Arn for endpoints of ${stage}`] : []),
   ...triggerPermissions(stage, spec),
 ]
 
@@ -161,7 +175,7 @@ const keyPermissions = (permissions: readonly string[]): readonly string[] => {
         : [],
     sqs: does('sqs:SendMessage') ? SEND : does('sqs:ReceiveMessage') ? DECRYPT : [],
     sns: does('sns:Publish') ? SEND : [],
-    secretsmanager: does('secretsmanager:CreateSecret') ? SEND : does('secretsmanager:GetSecretValue') ? DECRYPT : [],
+    secretsmanager: does('secretsmanager:GetSecretValue') ? DECRYPT : [],
   }
   return Object.entries(uses).flatMap(([service, actions]) =>
     actions.map((action) => `kms:${action} on <key>.Arn via ${service}`),
@@ -183,6 +197,37 @@ describe('permissions of the functions', () => {
   })
 })
 
+describe('secrets of endpoints', () => {
+  const holders = (action: string, suffix: string) =>
+    MANIFEST.filter(({ name }) => permissionsOf('prod', name).includes(`${action} on ${suffix}`)).map(
+      ({ name }) => name,
+    )
+
+  it('are sealed by the registration alone, and unsealed by the delivery worker alone', () => {
+    expect(holders('kms:Encrypt', '<key>.Arn for endpoints of prod')).toStrictEqual(['register-endpoint'])
+    expect(holders('kms:Decrypt', '<key>.Arn for endpoints of prod')).toStrictEqual(['deliver-webhook'])
+  })
+
+  it('are read, sealed as they are, by the delivery worker alone', () => {
+    const reads = ['GetItem', 'BatchGetItem', 'Query'].map((action) => [
+      action,
+      holders(`dynamodb:${action}`, '<gateway-prod>.Arn of ENDPOINTS#*'),
+    ])
+
+    expect(reads).toStrictEqual([
+      ['GetItem', []],
+      ['BatchGetItem', ['deliver-webhook']],
+      ['Query', []],
+    ])
+  })
+
+  it('are none of Secrets Manager’s: no function creates or deletes a secret', () => {
+    const all = MANIFEST.flatMap(({ name }) => permissionsOf('prod', name))
+
+    expect(all.filter((one) => /secretsmanager:(?!GetSecretValue )/.test(one))).toStrictEqual([])
+  })
+})
+
 /** Who may hear of a payment from the provider, and change it. */
 const BRING_NEWS = [
   'api-create-payment',
@@ -200,7 +245,7 @@ describe('news of a payment', () => {
     (name) => {
       expect(permissionsOf('dev', name)).toStrictEqual(
         expect.arrayContaining([
-          'dynamodb:Query on <gateway-dev>.Arn of ENDPOINTS#*',
+          `dynamodb:Query on <gateway-dev>.Arn of ENDPOINTS#*, pk sk ${ENDPOINT} alone`,
           'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
           'sqs:SendMessage on <gateway-dev-webhooks>.Arn',
           'sqs:SendMessage on <gateway-dev-webhooks-slow>.Arn',

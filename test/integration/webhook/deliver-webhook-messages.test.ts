@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { exists } from '../../../shared/table/condition.ts'
+import { endpointKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { claimAttempt } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -7,7 +10,16 @@ import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/end
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { codes, drainQueue, dueAtOf, dueDelivery, FAILED, messageFor, rowOf } from '../../support/webhook-builders.ts'
+import {
+  codes,
+  drainQueue,
+  dueAtOf,
+  dueDelivery,
+  FAILED,
+  messageFor,
+  rowOf,
+  storedEndpoint,
+} from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: messages that come twice, late or for nothing', () => {
@@ -97,7 +109,9 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
   })
 
   it('counts an attempt without a POST when the secret is gone', async ({ deps, endpoint, delivery }) => {
-    deps.secretValues.delete(endpoint.secretName)
+    await deps.table.write(
+      update(endpointKey(endpoint.clientId, endpoint.endpointId), { remove: ['sealedSecret'] }, exists),
+    )
 
     await deliverWebhook(deps, messageFor(delivery))
 
@@ -109,8 +123,21 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
+  it('counts an attempt without a POST when the secret was sealed for another endpoint', async ({ deps, delivery }) => {
+    const another = await storedEndpoint(deps)
+    const sealedSecret = await deps.sealer.seal('a secret', another)
+    const key = endpointKey(delivery.clientId, delivery.endpointId)
+    await deps.table.write(update(key, { set: { sealedSecret } }, exists))
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    expect(deps.webhooks).toStrictEqual([])
+    expect(await listAttempts(deps, delivery.deliveryId)).toMatchObject([{ number: 1, error: 'secret_missing' }])
+  })
+
   it('throws when the secret cannot be read, so that the queue tries again', async ({ deps, delivery }) => {
-    const broken = { ...deps, secrets: { ...deps.secrets, get: async () => Promise.reject(new Error('throttled')) } }
+    const unseal = async () => Promise.reject(new Error('throttled'))
+    const broken = { ...deps, sealer: { ...deps.sealer, unseal } }
 
     await expect(deliverWebhook(broken, messageFor(delivery))).rejects.toThrow('throttled')
 

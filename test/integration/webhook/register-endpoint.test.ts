@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
+import type { EndpointId } from '../../../shared/ids.ts'
+import { endpointKey } from '../../../shared/table/keys.ts'
 import { liveEndpoints, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
@@ -19,7 +21,7 @@ const register = (deps: TestDeps, clientId: string, payload: object = {}) =>
   })
 
 describe('register-endpoint (spec 2.4)', () => {
-  it('answers the endpoint with its secret, which is stored as a secret only', async () => {
+  it('answers the endpoint with its secret, which its row keeps sealed', async () => {
     const { deps, clientId } = await withClient()
 
     const { status, body } = await register(deps, clientId, { event_types: ['payment.succeeded', 'payment.failed'] })
@@ -33,8 +35,10 @@ describe('register-endpoint (spec 2.4)', () => {
       enabled: true,
       created_at: deps.now(),
     })
-    const secretName = `gateway/test/endpoint/${endpointId}`
-    expect(deps.secretValues).toStrictEqual(new Map([[secretName, signingSecret]]))
+    const { sealedSecret } = (await deps.table.get(endpointKey(clientId, endpointId as EndpointId))) ?? {}
+    expect(await deps.sealer.unseal(String(sealedSecret), { clientId, endpointId: endpointId ?? '' })).toBe(
+      signingSecret,
+    )
     const [stored] = await liveEndpoints(deps, clientId)
     expect(stored).toStrictEqual({
       endpointId,
@@ -42,7 +46,6 @@ describe('register-endpoint (spec 2.4)', () => {
       url: URL_OF_MERCHANT,
       eventTypes: ['payment.succeeded', 'payment.failed'],
       enabled: true,
-      secretName,
       createdAt: deps.now(),
     })
     const after = { endpoint_id: endpointId, ...rest }
@@ -65,7 +68,7 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(atob(signingSecret.slice('whsec_'.length))).toBe(bytes.toString('latin1'))
   })
 
-  it('never leaves an endpoint without a secret when it dies half-way', async () => {
+  it('leaves nothing when it dies before its transaction, or cannot seal', async () => {
     const { deps, clientId } = await withClient()
     const dying = interceptTable(deps, {
       before: ({ name }) => {
@@ -73,13 +76,28 @@ describe('register-endpoint (spec 2.4)', () => {
       },
     })
     const denied = async () => Promise.reject(new Error('denied'))
-    const withoutSecrets = { ...deps, secrets: { ...deps.secrets, create: denied } }
+    const withoutKey = { ...deps, sealer: { ...deps.sealer, seal: denied } }
 
     expect(await register(dying, clientId)).toMatchObject({ status: 500 })
-    expect(await register(withoutSecrets, clientId)).toMatchObject({ status: 500 })
+    expect(await register(withoutKey, clientId)).toMatchObject({ status: 500 })
 
-    expect(deps.secretValues.size).toBe(1)
     expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
+  })
+
+  it('leaves a whole endpoint when it dies after its transaction, which can be deleted', async () => {
+    const { deps, clientId } = await withClient()
+    const dying = interceptTable(deps, {
+      after: ({ name }) => {
+        if (name === 'transact') throw new Error('the process died')
+      },
+    })
+
+    expect(await register(dying, clientId)).toMatchObject({ status: 500 })
+
+    const [endpoint] = await liveEndpoints(deps, clientId)
+    const { sealedSecret } = (await deps.table.get(endpointKey(clientId, endpoint?.endpointId as EndpointId))) ?? {}
+    const owner = { clientId, endpointId: endpoint?.endpointId ?? '' }
+    expect(await deps.sealer.unseal(String(sealedSecret), owner)).toMatch(/^whsec_/)
   })
 
   it.each([
@@ -108,7 +126,6 @@ describe('register-endpoint (spec 2.4)', () => {
       body: { message: `${field}: ${reason}`, code: 'validation', field_errors: { [field]: [reason] } },
     })
     expect(Reflect.get(body, 'action_hint')).toEqual(expect.any(String))
-    expect(deps.secretValues.size).toBe(0)
     expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
   })
 

@@ -109,6 +109,18 @@ describe.each([
 })
 
 describe('a page', () => {
+  it('has of each item the fields that are asked for, and goes on behind them', async () => {
+    const { source } = await table()
+
+    const pages = await Promise.all(
+      [['value'], ['sk', 'absent']].map((fields) => queryOnBoth({ ...source, fields, limit: 4 })),
+    )
+
+    const [values, keys] = pages.map((found) => found.flatMap((page) => page?.items ?? []))
+    expect(values).toStrictEqual(SORTED.map((value) => ({ value })))
+    expect(keys).toStrictEqual(SORTED.map((sk) => ({ sk })))
+  })
+
   it('ends at 1 MB, the item that reaches it included', async () => {
     const pk = `conformance-${randomUUID()}`
     await onBoth(['a', 'b', 'c', 'd', 'e'].map((sk) => put({ pk, sk }, { data: 'x'.repeat(400_000) })))

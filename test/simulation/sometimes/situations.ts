@@ -55,6 +55,7 @@ const FAULTS: Readonly<Record<keyof Faults, Within>> = {
   answeredEarly: 25,
   flood: 250,
   endpointHangs: 25,
+  unsealFails: 25,
 }
 
 /** Situations worth a proof, each recorded by `meet` where it takes effect. */

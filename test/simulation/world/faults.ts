@@ -76,6 +76,8 @@ const WORST = {
   clientChanges: 1,
   /** An endpoint hangs for minutes or hours, whatever is sent to it. */
   endpointHangs: 0.5,
+  /** KMS does not answer the worker that needs an endpoint's secret. */
+  unsealFails: 0.2,
 }
 
 export type Faults = Readonly<Record<keyof typeof WORST, number>>

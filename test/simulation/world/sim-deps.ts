@@ -9,7 +9,7 @@ import { providerNetwork } from './provider-network.ts'
 import { queuesDownUntilMs } from './stretch.ts'
 import { faultyRequests } from './table-faults.ts'
 import { count } from './tally.ts'
-import { SIM_STAGE, strikes, struck, tell, type World } from './world.ts'
+import { isHit, SIM_STAGE, strikes, struck, tell, type World } from './world.ts'
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: async (queue, ...messages) => {
@@ -24,6 +24,24 @@ const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
       })
     }
   },
+})
+
+/** As long as what KMS makes of a signing secret, in base64. */
+const SEALED_LENGTH = 272
+
+const simSealer = (world: World, process: () => Process): Deps['sealer'] => ({
+  seal: (secret, { clientId, endpointId }) =>
+    process().call('seal', () => {
+      const sealed = `sealed-${world.seals.size}`.padEnd(SEALED_LENGTH, '=')
+      world.seals.set(sealed, { secret, clientId, endpointId })
+      return sealed
+    }),
+  unseal: (sealed, owner) =>
+    process().call('unseal', () => {
+      if (isHit(world, 'unsealFails')) throw new Error('the key cannot be used')
+      const seal = world.seals.get(sealed)
+      return seal?.clientId === owner.clientId && seal.endpointId === owner.endpointId ? seal.secret : undefined
+    }),
 })
 
 const simLog = (world: World, process: () => Process): Deps['log'] => {
@@ -56,11 +74,6 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
   const prng = world.prng.fork()
   const log = simLog(world, process)
   const skewMs = drawSkewMs(world, prng)
-  const secrets: Deps['secrets'] = {
-    get: (name) => process().call('get secret', () => world.secrets.get(name)),
-    create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
-    remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
-  }
   return assembledDeps({
     stage: {
       name: SIM_STAGE,
@@ -97,7 +110,8 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
           for (const listen of world.onTold) listen(alert, process())
         }),
     },
-    secrets,
+    secrets: { get: (name) => process().call('get secret', () => world.secrets.get(name)) },
+    sealer: simSealer(world, process),
     sendWebhook: (request) => {
       for (const listen of world.onPost) listen(request, process())
       const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
-import { endpointSecretName } from '../../../shared/secrets.ts'
 import { operate } from './lambda.ts'
-import { SIM_STAGE, type World } from './world.ts'
+import type { World } from './world.ts'
 
 export type SimEndpoint = {
   readonly endpointId: string
@@ -49,7 +48,7 @@ export const addEndpoint = async (world: World, clientId: string): Promise<SimEn
   const registered = await operate(world, 'register-endpoint', asked)
   if (registered?.status !== 200) return undefined
   const endpointId = String(registered.body['endpoint_id'])
-  return { endpointId, url, secret: world.secrets.get(endpointSecretName(SIM_STAGE, endpointId)) ?? '' }
+  return { endpointId, url, secret: String(registered.body['signing_secret']) }
 }
 
 /** Registers a merchant through the operators' own actions, with so many parts of its books from the beginning. */

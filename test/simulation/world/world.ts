@@ -2,6 +2,7 @@ import { createMemoryTable } from '../../../infra/local/emulators/memory-table/m
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
 import type { Alert } from '../../../shared/alerts.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
+import type { SealedFor } from '../../../shared/sealer.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
 import type { Environment } from './environments.ts'
@@ -145,6 +146,8 @@ export const createWorld = ({
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
       [callbackSecretName(SIM_STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
     ]),
+    /** What was sealed, and for whom, by the sealed text. */
+    seals: new Map<string, { readonly secret: string } & SealedFor>(),
     tally,
     /** Troubles that last, by what they are. */
     stretches: new Map<string, Stretch>(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
-import { callbackSecretName, endpointSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS, type TableAccess } from '../../../shared/table/access.ts'
 import { absent, all as allOf, type Condition, equals, exists } from '../../../shared/table/condition.ts'
 import { PARTITIONS, pkPrefix } from '../../../shared/table/keys.ts'
@@ -40,28 +40,32 @@ describe('the access a manifest entry states', () => {
     expect(all.published).toStrictEqual([alert])
   })
 
-  const [own, another] = [endpointSecretName('local', 'e-1'), endpointSecretName('prod', 'e-1')]
   const [key, tokens] = [providerSecretName('local'), callbackSecretName('local')]
 
   it.each([
-    ['read-endpoints', `get ${own}`],
-    ['create-endpoints', `create ${own}`],
-    ['delete-endpoints', `remove ${own}`],
-    ['read-provider', `get ${key}`],
-    ['read-callback-tokens', `get ${tokens}`],
-  ] as const)('%s: of all that can be done with secrets lets through %s alone', async (access, expected) => {
+    ['read-provider', key],
+    ['read-callback-tokens', tokens],
+  ] as const)('%s: of all secrets lets %s through alone', async (access, expected) => {
     const reached: string[] = []
-    const note = (verb: string) => async (name: string) => void reached.push(`${verb} ${name}`)
-    const behind = { get: note('get'), create: note('create'), remove: note('remove') }
-    const { secrets } = granted({ secrets: [access] }, behind)
+    const { secrets } = granted({ secrets: [access] }, { get: async (name) => void reached.push(name) })
 
-    for (const name of [own, another, key, tokens, 'gateway/local/origin']) {
-      for (const verb of ['get', 'create', 'remove'] as const) {
-        await secrets[verb](name, 'x').catch((error: unknown) => expect(error).toBeInstanceOf(AccessDenied))
-      }
+    for (const name of [key, tokens, providerSecretName('prod'), 'gateway/local/origin']) {
+      await secrets.get(name).catch((error: unknown) => expect(error).toBeInstanceOf(AccessDenied))
     }
 
     expect(reached).toStrictEqual([expected])
+  })
+
+  it('lets a function seal secrets of endpoints, or unseal them, never both', async () => {
+    const owner = { clientId: 'c', endpointId: 'e' }
+    const [sealing, unsealing] = [granted({ endpointSecrets: 'seal' }), granted({ endpointSecrets: 'unseal' })]
+    const neither = granted({ secrets: ['read-provider', 'read-callback-tokens'] })
+    const sealed = await sealing.sealer.seal('a secret', owner)
+
+    expect(await unsealing.sealer.unseal(sealed, owner)).toBe('a secret')
+    for (const { sealer } of [unsealing, neither]) await expect(sealer.seal('x', owner)).rejects.toThrow(AccessDenied)
+    for (const { sealer } of [sealing, neither])
+      await expect(sealer.unseal(sealed, owner)).rejects.toThrow(AccessDenied)
   })
 })
 
@@ -78,6 +82,9 @@ describe('the table a manifest entry states', () => {
   const requests: readonly (readonly [string, (table: Table) => Promise<unknown>])[] = [
     ['GetItem', (table) => table.get(payment)],
     ['GetItem', (table) => table.getFields(payment, ['body', 'customer'])],
+    ['GetItem', (table) => table.get(payment, ['body', 'customer'])],
+    ['GetFields', (table) => table.get(payment, ['body'])],
+    ['Query', (table) => table.query({ partition: [payment.pk], fields: ['body'], limit: 1 })],
     ['GetFields', (table) => table.getFields(payment, ['body'])],
     ['BatchGetItem', (table) => table.getMany([client, payment])],
     ['PutItem', (table) => table.write(put(payment, {}))],
@@ -119,6 +126,20 @@ describe('the table a manifest entry states', () => {
 
     expect(await table.write(step)).toStrictEqual({ applied: true, item: undefined })
     expect(await table.write(step)).toStrictEqual({ applied: false, item: undefined })
+  })
+
+  it('lets all of an endpoint but its sealed secret be read, by key and by query', async () => {
+    const { table } = grantedTable({ GetFields: ['ENDPOINTS'], QueryFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] })
+    const page = { partition: [ofEndpoint.pk], limit: 1 }
+    await table.write(put({ ...ofEndpoint, sk: 'READ' }, { url: 'u', sealedSecret: 's' }))
+
+    expect(await table.get({ ...ofEndpoint, sk: 'READ' }, ['url'])).toStrictEqual({ url: 'u' })
+    expect((await table.query({ ...page, fields: ['url'] })).items).toStrictEqual([{ url: 'u' }])
+    for (const fields of [['url', 'sealedSecret'], undefined]) {
+      await expect(table.get(ofEndpoint, fields)).rejects.toThrow('not granted dynamodb:GetItem on items ENDPOINTS#')
+      const query = { ...page, ...(fields && { fields }) }
+      await expect(table.query(query)).rejects.toThrow('not granted dynamodb:Query on items ENDPOINTS#')
+    }
   })
 
   it.each<[string, Changes, Condition]>([

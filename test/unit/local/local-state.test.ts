@@ -6,9 +6,8 @@ import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { openSecrets } from '../../../infra/local/backends.ts'
+import { LOCAL_SECRETS } from '../../../infra/local/backends.ts'
 import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
-import { localSecrets } from '../../../infra/local/emulators/local-secrets.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile } from '../../../infra/local/process/json-file.ts'
@@ -30,25 +29,9 @@ describe('a JSON file of the data directory', () => {
 })
 
 describe('the local secrets', () => {
-  it('outlive the process, refuse a second one of a name, and forgive removing an absent one', async () => {
-    const file = join(tempDirectory(), 'secrets.json')
-    const before = localSecrets(file)
-    await before.create('a', '1')
-    await before.create('b', '2')
-    await before.remove('b')
-
-    const after = localSecrets(file)
-
-    await expect(after.create('a', '2')).rejects.toThrow('exists already')
-    await after.remove('b')
-    expect([await after.get('a'), await after.get('b')]).toStrictEqual(['1', undefined])
-  })
-
   it('have the API key and the callback tokens apart', async () => {
-    const secrets = await openSecrets(undefined)
-
-    expect(await readProviderKey(secrets, 'local')).toBe('xnd_development_local')
-    expect(await readCallbackTokens(secrets, 'local')).toStrictEqual(['local-callback-token'])
+    expect(await readProviderKey(LOCAL_SECRETS, 'local')).toBe('xnd_development_local')
+    expect(await readCallbackTokens(LOCAL_SECRETS, 'local')).toStrictEqual(['local-callback-token'])
   })
 })
 

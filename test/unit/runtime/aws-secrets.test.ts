@@ -1,35 +1,20 @@
-import {
-  CreateSecretCommand,
-  GetSecretValueCommand,
-  ResourceNotFoundException,
-  SecretsManagerClient,
-} from '@aws-sdk/client-secrets-manager'
+import { GetSecretValueCommand, ResourceNotFoundException, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { secretsManager } from '../../../shared/runtime/aws/secrets-manager.ts'
 
 const client = mockClient(SecretsManagerClient)
-const KEY = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
 
-const opened = (kmsKeyArn?: string, nowMs = () => 0) => secretsManager(new SecretsManagerClient({}), nowMs, kmsKeyArn)
-const created = () => client.commandCalls(CreateSecretCommand).map(({ args: [{ input }] }) => input)
+const opened = (nowMs = () => 0) => secretsManager(new SecretsManagerClient({}), nowMs)
 
 beforeEach(() => void client.reset())
 afterAll(() => client.restore())
 
 describe('secrets in Secrets Manager', () => {
-  it.each([KEY, undefined])('are encrypted with the stage’s key when it brings one, else AWS’s: %s', async (key) => {
-    client.on(CreateSecretCommand).resolves({})
-
-    await opened(key).create('gateway/prod/endpoint/e', 'value')
-
-    expect(created()).toEqual([{ Name: 'gateway/prod/endpoint/e', SecretString: 'value', KmsKeyId: key }])
-  })
-
   it('are read again five minutes after they were read, and not before', async () => {
     client.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
     let nowMs = 0
-    const secrets = opened(undefined, () => nowMs)
+    const secrets = opened(() => nowMs)
 
     const seen = []
     for (nowMs of [0, 299_999, 300_000]) seen.push(await secrets.get('s'))

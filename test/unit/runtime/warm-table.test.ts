@@ -33,7 +33,7 @@ describe('the warm read', () => {
     [{}, []],
     [{ WARM_BATCH_GET: 'PAYMENT#' }, [['getMany', [NOTHING]]]],
     [{ WARM_GET: 'PAYMENT#' }, [['get', NOTHING]]],
-    [{ WARM_QUERY: 'PAYMENT#' }, [['query', { partition: ['PAYMENT#'], limit: 1 }]]],
+    [{ WARM_QUERY: 'PAYMENT#' }, [['query', { partition: ['PAYMENT#'], limit: 1, fields: ['pk'] }]]],
     [{ WARM_INDEX: 'by-due' }, [['query', { index: 'by-due', partition: ['NOTHING', -1], limit: 1 }]]],
   ])('is the one that the bundler put in: %j', async (environment, reads) => {
     expect(await warmed(environment)).toStrictEqual(reads)

@@ -42,6 +42,9 @@ const MAX_AT_ONCE = 100
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
+const someOf = (item: Item, fields: readonly string[]): Item =>
+  Object.fromEntries(Object.entries(item).filter(([field]) => fields.includes(field)))
+
 const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
 
 /**
@@ -73,9 +76,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
     get: (key, some) => {
       checkKey(key)
       const item = outOf(table.item(key))
-      return item && some
-        ? Object.fromEntries(Object.entries(item).filter(([field]) => some.fields.includes(field)))
-        : item
+      return item && some ? someOf(item, some.fields) : item
     },
     batchGet: (keys, reads) => {
       keys.forEach(checkKey)
@@ -92,8 +93,10 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       const view = input.index === undefined ? table : indexes.get(input.index)
       if (!view) throw new InvalidRequest(`no index ${input.index}`)
       const { found, cursor } = queryView(view, input)
+      const { fields } = input
+      const items = input.countOnly ? [] : found.map(recordOf)
       return {
-        items: input.countOnly ? [] : found.map(recordOf),
+        items: fields ? items.map((item) => someOf(item, fields)) : items,
         count: found.length,
         cursor,
       }

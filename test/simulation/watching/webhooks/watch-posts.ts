@@ -1,7 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../../support/recount/books.ts'
-import type { Process } from '../../world/process.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
 import { watchClocks } from '../row-write.ts'
@@ -14,16 +12,14 @@ export const watchPosts = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
   /** Of each endpoint, as its registration has made it. */
   const secrets = new Map<string, string>()
-  /** Endpoints by who has deleted them. */
-  const deleted = new WeakMap<Process, StoredItem>()
 
   world.onChange.push(({ key, before, after }) => {
     if (!key.pk.startsWith('ENDPOINTS#') || after === undefined) return
     const id = text(after, 'endpoint_id')
-    if (world.acting && before?.['deleted_at'] === undefined && after['deleted_at'] !== undefined)
-      deleted.set(world.acting, after)
+    if (after['deleted_at'] !== undefined && after['sealed_secret'] !== undefined)
+      seen.problems.push(`endpoint ${id} is deleted, and its secret is kept`)
     if (before !== undefined || !key.sk.startsWith('ENDPOINT#')) return
-    const secret = world.secrets.get(text(after, 'secret_name')) ?? ''
+    const secret = world.seals.get(text(after, 'sealed_secret'))?.secret ?? ''
     secrets.set(id, secret)
     if (!SECRET.test(secret)) seen.problems.push(`endpoint ${id} has a secret that libraries refuse`)
   })
@@ -43,13 +39,5 @@ export const watchPosts = (world: World, seen: Observations): void => {
       .update(`${webhookId}.${timestamp}.${body.toString('utf8')}`)
       .digest('base64')
     if (headers['webhook-signature'] !== `v1,${signed}`) tell('is posted with a signature that a library refuses')
-  })
-
-  // Whoever has failed behind its deletion may be asked again.
-  world.onError.push((process) => deleted.delete(process))
-  world.onEnded.push((process, how) => {
-    const row = deleted.get(process)
-    if (row === undefined || how !== 'done' || !world.secrets.has(text(row, 'secret_name'))) return
-    seen.problems.push(`endpoint ${text(row, 'endpoint_id')} is deleted, and its secret is kept`)
   })
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING } from '../../support/stage-options.ts'
 
@@ -14,7 +13,7 @@ const statementsFor = (service: string) => {
   return Statement.filter(({ Principal }) => JSON.stringify(Principal).includes(service))
 }
 
-describe('customer key', () => {
+describe('the stage’s key', () => {
   it('is one, changes its material by itself, and can be saved for 30 days from whoever deletes it', () => {
     expect(key).toMatchObject({
       properties: { EnableKeyRotation: true, PendingWindowInDays: 30 },
@@ -24,9 +23,12 @@ describe('customer key', () => {
     expect(prod.all('AWS::KMS::Alias')).toMatchObject([{ AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' }])
   })
 
-  it('is the choice of the stage: without it there is no key, and nothing asks for one', () => {
-    expect(dev.resources.filter(({ type }) => type.startsWith('AWS::KMS'))).toStrictEqual([])
-    expect(JSON.stringify(dev.resources)).not.toMatch(/kms:|Kms(Master)?KeyId|KMSMasterKeyId/)
+  it('only seals where the stage does not choose it for the rest: nothing is encrypted with it, no service may use it', () => {
+    const only = dev.only('AWS::KMS::Key')
+
+    expect(only).toMatchObject({ properties: { EnableKeyRotation: true }, deletionPolicy: 'Delete' })
+    expect(JSON.stringify(only.properties['KeyPolicy'])).not.toContain('Service')
+    expect(JSON.stringify(dev.resources)).not.toMatch(/kms:ViaService|Kms(Master)?KeyId|KMSMasterKeyId/)
   })
 
   it('encrypts everything that keeps something', () => {
@@ -47,18 +49,25 @@ describe('customer key', () => {
     }
   })
 
-  it('encrypts the secrets of endpoints too, which functions make: those are told, and no others', () => {
-    const told = prod
-      .ofType('AWS::Lambda::Function')
-      .filter(({ properties }) =>
-        JSON.stringify(properties['Environment']).includes('"GATEWAY_SECRETS_KMS_ARN":"<key>.Arn"'),
-      )
-      .map(({ properties }) => properties['FunctionName'])
-    const makers = MANIFEST.filter(({ secrets }) => secrets.includes('create-endpoints'))
+  it.each([
+    ['dev', dev],
+    ['prod', prod],
+  ])(
+    'seals the secrets of endpoints in stage %s: who seals or unseals is told it, and no others',
+    (stage, template) => {
+      const told = template
+        .ofType('AWS::Lambda::Function')
+        .filter(({ properties }) =>
+          JSON.stringify(properties['Environment']).includes('"GATEWAY_SEAL_KEY_ARN":"<key>.Arn"'),
+        )
+        .map(({ properties }) => properties['FunctionName'])
 
-    expect(makers).not.toStrictEqual([])
-    expect(told).toStrictEqual(makers.map(({ name }) => `gateway-prod-${name}`))
-  })
+      expect(told.map(String).toSorted()).toStrictEqual([
+        `gateway-${stage}-deliver-webhook`,
+        `gateway-${stage}-register-endpoint`,
+      ])
+    },
+  )
 
   it('can be used by the log service for this stage’s groups only', () => {
     const context = 'arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:*gateway-prod*'

@@ -5,17 +5,21 @@ import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct, type IConstruct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
 
-/** The longest KMS allows: whoever deletes the key by mistake deletes the table's data with it. */
+/** The longest KMS allows: a key that is deleted by mistake takes the table's data with it. */
 const PENDING_DELETION = Duration.days(30)
 
 /** What a service that writes to an encrypted queue or topic needs; the second reads the data key it may use again. */
 const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
+/** Whether the stage's key also encrypts table, queues, topics, secrets and logs. */
+export const encryptsAll = ({ table }: DeployedStage): boolean => table.encryption === 'customer'
+
 /**
- * The key of a stage that brings its own: of table, queues, topic, secrets and every log group of the stack. Its material
- * changes every year by itself. Functions get their use of it by their roles (key-grants.ts), AWS services by its policy.
+ * The stage's key. It seals the secrets of endpoints. A stage that asks for it has table, queues, topics, secrets and
+ * every log group of the stack encrypted with it too. Its material changes every year by itself. Functions get their use
+ * of it by their roles (key-grants.ts), AWS services by its policy.
  */
-export class CustomerKey extends Construct {
+export class StageKey extends Construct {
   readonly key: Key
 
   constructor(scope: Construct, id: string, stage: DeployedStage) {
@@ -23,13 +27,17 @@ export class CustomerKey extends Construct {
     const { name } = stage.settings
     this.key = new Key(this, 'Key', {
       alias: `gateway-${name}`,
-      description: `Payment gateway ${name}: table, queues, topic, secrets and logs`,
+      description: `Payment gateway ${name}: secrets of endpoints${encryptsAll(stage) ? ', table, queues, topics, secrets, logs' : ''}`,
       enableKeyRotation: true,
       pendingWindow: PENDING_DELETION,
       // As long as the table is kept, also after a creation that failed: without its key it could not be read.
       removalPolicy: stage.removalPolicy,
     })
-    this.letLogsUse(`gateway-${name}`)
+    if (encryptsAll(stage)) this.encryptAll(`gateway-${name}`)
+  }
+
+  private encryptAll(prefix: string): void {
+    this.letLogsUse(prefix)
     this.letAlarmsPublish()
     this.letSchedulesSetAside()
     const { keyArn } = this.key

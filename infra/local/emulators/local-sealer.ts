@@ -1,0 +1,52 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import * as v from 'valibot'
+import { type Sealer, sealContext } from '../../../shared/sealer.ts'
+import { readJsonFile, writeJsonFile } from '../process/json-file.ts'
+
+const CIPHER = 'aes-256-gcm'
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+type Key = {
+  readonly stage: string
+  readonly key: Buffer
+  readonly bytes?: (length: number) => Buffer
+}
+
+const StoredKey = v.object({ key: v.pipe(v.string(), v.base64()) })
+
+/** The key in a file that only its owner may read, made at the first start; without a file a key in memory alone. */
+export const localSealKey = (file?: string): Buffer => {
+  const stored = file === undefined ? undefined : readJsonFile(file, StoredKey)
+  if (stored) return Buffer.from(stored.key, 'base64')
+  const key = randomBytes(KEY_BYTES)
+  if (file !== undefined) writeJsonFile(file, { key: key.toString('base64') })
+  return key
+}
+
+/** KMS with one key: nonce, tag and ciphertext in base64, with the owner as authenticated data. */
+export const localSealer = ({ stage, key, bytes = randomBytes }: Key): Sealer => ({
+  seal: async (secret, owner) => {
+    const nonce = bytes(NONCE_BYTES)
+    const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(JSON.stringify(sealContext(stage, owner))))
+    const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64')
+  },
+  unseal: async (sealed, owner) => {
+    const all = Buffer.from(sealed, 'base64')
+    const [nonce, tag, text] = [
+      all.subarray(0, NONCE_BYTES),
+      all.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES),
+      all.subarray(NONCE_BYTES + TAG_BYTES),
+    ]
+    if (tag.length < TAG_BYTES) return undefined
+    const decipher = createDecipheriv(CIPHER, key, nonce)
+    decipher.setAAD(Buffer.from(JSON.stringify(sealContext(stage, owner)))).setAuthTag(tag)
+    try {
+      return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8')
+    } catch {
+      return undefined
+    }
+  },
+})

@@ -1,0 +1,63 @@
+import {
+  DecryptCommand,
+  EncryptCommand,
+  IncorrectKeyException,
+  InvalidCiphertextException,
+  type KMSClient,
+} from '@aws-sdk/client-kms'
+import { assertInvariant } from '../../errors.ts'
+import { type Sealer, sealContext } from '../../sealer.ts'
+
+/** No function keeps a secret longer (docs/operations.md, section 4). */
+const CACHE_MS = 5 * 60_000
+const CACHE_LIMIT = 1_000
+
+type Cached = { readonly secret: Promise<string | undefined>; readonly until: number }
+type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
+
+/**
+ * Seals with KMS under the stage's key. What was unsealed is kept for five minutes: deliveries of one endpoint that come
+ * together ask once. A failure is not kept.
+ */
+export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number): Sealer => {
+  const cache = new Map<string, Cached>()
+  const KeyId = () => {
+    assertInvariant(arn !== undefined, 'a function that seals or unseals is told the key')
+    return arn
+  }
+
+  const decrypt = async (sealed: string, context: Record<string, string>) => {
+    const CiphertextBlob = Buffer.from(sealed, 'base64')
+    try {
+      const asked = new DecryptCommand({ KeyId: KeyId(), CiphertextBlob, EncryptionContext: context })
+      const { Plaintext } = await client.send(asked)
+      return Plaintext && Buffer.from(Plaintext).toString('utf8')
+    } catch (error) {
+      // These two say that no later try can open it.
+      if (error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException) return undefined
+      throw error
+    }
+  }
+
+  return {
+    seal: async (secret, owner) => {
+      const Plaintext = Buffer.from(secret, 'utf8')
+      const asked = new EncryptCommand({ KeyId: KeyId(), Plaintext, EncryptionContext: sealContext(stage, owner) })
+      const { CiphertextBlob } = await client.send(asked)
+      assertInvariant(CiphertextBlob !== undefined, 'KMS answers what it encrypted')
+      return Buffer.from(CiphertextBlob).toString('base64')
+    },
+    unseal: async (sealed, owner) => {
+      const context = sealContext(stage, owner)
+      const name = JSON.stringify([sealed, context])
+      const cached = cache.get(name)
+      if (cached && cached.until > monotonicMs()) return cached.secret
+      const secret = decrypt(sealed, context)
+      if (cache.size >= CACHE_LIMIT) cache.clear()
+      cache.set(name, { secret, until: monotonicMs() + CACHE_MS })
+      const forget = () => void (cache.get(name)?.secret === secret && cache.delete(name))
+      secret.then((opened) => opened ?? forget(), forget)
+      return secret
+    },
+  }
+}

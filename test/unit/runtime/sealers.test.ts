@@ -1,0 +1,133 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DecryptCommand, DisabledException, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
+import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, describe, expect, it } from 'vitest'
+import { localSealer, localSealKey } from '../../../infra/local/emulators/local-sealer.ts'
+import { kmsSealer } from '../../../shared/runtime/aws/kms-sealer.ts'
+import type { Sealer } from '../../../shared/sealer.ts'
+import { startKmsEmulator } from '../../infra/assets/kms-emulator.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
+
+const SECRET = 'whsec_🔑 of an endpoint'
+const OWNER = { clientId: 'client-1', endpointId: 'endpoint-1' }
+const ARN = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
+
+const kms = await startKmsEmulator()
+const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
+const client = new KMSClient({ endpoint: kms.url, region: 'ap-southeast-3', credentials })
+afterAll(() => kms.close())
+
+type Made = { readonly stage?: string; readonly key?: 'one' | 'another' }
+const KEYS = { one: localSealKey(), another: localSealKey() }
+const SEALERS: Readonly<Record<string, (made: Made) => Sealer>> = {
+  local: ({ stage = 'prod', key = 'one' }) => localSealer({ stage, key: KEYS[key] }),
+  KMS: ({ stage = 'prod', key = 'one' }) => kmsSealer({ client, arn: `${ARN}-${key}`, stage }, () => 0),
+}
+
+/** The contract of the port, which each sealer keeps. */
+describe.each(Object.entries(SEALERS))('the sealer: %s', (_, sealer) => {
+  it('opens what it sealed for its owner, and the sealed text is base64 without the secret', async () => {
+    const sealed = await sealer({}).seal(SECRET, OWNER)
+
+    expect(sealed).toMatch(/^[A-Za-z0-9+/]+=*$/)
+    expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain('whsec_')
+    expect(await sealer({}).unseal(sealed, OWNER)).toBe(SECRET)
+  })
+
+  it.each<[string, Made, Partial<typeof OWNER>]>([
+    ['another client', {}, { clientId: 'client-2' }],
+    ['another endpoint', {}, { endpointId: 'endpoint-2' }],
+    ['another stage', { stage: 'dev' }, {}],
+    ['another key', { key: 'another' }, {}],
+  ])('does not open for %s', async (_case, made, owner) => {
+    const sealed = await sealer({}).seal(SECRET, OWNER)
+
+    expect(await sealer(made).unseal(sealed, { ...OWNER, ...owner })).toBeUndefined()
+  })
+
+  it.each(['', 'AAAA', Buffer.alloc(80).toString('base64')])('does not open what nobody sealed: "%s"', async (text) => {
+    expect(await sealer({}).unseal(text, OWNER)).toBeUndefined()
+  })
+
+  it('seals the same secret to another text each time', async () => {
+    const one = sealer({})
+
+    expect(await one.seal(SECRET, OWNER)).not.toBe(await one.seal(SECRET, OWNER))
+  })
+})
+
+describe('the sealer of KMS', () => {
+  const mock = () => {
+    const mocked = mockClient(KMSClient)
+    let nowMs = 0
+    const sealer = kmsSealer({ client: new KMSClient({}), arn: ARN, stage: 'prod' }, () => nowMs)
+    return { mocked, sealer, pass: (ms: number) => (nowMs += ms) }
+  }
+  const opened = { Plaintext: Buffer.from(SECRET) }
+
+  it('names the stage’s key, and stage, client and endpoint as context', async () => {
+    const { mocked, sealer } = mock()
+    mocked.on(EncryptCommand).resolves({ CiphertextBlob: Buffer.from('sealed') })
+    mocked.on(DecryptCommand).resolves(opened)
+
+    await sealer.unseal(await sealer.seal(SECRET, OWNER), OWNER)
+
+    const asked = {
+      KeyId: ARN,
+      EncryptionContext: { stage: 'prod', client: 'client-1', endpoint: 'endpoint-1' },
+    }
+    expect(mocked.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
+      { ...asked, Plaintext: Buffer.from(SECRET) },
+      { ...asked, CiphertextBlob: Buffer.from('sealed') },
+    ])
+  })
+
+  it('asks once in five minutes for an endpoint, also for deliveries that come together', async () => {
+    const { mocked, sealer, pass } = mock()
+    mocked.on(DecryptCommand).resolves(opened)
+
+    await Promise.all([sealer.unseal('c2VhbA==', OWNER), sealer.unseal('c2VhbA==', OWNER)])
+    pass(299_999)
+    expect(await sealer.unseal('c2VhbA==', OWNER)).toBe(SECRET)
+    expect(mocked.calls()).toHaveLength(1)
+    pass(1)
+    await sealer.unseal('c2VhbA==', OWNER)
+    await sealer.unseal('c2VhbA==', { ...OWNER, endpointId: 'endpoint-2' })
+
+    expect(mocked.calls()).toHaveLength(3)
+  })
+
+  it('throws while KMS does not answer or the key is disabled, and asks again the next time', async () => {
+    const { mocked, sealer } = mock()
+    mocked
+      .on(DecryptCommand)
+      .rejectsOnce(new Error('no answer'))
+      .rejectsOnce(new DisabledException({ message: 'disabled', $metadata: {} }))
+      .resolves(opened)
+
+    await expect(sealer.unseal('c2VhbA==', OWNER)).rejects.toThrow('no answer')
+    await expect(sealer.unseal('c2VhbA==', OWNER)).rejects.toThrow('disabled')
+    expect(await sealer.unseal('c2VhbA==', OWNER)).toBe(SECRET)
+  })
+
+  it('refuses to work in a function that was told no key', async () => {
+    const sealer = kmsSealer({ client: new KMSClient({}), arn: undefined, stage: 'prod' }, () => 0)
+
+    await expect(sealer.seal(SECRET, OWNER)).rejects.toThrow('is told the key')
+    await expect(sealer.unseal('c2VhbA==', OWNER)).rejects.toThrow('is told the key')
+  })
+})
+
+describe('the local key', () => {
+  it('is kept in a file for its owner alone, so that secrets open after a restart', async () => {
+    const file = join(tempDirectory(), 'seal-key.json')
+    const sealed = await localSealer({ stage: 'local', key: localSealKey(file) }).seal(SECRET, OWNER)
+
+    const after = localSealer({ stage: 'local', key: localSealKey(file) })
+
+    expect(await after.unseal(sealed, OWNER)).toBe(SECRET)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(Buffer.from(JSON.parse(readFileSync(file, 'utf8')).key, 'base64')).toHaveLength(32)
+  })
+})
