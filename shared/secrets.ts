@@ -15,3 +15,24 @@ export const callbackSecretName = (stage: string) => `gateway/${stage}/provider-
  * there while one value is being exchanged for the other.
  */
 export const originSecretName = (stage: string) => `gateway/${stage}/origin`
+
+/** Whose secret it is. A sealed secret opens for this client and endpoint of this stage alone. */
+export type SealedFor = { readonly clientId: string; readonly endpointId: string }
+
+/** Seals the signing secrets of endpoints, so that their rows keep nothing that can be read. */
+export type Sealer = {
+  /** The sealed secret, in base64. */
+  seal(secret: string, owner: SealedFor): Promise<string>
+  /**
+   * The secret, from a cache of five minutes. Undefined when the text is none that this stage sealed for this owner.
+   * Throws when it cannot be read now.
+   */
+  unseal(sealed: string, owner: SealedFor): Promise<string | undefined>
+}
+
+/** What a secret is sealed under besides the key, by name. KMS writes it into the account's trail. */
+export const sealContext = (stage: string, { clientId, endpointId }: SealedFor): Record<string, string> => ({
+  stage,
+  client: clientId,
+  endpoint: endpointId,
+})

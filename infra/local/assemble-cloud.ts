@@ -1,9 +1,8 @@
 import { MANIFEST } from '../../functions/manifest.ts'
-import { LOCAL_SECRETS, openClock, openQueues } from './backends.ts'
+import { openClock, openQueues, openSecrets } from './backends.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
 import { startStory } from './console/story/story.ts'
 import type { AlertInbox } from './emulators/alert-inbox.ts'
-import { localSealer, localSealKey } from './emulators/local-sealer.ts'
 import type { LocalTable } from './emulators/local-table.ts'
 import { startLambdaServer } from './emulators/start-lambda-server.ts'
 import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
@@ -50,16 +49,7 @@ export const assembleCloud = async (
   const table = await tableOpening
   options.signal?.throwIfAborted()
 
-  const sealer = localSealer({ stage: LOCAL_STAGE.name, key: localSealKey(data?.sealKey) })
-  const depsFor = localDeps({
-    clock,
-    table,
-    ...queueing,
-    secrets: LOCAL_SECRETS,
-    sealer,
-    providerUrl: doors.provider.url,
-    log,
-  })
+  const depsFor = localDeps({ clock, table, ...queueing, ...openSecrets(data), providerUrl: doors.provider.url, log })
   const host = hostFunctions(handlersOnDemand(options.manifest ?? MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = startEventSources({ host, clock, ...queueing })
   started.defer(() => within(DRAIN_MS, [doors.api.close(DRAIN_MS), doors.lambda.close(DRAIN_MS), sources.close()]))

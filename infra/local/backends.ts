@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
-import { callbackSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName, type Sealer, type Secrets } from '../../shared/secrets.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
+import { localSealer, localSealKey } from './emulators/local-sealer.ts'
 import { type QueueEmulator, startQueueEmulator } from './emulators/queue-emulator.ts'
 import { LOCAL_STAGE } from './functions/local-deps.ts'
 import type { DataDirectory } from './process/data-directory.ts'
@@ -53,5 +54,11 @@ const SECRETS = new Map([
   [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
 ])
 
-/** The provider's key and callback tokens: the same in every local gateway, since its simulator knows no others. */
-export const LOCAL_SECRETS: Secrets = { get: async (name) => SECRETS.get(name) }
+/**
+ * The provider's key and callback tokens, which are the same in every local gateway: its simulator knows no others. And
+ * the sealer, whose key outlives the process in a data directory.
+ */
+export const openSecrets = (data: DataDirectory | undefined): Readonly<{ secrets: Secrets; sealer: Sealer }> => ({
+  secrets: { get: async (name) => SECRETS.get(name) },
+  sealer: localSealer({ stage: LOCAL_STAGE.name, key: localSealKey(data?.sealKey) }),
+})

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import * as v from 'valibot'
-import { type Sealer, sealContext } from '../../../shared/sealer.ts'
+import { type Sealer, sealContext } from '../../../shared/secrets.ts'
 import { readJsonFile, writeJsonFile } from '../process/json-file.ts'
 
 const CIPHER = 'aes-256-gcm'

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import { sealContext } from '../../../shared/sealer.ts'
+import { sealContext } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
 
 /** The services that use the key in a function's name. */

@@ -6,7 +6,7 @@ import {
   type KMSClient,
 } from '@aws-sdk/client-kms'
 import { assertInvariant } from '../../errors.ts'
-import { type Sealer, sealContext } from '../../sealer.ts'
+import { type Sealer, sealContext } from '../../secrets.ts'
 
 /** No function keeps a secret longer (docs/operations.md, section 4). */
 const CACHE_MS = 5 * 60_000

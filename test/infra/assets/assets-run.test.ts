@@ -7,7 +7,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { KMSClient } from '@aws-sdk/client-kms'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import * as v from 'valibot'
@@ -24,7 +23,6 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
-import { kmsSealer } from '../../../shared/runtime/aws/kms-sealer.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
@@ -63,17 +61,13 @@ let functions: ReadonlyMap<string, BundledFunction>
 let printed: string
 let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
-let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
-let kms: Awaited<ReturnType<typeof startKmsEmulator>>
+const [secretsManager, kms] = await Promise.all([startSecretsEmulator(secrets), startKmsEmulator()])
 /** Addresses by what the template's references name. */
-const local = new Map<string, string>()
+const local = new Map([[`AWS::KMS::Key ${KEY}`, KEY]])
 
 beforeAll(async () => {
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
-  secretsManager = await startSecretsEmulator(secrets)
-  kms = await startKmsEmulator()
-  local.set(`AWS::KMS::Key ${KEY}`, KEY)
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
   for (const name of QUEUE_NAMES) {
@@ -84,7 +78,7 @@ beforeAll(async () => {
 }, 240_000)
 
 afterAll(async () => {
-  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close(), kms?.close()])
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager.close(), kms.close()])
   for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
 
@@ -109,10 +103,7 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => {
 /** A merchant of its own, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {
   const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamoDb().endpoint)), name: tableName })
-  const { endpoint: _, ...aws } = localAws(dynamoDb().endpoint)
-  const client = new KMSClient({ ...aws, endpoint: kms.url })
-  const sealer = kmsSealer({ client, arn: KEY, stage: STAGE }, () => performance.now())
-  const deps = testDeps({ requests, sealer, stage: { ...testDeps().stage, name: STAGE } })
+  const deps = testDeps({ requests, sealer: kms.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
   // One payment that is known to the provider the functions ask, and was made just now.

@@ -74,6 +74,7 @@ describe('environment of the functions', () => {
             `<gateway-dev-${name}>`,
           ]),
         ),
+        ...(spec.endpointSecrets && { GATEWAY_SEAL_KEY_ARN: '<key>.Arn' }),
         ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
         ...(spec.name.startsWith('api-') &&
           spec.name !== 'api-not-found' && { GATEWAY_CLIENT_RATE_LIMIT: '25', GATEWAY_ENVIRONMENTS: '1000' }),

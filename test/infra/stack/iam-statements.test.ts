@@ -97,8 +97,6 @@ const httpRoutes = MANIFEST.flatMap(({ trigger }) =>
 
 /** Every wildcard there is, and why it must be one. Whatever is not in this list fails the test below. */
 const EXPLAINED: Readonly<Record<string, string>> = {
-  [`AWS::IAM::Role Allow Resource ${ARN}:secretsmanager:${HERE}:secret:gateway/STAGE/endpoint/*`]:
-    'Endpoints are registered at run time, so their secrets are known by path only. The path ends at its slash.',
   [`AWS::IAM::Role Allow Resource ${ARN}:lambda:${HERE}:function:gateway-STAGE-*`]:
     'CodeDeploy moves the aliases of the API’s functions, which are this stage’s; others of the stage have no alias.',
   [`AWS::IAM::Role Allow Resource ${ARN}:cloudwatch:${HERE}:alarm:*`]:

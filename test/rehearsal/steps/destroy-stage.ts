@@ -6,7 +6,7 @@ import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { expect, type Rehearsal, STAGE } from '../rehearsal.ts'
 import { runTool } from '../run-tool.ts'
 
-/** A disposable stage goes without a trace; endpoints' signing secrets are made at run time and are no stack's. */
+/** A disposable stage goes without a trace. */
 export const destroyStage = async ({ env, step }: Rehearsal, region: string): Promise<void> => {
   await step(`npx cdk destroy --all in ${region}`, async () => {
     const args = ['cdk', 'destroy', '--all', '--force', '-c', `stage=${STAGE}`]
@@ -24,9 +24,7 @@ export const destroyStage = async ({ env, step }: Rehearsal, region: string): Pr
     const left = [
       ...(tables.TableNames ?? []),
       ...(functions.Functions ?? []).map(({ FunctionName }) => FunctionName),
-      ...(secrets.SecretList ?? [])
-        .map(({ Name }) => Name)
-        .filter((name) => !name?.startsWith(`gateway/${STAGE}/endpoint/`)),
+      ...(secrets.SecretList ?? []).map(({ Name }) => Name),
       ...(queues.QueueUrls ?? []),
     ]
     expect(left.length === 0, `left behind: ${left.join(', ')}`)

@@ -6,7 +6,7 @@ import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { LOCAL_SECRETS } from '../../../infra/local/backends.ts'
+import { openSecrets } from '../../../infra/local/backends.ts'
 import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
@@ -30,8 +30,10 @@ describe('a JSON file of the data directory', () => {
 
 describe('the local secrets', () => {
   it('have the API key and the callback tokens apart', async () => {
-    expect(await readProviderKey(LOCAL_SECRETS, 'local')).toBe('xnd_development_local')
-    expect(await readCallbackTokens(LOCAL_SECRETS, 'local')).toStrictEqual(['local-callback-token'])
+    const { secrets } = openSecrets(undefined)
+
+    expect(await readProviderKey(secrets, 'local')).toBe('xnd_development_local')
+    expect(await readCallbackTokens(secrets, 'local')).toStrictEqual(['local-callback-token'])
   })
 })
 

@@ -5,7 +5,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, describe, expect, it } from 'vitest'
 import { localSealer, localSealKey } from '../../../infra/local/emulators/local-sealer.ts'
 import { kmsSealer } from '../../../shared/runtime/aws/kms-sealer.ts'
-import type { Sealer } from '../../../shared/sealer.ts'
+import type { Sealer } from '../../../shared/secrets.ts'
 import { startKmsEmulator } from '../../infra/assets/kms-emulator.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -14,15 +14,13 @@ const OWNER = { clientId: 'client-1', endpointId: 'endpoint-1' }
 const ARN = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
 
 const kms = await startKmsEmulator()
-const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
-const client = new KMSClient({ endpoint: kms.url, region: 'ap-southeast-3', credentials })
 afterAll(() => kms.close())
 
 type Made = { readonly stage?: string; readonly key?: 'one' | 'another' }
 const KEYS = { one: localSealKey(), another: localSealKey() }
 const SEALERS: Readonly<Record<string, (made: Made) => Sealer>> = {
   local: ({ stage = 'prod', key = 'one' }) => localSealer({ stage, key: KEYS[key] }),
-  KMS: ({ stage = 'prod', key = 'one' }) => kmsSealer({ client, arn: `${ARN}-${key}`, stage }, () => 0),
+  KMS: ({ stage = 'prod', key = 'one' }) => kms.sealer(stage, `${ARN}-${key}`),
 }
 
 /** The contract of the port, which each sealer keeps. */
