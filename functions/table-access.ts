@@ -81,7 +81,8 @@ export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Que
 export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
-  Query: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
+  Query: ['DELIVERY', 'PAYMENT'],
+  QueryFields: ['ENDPOINTS'],
   UpdateItem: ['PAYMENT'],
 })
 

@@ -1,6 +1,7 @@
 """
 Starts MiniStack with its own judge of IAM policies on (AUTH=true), and tells that judge what it does not know of a
-request to DynamoDB: which leading keys, which attributes and which values to be returned it names. Every verdict goes
+request to DynamoDB: which leading keys, which attributes and which values to be returned it names; and of one to KMS:
+its encryption context. Every verdict goes
 into the file REHEARSAL_VERDICTS, one line of JSON each. Also mends where MiniStack is not as AWS is and the stack
 could not be deployed: what is mended is listed in limits.ts.
 """
@@ -18,6 +19,7 @@ from ministack.services.cloudformation import drift, provisioners
 LEADING_KEYS = "dynamodb:LeadingKeys"
 ATTRIBUTES = "dynamodb:Attributes"
 RETURN_VALUES = "dynamodb:ReturnValues"
+ENCRYPTION_CONTEXT = "kms:EncryptionContext"
 EXPRESSIONS = ("ProjectionExpression", "UpdateExpression", "ConditionExpression", "FilterExpression")
 
 
@@ -56,11 +58,21 @@ def request_context(operation):
 steps_left = contextvars.ContextVar("steps_left")
 plain_context = iam_actions.dynamodb_service_context
 plain_checks = iam_actions.dynamodb_transaction_checks
+plain_tags = iam_actions.request_tag_context
 plain_enforce = iam_evaluator.enforce
 
 
 def context_with_keys(body):
     return {**plain_context(body), **request_context(json.loads(body or b"{}"))}
+
+
+def tags_with_seal(service, action, body, params):
+    said = plain_tags(service, action, body, params)
+    if service != "kms":
+        return said
+    seal = json.loads(body or b"{}").get("EncryptionContext") or {}
+    named = {f"{ENCRYPTION_CONTEXT}:{name}": value for name, value in seal.items()}
+    return {**said, **named, **({f"{ENCRYPTION_CONTEXT}Keys": list(seal)} if seal else {})}
 
 
 def checks_with_steps(action, body, region, account):
@@ -102,6 +114,7 @@ def told_enforce(key_id, action, service, region, resource_arn="*", service_cont
 
 iam_actions.dynamodb_service_context = context_with_keys
 iam_actions.dynamodb_transaction_checks = checks_with_steps
+iam_actions.request_tag_context = tags_with_seal
 iam_evaluator.enforce = told_enforce
 
 

@@ -48,7 +48,6 @@ const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v
 
 const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
-/** What the template says of the stage's key. */
 const KEY = `Payment gateway ${STAGE}: secrets of endpoints`
 const [directory, again] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'gateway-assets-'))) as [string, string]
 const secrets = new Map([
@@ -110,7 +109,6 @@ const aWorld = async (tableName: string) => {
   deps.clock.set(timestampOf(Date.now()))
   deps.provider.script('createRequest', adapter(simulator).createRequest)
   const open = await aPendingPayment(deps, world.client)
-  for (const [name, value] of deps.secretValues) secrets.set(name, value)
   return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
 }
 
