@@ -49,13 +49,11 @@ const assertNothingUnderWay = async (deps: Pick<Deps, 'table'>, payment: Payment
 const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: string): Promise<Erased | undefined> => {
   const { paymentId, customer, erasedAt } = payment
   await assertNothingUnderWay(deps, payment)
-  const before = await eraseFromEvents(deps, paymentId)
-  if (customer === undefined || erasedAt !== undefined) return { payment_id: paymentId, fields: [], events: before }
+  const events = await eraseFromEvents(deps, paymentId)
+  if (customer === undefined || erasedAt !== undefined) return { payment_id: paymentId, fields: [], events }
   const steps = { payment: eraseFromPayment(payment, deps.now()) }
   if (!(await recordChange(deps, recordOf(payment, operator), steps)).applied) return undefined
-  // A movement of its money that was announced meanwhile; later ones are refused and read the payment again.
-  const after = await eraseFromEvents(deps, paymentId)
-  return { payment_id: paymentId, fields: namesIn(customer), events: before + after }
+  return { payment_id: paymentId, fields: namesIn(customer), events }
 }
 
 const eraseFromCreating = async (
@@ -74,8 +72,9 @@ const eraseFromCreating = async (
 
 /**
  * Takes name, e-mail and phone out of a payment, of the request that is stored of it, and of the data of its events, the
- * only change that their bytes ever see (design section 11). Events come first and once more after the payment, so a
- * crash in between leaves what a repeat finishes. Throws 422 while the payment is pending, being created, or a delivery of
+ * only change that their bytes ever see (design section 11). The payment comes last, and only while no money of it has
+ * moved since it was read. So as long as it names its customer, a repeat finds it and finishes what a crash left; after
+ * that no event can name the customer any more. Throws 422 while the payment is pending, being created, or a delivery of
  * it is under way; 409 when it changes meanwhile. The record says who and when, not what.
  */
 const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {

@@ -144,12 +144,15 @@ export const noteExpiryStarted = (
     ),
   )
 
-/** Takes the customer out of a terminal payment. Its status does not change again; the first erasure counts. */
-export const eraseFromPayment = ({ paymentId, status }: Payment, now: Timestamp): Step =>
+/**
+ * Takes the customer out of a terminal payment. Its status does not change again; the first erasure counts. Refused when
+ * its money has moved since it was read: what announced that still carries the customer.
+ */
+export const eraseFromPayment = ({ paymentId, status, moneyVersion }: Payment, now: Timestamp): Step =>
   update(
     paymentKey(paymentId),
     { set: { erasedAt: now }, remove: ['customer'] },
-    all(equals('status', status), absent('erasedAt')),
+    all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
   )
 
 /** Makes a payment due now: the provider has news that could not be asked for. */

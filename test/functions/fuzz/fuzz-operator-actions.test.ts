@@ -71,14 +71,12 @@ const makeWorld = async (): Promise<World> => {
 const copyOf = ({ deps }: World): MemoryDeps => {
   const copy = memoryDeps({}, deps.memory.items())
   copy.clock.set(deps.now())
-  for (const [name, value] of deps.secretValues) copy.secretValues.set(name, value)
   return { ...copy, provider: deps.provider }
 }
 
 /** Everything an action could leave behind, but for how far money was counted before it was refused. */
-const tracesOf = ({ changes, secretValues, sent, published }: MemoryDeps) => ({
+const tracesOf = ({ changes, sent, published }: MemoryDeps) => ({
   written: changes.filter(({ key }) => !key.pk.endsWith('#WINDOWS')).length,
-  secrets: [...secretValues.keys()],
   sent: sent.length,
   published: published.length,
 })
