@@ -14,14 +14,15 @@ const QUARTER_MS = 15 * 60_000
  */
 export const watchAbandonments = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
-  /** The endpoints whose next message a worker has taken and not published. */
-  const taken = new WeakMap<Process, Set<string>>()
+  /** How many messages of each endpoint a worker has taken and not published: it may tell of several deliveries at once. */
+  const taken = new WeakMap<Process, Map<string, number>>()
   /** What each worker found in its place. */
   const earlier = new WeakMap<Process, Map<string, unknown>>()
-  const takenBy = (worker: Process): Set<string> => {
-    const of = taken.get(worker) ?? new Set<string>()
-    taken.set(worker, of)
-    return of
+  const count = (worker: Process, id: string, change: 1 | -1): boolean => {
+    const of = taken.get(worker) ?? new Map<string, number>()
+    const now = (of.get(id) ?? 0) + change
+    if (now >= 0) taken.set(worker, of.set(id, now))
+    return now >= 0
   }
 
   onWrite(
@@ -32,9 +33,9 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
       const id = text(after, 'endpoint_id')
       const own = earlier.get(worker) ?? new Map<string, unknown>()
       // Its message could not be published, as far as its worker knows.
-      if (own.has(id) && own.get(id) === after['last_alert_at']) return void takenBy(worker).delete(id)
+      if (own.has(id) && own.get(id) === after['last_alert_at']) return void count(worker, id, -1)
       earlier.set(worker, own.set(id, before['last_alert_at']))
-      takenBy(worker).add(id)
+      count(worker, id, 1)
       const waitedMs = nowMs - ms(before, 'last_alert_at')
       if (worker.name === 'check-due-alerts' && waitedMs < QUARTER_MS - apartMs())
         seen.problems.push(`endpoint ${id} is told of too soon after the last message`)
@@ -44,7 +45,7 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
   world.onTold.push(({ kind, subject }, worker) => {
     if (kind !== 'delivery.abandoned') return
     // A frozen worker's message goes out under the name of the one that thawed its environment.
-    if (!namesOf(world, worker).some((one) => takenBy(one).delete(subject)))
+    if (!namesOf(world, worker).some((one) => count(one, subject, -1)))
       seen.problems.push(`endpoint ${subject} is told of by a worker that has not taken the message`)
   })
 }
