@@ -44,9 +44,9 @@ export const pageFields = {
   per_page: v.pipe(integerField(DEFAULT_PER_PAGE), toPerPage),
 }
 
-/** As how many requests a page counts in a client's rate limit: one for each default page that it holds. */
-export const pageWeight = (perPage: number, most = MAX_PER_PAGE): number =>
-  Number.isNaN(perPage) ? 1 : Math.ceil(clamp(perPage, 1, most) / DEFAULT_PER_PAGE)
+/** Points that a list takes of its client's limit before it is read (design section 9). */
+export const listPoints = (perPage: number): number =>
+  Number.isNaN(perPage) ? 1 : 1 + Math.floor(clamp(perPage, 1, MAX_PER_PAGE) / 50)
 
 export const pageOf = (params: { readonly page: number; readonly per_page: number }): Page => ({
   page: params.page,

@@ -30,8 +30,10 @@ export type StageSettings = {
   readonly behindFront?: boolean
   /** The API has a name of its own, which browsers may be told to ask over HTTPS alone. Off by default. */
   readonly hasDomain?: boolean
-  /** Requests a second of a client without a limit of its own; undefined: as many as it likes. */
+  /** Points a second of a client without a limit of its own (design section 9); undefined: as many as it likes. */
   readonly clientRateLimit?: number
+  /** Of its creates alone; undefined: they count with all else. */
+  readonly clientCreateLimit?: number
   /** Over how many environments a client's requests are spread at most: one by default. */
   readonly environments?: number
   /** `deducted` by default. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { limitParamOf, pageWeight } from '../../shared/page.ts'
-import { apiHandler, asksForCsv, csvReply, ok, type SentQuery } from '../../shared/runtime/api-handler.ts'
+import { limitParamOf } from '../../shared/page.ts'
+import { apiHandler, asksForCsv, csvReply, ok } from '../../shared/runtime/api-handler.ts'
 import { balanceEntries } from '../../shared/settlement/statement/balance-entries.ts'
 import { csv } from '../../shared/settlement/statement/csv.ts'
 import { ENTRY_COLUMNS, toCells } from '../../shared/settlement/statement/entry-dto.ts'
@@ -18,10 +18,8 @@ const query = v.object({
   limit: limitParamOf(USUAL, MOST),
 })
 
-const weight = ({ limit }: SentQuery) => pageWeight(Number(limit || USUAL), MOST)
-
 /** GET /v1/balance/entries (design section 8): the merchant's journal, as JSON or CSV. */
-export const handler = apiHandler({ query, weight }, async ({ clientId, query: asked, accept }, deps) => {
+export const handler = apiHandler({ query }, async ({ clientId, query: asked, accept }, deps) => {
   const { since = BEGINNING, ...page } = asked
   const { entries, next } = await balanceEntries(deps, { clientId, since, ...page })
   if (!asksForCsv(accept)) return ok({ data: entries, next: next ?? null, has_more: next !== undefined })

@@ -1,14 +1,10 @@
 import { EventFeedQuery, toEventFeedJson } from '../../shared/inquiry/event-feed-dto.ts'
 import { readEventFeed } from '../../shared/inquiry/read-event-feed.ts'
-import { pageWeight } from '../../shared/page.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 
 /** GET /v1/events (design section 8): what webhooks told or should have, to catch up with. */
-export const handler = apiHandler(
-  { query: EventFeedQuery, weight: ({ limit }) => pageWeight(Number(limit ?? 0)) },
-  async ({ clientId, query }, deps) => {
-    const { after, since, limit } = query
-    const from = after ?? (since && { since })
-    return ok(toEventFeedJson(await readEventFeed(deps, { clientId, from, limit })))
-  },
-)
+export const handler = apiHandler({ query: EventFeedQuery }, async ({ clientId, query }, deps) => {
+  const { after, since, limit } = query
+  const from = after ?? (since && { since })
+  return ok(toEventFeedJson(await readEventFeed(deps, { clientId, from, limit })))
+})

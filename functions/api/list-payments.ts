@@ -8,13 +8,13 @@ import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 /** GET /v1/payments (spec 4.2; by `idempotency_key` and by `external_reference`: design section 8). */
 export const handler = apiHandler(
   { query: paymentsQuery, neverEmpty: NEVER_EMPTY },
-  async ({ client, clientId, query }, deps) => {
+  async ({ clientId, query }, deps) => {
     const { idempotency_key: key, external_reference: reference, status } = query
     const page = pageOf(query)
     const { payments, total } = await (key !== undefined
       ? paymentsOfKey(deps, { clientId, key, page })
       : reference !== undefined
-        ? paymentsOfReference(deps, { client, reference, status, page })
+        ? paymentsOfReference(deps, { clientId, reference, status, page })
         : listPayments(deps, { clientId, status, page }))
     return ok({ data: payments.map(toPaymentDto), pagination: paginationWithTotal(page, total) })
   },

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { limitParamOf, pageWeight } from '../../shared/page.ts'
-import { apiHandler, asksForCsv, csvReply, ok, type SentQuery } from '../../shared/runtime/api-handler.ts'
+import { limitParamOf } from '../../shared/page.ts'
+import { apiHandler, asksForCsv, csvReply, ok } from '../../shared/runtime/api-handler.ts'
 import { csv } from '../../shared/settlement/statement/csv.ts'
 import { ENTRY_COLUMNS, toCells } from '../../shared/settlement/statement/entry-dto.ts'
 import { settlementEntries } from '../../shared/settlement/statement/settlement-entries.ts'
@@ -10,10 +10,8 @@ const USUAL = 100
 
 const query = v.object({ after: v.optional(v.string()), limit: limitParamOf(USUAL, MOST) })
 
-const weight = ({ limit }: SentQuery) => pageWeight(Number(limit || USUAL), MOST)
-
 /** GET /v1/settlements/{id}/payments (design section 8): the settlement's entries, as JSON or CSV. */
-export const handler = apiHandler({ query, weight }, async ({ clientId, id, query: asked, accept }, deps) => {
+export const handler = apiHandler({ query }, async ({ clientId, id, query: asked, accept }, deps) => {
   const { entries, next } = await settlementEntries(deps, { clientId, id, ...asked })
   if (!asksForCsv(accept)) return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
   const more = next && `/v1/settlements/${id}/payments?after=${next}&limit=${asked.limit}`

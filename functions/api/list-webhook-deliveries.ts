@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { EventIdSchema } from '../../shared/ids.ts'
-import { MAX_PER_PAGE, pageOf, pageParams, pageWeight, pagination } from '../../shared/page.ts'
-import { apiHandler, ok, type SentQuery } from '../../shared/runtime/api-handler.ts'
+import { pageOf, pageParams, pagination } from '../../shared/page.ts'
+import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
 import { toOwnDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
@@ -14,11 +14,8 @@ const query = v.object({
   status: v.optional(v.picklist(DELIVERY_STATUSES, `status must be one of ${DELIVERY_STATUSES.join(', ')}`)),
 })
 
-/** What is looked through for a status counts like a long page. */
-const weight = ({ status, per_page = '0' }: SentQuery) => pageWeight(status ? MAX_PER_PAGE : Number(per_page))
-
 /** GET /v1/webhook_deliveries (design section 8). */
-export const handler = apiHandler({ query, weight }, async ({ clientId, query: asked }, deps) => {
+export const handler = apiHandler({ query }, async ({ clientId, query: asked }, deps) => {
   const page = pageOf(asked)
   const endpointId = asked.endpoint_id === undefined ? undefined : parseEndpointId(asked.endpoint_id)
   const filter = { endpointId, eventId: asked.event_id, status: asked.status }

@@ -6,13 +6,12 @@ import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
 import { type Client, ClientSchema } from './client.ts'
-import { enforceRateLimit } from './enforce-rate-limit.ts'
+import { type Asked, enforceRateLimit } from './enforce-rate-limit.ts'
 import { noteKeyUse } from './key-use-store.ts'
 
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside'>
 
-type Asked = {
-  readonly weight?: number
+type Request = Asked & {
   /** It asks for a change, which a key that may only read must not. */
   readonly changes?: boolean
   /** Is told whose request it is, before that is refused for what it asks. */
@@ -34,12 +33,12 @@ const caches = new WeakMap<Deps['table'], Map<KeyId, Cached>>()
  * The client behind an `Authorization` header (spec section 5), within its rate limit. Throws 403 `forbidden`, before
  * anything is written, where a key that may only read asks for a change, 401 `auth` in the same
  * words for a key that is missing, malformed, unknown, expired, revoked, of another stage or of a disabled client, and
- * 429 `rate_limit`; the request counts there as `weight` of them. The key's text is never logged and never part of an error.
+ * 429 `rate_limit`. The key's text is never logged and never part of an error.
  */
 export const authenticate = async (
   deps: AuthDeps,
   authorizationHeader: string | undefined,
-  { weight = 1, changes = false, heard }: Asked = {},
+  { changes = false, heard, ...asked }: Request = { points: 1 },
 ): Promise<Client> => {
   const key = bearerKey(authorizationHeader)
   const clientId = key === undefined ? undefined : claimedClient(deps.stage.name, key)
@@ -50,7 +49,7 @@ export const authenticate = async (
   heard?.({ client_id: clientId, key_id: keyId })
   noteKeyUse(deps, clientId, keyId)
   if (changes && proven.permissions === 'read_only') throw mayOnlyRead()
-  await enforceRateLimit(deps, proven.client, weight)
+  await enforceRateLimit(deps, proven.client, asked)
   return proven.client
 }
 

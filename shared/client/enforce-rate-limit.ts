@@ -1,144 +1,194 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
+import { createRateKey, type Key, rateKey } from '../table/keys.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
-import { countRequests, reportRequests } from './rate-store.ts'
+import { type Counted, type Counter, countPoints, pointsIn } from './rate-store.ts'
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage'>
 
-/** Environments tell each other of a client at most this far apart, and stay alert for as long. */
-const WINDOW_SECONDS = 10
-/** Of its limit: what a client may use without anything being written for it. */
-const UNCOUNTED_PART = 1 / 4
-const RETRY_AFTER_SECONDS = 1
-const CLIENT_LIMIT = 1_000
+/** What a request takes of its client's limit. */
+export type Asked = {
+  /** Taken before it works. */
+  readonly points: number
+  /** It makes a payment, for which the stage may have a limit of its own. */
+  readonly creates?: boolean
+}
 
-/** What one environment knows of a client's requests. Times are seconds of the wall clock. */
+/** Request units of one point (design section 9). */
+export const UNITS_A_POINT = 60
+
+export const pointsOf = (units: number): number => Math.ceil(units / UNITS_A_POINT)
+
+/** Of its limit: what a client may use without a write. */
+const UNCOUNTED_PART = 1 / 4
+/** For so long an environment remembers what the counter said. */
+const HEARD_SECONDS = 10
+const COUNTER_LIMIT = 1_000
+
+/** What one environment knows of one limit of a client. */
 type Use = {
-  window: number
-  /** Of this window, here. */
-  requests: number
-  /** How many of them the others have been told of, and how many may pass before the next time. */
-  reported: number
-  reportAt: number
-  second: number
-  /** Of this second, here, and how many of them are in its counter. */
-  thisSecond: number
-  counted: number
-  /** Until then every request is counted together with those of all other environments. */
-  countedUntil: number
-  refusedIn: number
-  /** While those that passed uncounted are on their way into the counter: what comes behind them counts behind them. */
+  /** Points that may pass before the counter is told. They grow at the environment's part of the uncounted part. */
+  tokens: number
+  /** Up to when they have grown, in seconds; in the future where the client is near its limit, and each point counts. */
+  since: number
+  /** What passed here and is not in the counter. */
+  uncounted: Pick<Counter, 'second' | 'points'>
+  /** What the counter said last. */
+  heard: Counter | undefined
+  /** While uncounted points are on their way into the counter, later ones wait. */
   catchingUp: Promise<unknown>
 }
 
-type Load = { readonly weight: number; readonly taken: number }
+type Limit = { readonly key: Key; readonly limit: number; readonly use: Use }
 
 // Of one environment, and there of all its functions.
-const uses = new WeakMap<Deps['stage'], Map<ClientId, Use>>()
+const uses = new WeakMap<Deps['stage'], Map<string, Use>>()
 
-const useOf = ({ stage }: RateDeps, clientId: ClientId): Use => {
-  const known = uses.get(stage) ?? new Map<ClientId, Use>()
+const useOf = ({ stage }: RateDeps, { pk }: Key): Use => {
+  const known = uses.get(stage) ?? new Map<string, Use>()
   uses.set(stage, known)
-  const use = known.get(clientId) ?? {
-    window: 0,
-    requests: 0,
-    reported: 0,
-    reportAt: 0,
-    second: 0,
-    thisSecond: 0,
-    counted: 0,
-    countedUntil: 0,
-    refusedIn: 0,
+  const use = known.get(pk) ?? {
+    tokens: 0,
+    since: 0,
+    uncounted: { second: 0, points: 0 },
+    heard: undefined,
     catchingUp: Promise.resolve(),
   }
   // The one heard of longest ago makes room.
-  known.delete(clientId)
-  const oldest = known.size < CLIENT_LIMIT ? undefined : known.keys().next().value
+  known.delete(pk)
+  const oldest = known.size < COUNTER_LIMIT ? undefined : known.keys().next().value
   if (oldest !== undefined) known.delete(oldest)
-  known.set(clientId, use)
+  known.set(pk, use)
   return use
 }
 
-const noteRequest = (use: Use, second: number, weight: number): void => {
-  const window = Math.floor(second / WINDOW_SECONDS)
-  if (use.window !== window) Object.assign(use, { window, requests: 0, reported: 0, reportAt: 0 })
-  if (use.second !== second) Object.assign(use, { second, thisSecond: 0, counted: 0 })
-  use.requests += weight
-  use.thisSecond += weight
+/** A client's own limit is one for all it asks; the stage's has one of creates beside it. Undefined: it has none. */
+const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creates: boolean): Limit | undefined => {
+  const ofCreates = creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
+  const limit = ofCreates ?? rateLimitPerSecond ?? deps.stage.clientRateLimit
+  if (limit === undefined) return undefined
+  const key = ofCreates === undefined ? rateKey(clientId) : createRateKey(clientId)
+  return { key, limit, use: useOf(deps, key) }
 }
 
-/** Tells the others how much this environment has let pass, and hears whether all together are far from the limit. */
-const isFarBelow = async (deps: RateDeps, clientId: ClientId, use: Use, soFar: number): Promise<boolean> => {
-  const requests = use.requests - use.reported
-  const environments = use.reported === 0 ? 1 : 0
-  use.reported = use.requests
-  const told = { second: use.second, requests, environments }
-  const { item } = await reportRequests(deps, clientId, use.window, told)
-  const room = soFar - Number(item?.['requests'])
-  // All who have reported may use up half of what is left before they report again.
-  // At least this one has, even where its first report was lost on the way and no other has counted it.
-  use.reportAt = use.requests + Math.floor(room / 2 / Math.max(1, Number(item?.['environments'])))
-  return room >= 0
+const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
+
+/**
+ * Far below the limit an environment needs no counter: it lets pass its part, and one point at least. What the counter
+ * allowed beyond that ends after some seconds.
+ */
+const grow = (deps: RateDeps, { limit, use }: Limit): void => {
+  const now = nowSeconds(deps)
+  // A clock may have been set back.
+  use.since = Math.min(use.since, now + HEARD_SECONDS)
+  if (use.since > now) return
+  const aSecond = (limit / (deps.stage.environments ?? 1)) * UNCOUNTED_PART
+  const own = Math.max(1, aSecond)
+  const isAllowed = use.heard !== undefined && use.heard.second + HEARD_SECONDS > now && use.tokens > own
+  if (!isAllowed) use.tokens = Math.min(own, use.tokens + (now - use.since) * aSecond)
+  use.since = now
+}
+
+const addUncounted = (use: Use, second: number, limit: number, points: number): void => {
+  use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
+}
+
+/** Takes what is not counted yet out of the memory, for the counter. */
+const takeUncounted = (use: Use, second: number, limit: number): number => {
+  const points = pointsIn(use.uncounted, second, limit)
+  use.uncounted = { second, points: 0 }
+  return points
 }
 
 /**
- * Counts this second's requests together with those of all environments: this one, and those before it that are not in
- * the counter yet. False when there were as many as the limit before this one.
+ * Far below the limit an environment may use its share of half of the uncounted part: its share of all points in the
+ * counter. So the shares of all environments add up, however many there are. Near the limit each point is counted.
  */
-const countTogether = async (deps: RateDeps, clientId: ClientId, use: Use, limit: number, { weight, taken }: Load) => {
-  const { second } = use
-  const adding = use.thisSecond - use.counted
-  const room = limit - (adding - weight) + taken
-  use.counted = use.thisSecond
-  if (room <= 0) {
-    // This environment alone has let the limit pass.
-    use.refusedIn = second
-    return false
-  }
-  const isCatchingUp = adding > weight
-  if (!isCatchingUp) await use.catchingUp
-  const write = countRequests(deps, clientId, second, { requests: adding, room })
-  if (isCatchingUp) use.catchingUp = write.catch(() => undefined)
-  const { applied, item } = await write
-  if (!applied) use.refusedIn = second
-  if (Number(item?.['requests']) > limit * UNCOUNTED_PART) use.countedUntil = second + WINDOW_SECONDS
-  return applied
+const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
+  const now = nowSeconds(deps)
+  use.heard = counter
+  if (!counter) return
+  const uncounted = limit * UNCOUNTED_PART
+  const { points, before } = counter
+  if (Math.max(points, before) > uncounted) Object.assign(use, { tokens: 0, since: now + HEARD_SECONDS })
+  else if (use.since <= now && points > 0) use.tokens = (uncounted / 2) * Math.min(1, added / points)
 }
 
-const isWithin = async (deps: RateDeps, clientId: ClientId, limit: number, load: Load): Promise<boolean> => {
-  const use = useOf(deps, clientId)
-  const second = Math.floor(epochMs(deps.now()) / SECOND_MS)
-  noteRequest(use, second, load.weight)
-  if (use.refusedIn === second) return false
-  const aSecond = limit * UNCOUNTED_PART
-  if (second < use.countedUntil || use.thisSecond > Math.max(1, aSecond)) {
-    return countTogether(deps, clientId, use, limit, load)
+/** Counts points and those before them. What is not counted is kept for the next time. */
+const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
+  const { key, limit, use } = of
+  const second = Math.floor(nowSeconds(deps))
+  const before = takeUncounted(use, second, limit)
+  if (before === 0) await use.catchingUp
+  const adding = before + points
+  const counting = { second, points: adding, limit, ...(most !== undefined && { most: most - before }) }
+  const written = countPoints(deps, key, counting, use.heard)
+  if (before > 0) use.catchingUp = written.catch(() => undefined)
+  try {
+    const counted = await written
+    hear(deps, of, counted, adding)
+    if (counted.is !== 'counted') addUncounted(use, second, limit, before)
+    return counted
+  } catch (error) {
+    addUncounted(use, second, limit, before)
+    throw error
   }
-  const soFar = aSecond * ((second % WINDOW_SECONDS) + 1)
-  const own = Math.max(1, soFar / (deps.stage.environments ?? 1))
-  if (use.requests <= Math.max(own, use.reportAt)) return true
-  return (await isFarBelow(deps, clientId, use, soFar)) || countTogether(deps, clientId, use, limit, load)
+}
+
+const isWithin = async (deps: RateDeps, of: Limit, points: number): Promise<boolean> => {
+  const { limit, use } = of
+  grow(deps, of)
+  if (use.tokens >= points) {
+    use.tokens -= points
+    addUncounted(use, Math.floor(nowSeconds(deps)), limit, points)
+    return true
+  }
+  const { is } = await count(deps, of, points, limit)
+  if (is === 'contended') addUncounted(use, Math.floor(nowSeconds(deps)), limit, points)
+  return is !== 'refused'
+}
+
+/** Whole seconds until the limit has paid off what is counted, at least one. */
+const paidIn = (deps: RateDeps, { limit, use: { heard } }: Limit): number =>
+  Math.max(1, Math.floor((heard ? pointsIn(heard, Math.floor(nowSeconds(deps)), limit) : 0) / limit))
+
+/** Counts a debt, or what passed here before the limit was reached. It is lost for the counter where the table fails. */
+const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => {
+  const { use, limit } = of
+  const second = Math.floor(nowSeconds(deps))
+  try {
+    const { is } = await count(deps, of, points)
+    if (is === 'contended') addUncounted(use, second, limit, points)
+  } catch {
+    addUncounted(use, second, limit, points)
+  }
 }
 
 /**
- * Lets a client's request pass, or refuses it with 429 `rate_limit` (design section 5): its own limit, or the stage's.
- * An environment of `stage.environments` lets its part of a quarter of the limit pass without a write; beyond that it
- * tells the others, in one write for many requests, and once all together are past a quarter each request is counted in
- * the current second, with one write. So however many environments a flood meets, little more than the limit passes.
- * `weight`: as how many requests it counts. `taken`: as how many the same one has been let pass; they do not stand in its
- * own way.
+ * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9): its own limit, or the
+ * stage's. The counter in the table is a bucket that the limit empties each second. An environment of
+ * `stage.environments` lets its part of a quarter of the limit pass without a write. Beyond that it tells the counter,
+ * once for many points, and near the limit for each request. So little more than the limit passes, however many
+ * environments a flood meets.
  */
-export const enforceRateLimit = async (
-  deps: RateDeps,
-  { clientId, rateLimitPerSecond }: Client,
-  weight = 1,
-  taken = 0,
-): Promise<void> => {
-  const limit = rateLimitPerSecond ?? deps.stage.clientRateLimit
-  if (limit === undefined || (await isWithin(deps, clientId, limit, { weight, taken }))) return
-  throw new GatewayError('rate_limit', `more than ${limit} requests in one second`, {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
+export const enforceRateLimit = async (deps: RateDeps, client: Client, asked: Asked): Promise<void> => {
+  const of = limitOf(deps, client, asked.creates === true)
+  if (!of || (await isWithin(deps, of, asked.points))) return
+  // What passed here before is counted, though this request is refused.
+  if (of.use.uncounted.points > 0) await owe(deps, of, 0)
+  throw new GatewayError('rate_limit', `the limit of ${of.limit} points a second is used up`, {
+    retryAfterSeconds: paidIn(deps, of),
   })
+}
+
+/** After the answer: what the request used beyond the points taken before it. It refuses later requests, never this one. */
+export const addDebt = async (deps: RateDeps, client: Client, asked: Asked, units: number): Promise<void> => {
+  const points = pointsOf(units) - asked.points
+  const of = limitOf(deps, client, asked.creates === true)
+  if (!of || points <= 0) return
+  grow(deps, of)
+  of.use.tokens -= points
+  if (of.use.tokens < 0) return owe(deps, of, points)
+  addUncounted(of.use, Math.floor(nowSeconds(deps)), of.limit, points)
 }

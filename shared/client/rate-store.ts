@@ -1,35 +1,85 @@
+import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
-import { absent, any, below } from '../table/condition.ts'
-import { rateKey, rateWindowKey } from '../table/keys.ts'
-import { update } from '../table/step.ts'
+import type { Item } from '../table/attributes.ts'
+import { all, below, equals, isNew } from '../table/condition.ts'
+import type { Key } from '../table/keys.ts'
+import { type Step, update } from '../table/step.ts'
 
-type TableDeps = Pick<Deps, 'table'>
+const CounterSchema = v.object({
+  second: v.number(),
+  points: v.number(),
+  /** As they stood a second before. */
+  before: v.optional(v.number(), 0),
+})
 
-/** Long enough that no clock skew between environments can lose a counter that is still in use. */
+/** Points of one client, debt included, as they stood in one second. */
+export type Counter = v.InferOutput<typeof CounterSchema>
+
+/** What is left of them in a later second: the limit pays off as many each second. */
+export const pointsIn = ({ second, points }: Pick<Counter, 'second' | 'points'>, now: number, limit: number): number =>
+  Math.max(0, points - limit * Math.max(0, now - second))
+
+export type Counting = {
+  readonly second: number
+  readonly points: number
+  readonly limit: number
+  /** Refused where so many are counted already; a debt is always counted. */
+  readonly most?: number
+}
+
+/** `contended`: others wrote at the same time, and nothing is counted. */
+export type Counted = { readonly is: 'counted' | 'refused' | 'contended'; readonly counter: Counter | undefined }
+
+/** Long after the last debt is paid. */
 const COUNTER_LIFE_SECONDS = 3_600
+/** Clocks differ a little: a writer joins the second of one that is ahead by no more. */
+const JOINED_SECONDS = 2
+const TRIES = 4
 
-const counterTtl = (second: number) => ({ ttl: second + COUNTER_LIFE_SECONDS })
-
-/** Adds what an environment has let pass to its client's window, and answers what all together have. */
-export const reportRequests = (
-  deps: TableDeps,
-  clientId: ClientId,
-  window: number,
-  { second, ...add }: { readonly second: number; readonly requests: number; readonly environments: number },
-) => deps.table.write(update(rateWindowKey(clientId, window), { add, set: counterTtl(second) }))
-
-/** Counts requests of one second; refused where there are `room` of all environments already. */
-export const countRequests = (
-  deps: TableDeps,
-  clientId: ClientId,
-  second: number,
-  { requests, room }: { readonly requests: number; readonly room: number },
-) =>
-  deps.table.write(
-    update(
-      rateKey(clientId, second),
-      { add: { requests }, set: counterTtl(second) },
-      any(absent('requests'), below('requests', room)),
-    ),
+/**
+ * Within one second writers add and never meet. The first of a later second pays off what the limit allows, by what it
+ * knows; one that knows less is refused and sees the counter. A clock that is far behind sets the second back and pays
+ * nothing off, so a wrong clock can forget points and never makes any.
+ */
+const stepFor = (key: Key, known: Counter | undefined, { second, points, limit, most }: Counting): Step => {
+  const ttl = second + COUNTER_LIFE_SECONDS
+  if (!known) return update(key, { set: { second, points, ttl } }, isNew)
+  const isKnownSecond = equals('second', known.second)
+  const ahead = known.second - second
+  if (ahead >= 0 && ahead <= JOINED_SECONDS) {
+    const isWithin = most === undefined ? isKnownSecond : all(isKnownSecond, below('points', most))
+    return update(key, { add: { points }, set: { ttl } }, isWithin)
+  }
+  return update(
+    key,
+    {
+      set: {
+        second,
+        points: pointsIn(known, second, limit) + points,
+        before: pointsIn(known, second - 1, limit),
+        ttl,
+      },
+    },
+    all(isKnownSecond, equals('points', known.points)),
   )
+}
+
+const counterOf = (item: Item | undefined): Counter | undefined => item && v.parse(CounterSchema, item)
+
+/** Adds points to a client's counter, from what is known of it, which may be old. A refusal that is known costs no write. */
+export const countPoints = async (
+  deps: Pick<Deps, 'table'>,
+  key: Key,
+  counting: Counting,
+  known: Counter | undefined,
+): Promise<Counted> => {
+  const { second, limit, most = Number.POSITIVE_INFINITY } = counting
+  let counter = known
+  for (let tried = 0; tried < TRIES; tried++) {
+    if ((counter ? pointsIn(counter, second, limit) : 0) >= most) return { is: 'refused', counter }
+    const { applied, item } = await deps.table.write(stepFor(key, counter, counting))
+    counter = counterOf(item)
+    if (applied) return { is: 'counted', counter }
+  }
+  return { is: 'contended', counter }
+}

@@ -1,11 +1,9 @@
 import * as v from 'valibot'
-import type { Client } from '../client/client.ts'
-import { enforceRateLimit } from '../client/enforce-rate-limit.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { firstOfPage, type Page, pageWeight } from '../page.ts'
+import { firstOfPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ownerOf, ownersOf, referenceKey, referencePk } from '../table/keys.ts'
@@ -31,7 +29,7 @@ export const pointFromReference = ({
 export const MOST_OF_REFERENCE = 1_000
 
 type Asked = {
-  readonly client: Client
+  readonly clientId: ClientId
   readonly reference: string
   readonly status: PaymentStatus | undefined
   readonly page: Page
@@ -39,19 +37,15 @@ type Asked = {
 
 /**
  * One page of a client's payments with a reference, newest first, with their true number. All of it is read consistently,
- * so that a payment is found as soon as its create is answered. All of them are looked at, and count in the client's rate
- * limit as a list of so many. Throws 422 for a reference of more than a thousand payments.
+ * so that a payment is found as soon as its create is answered. All of them are looked at. Throws 422 for a reference of more than a thousand payments.
  */
 export const paymentsOfReference = async (
-  deps: Pick<Deps, 'table' | 'now' | 'stage'>,
-  { client, reference, status, page }: Asked,
+  deps: Pick<Deps, 'table'>,
+  { clientId, reference, status, page }: Asked,
 ): Promise<PaymentList> => {
-  const ids = await idsOfReference(deps, client.clientId, reference)
+  const ids = await idsOfReference(deps, clientId, reference)
   if (ids.length > MOST_OF_REFERENCE) throw tooMany()
-  const taken = pageWeight(page.perPage)
-  const more = pageWeight(ids.length, MOST_OF_REFERENCE) - taken
-  if (more > 0) await enforceRateLimit(deps, client, more, taken)
-  const called = await paymentsCalled(deps, { clientId: client.clientId, reference, ids })
+  const called = await paymentsCalled(deps, { clientId, reference, ids })
   const all = called.filter((payment) => status === undefined || payment.status === status)
   return { payments: all.slice(firstOfPage(page), firstOfPage(page) + page.perPage), total: all.length }
 }

@@ -1,11 +1,13 @@
 import * as v from 'valibot'
 import { authenticate } from '../client/authenticate.ts'
 import type { Client } from '../client/client.ts'
+import { addDebt } from '../client/enforce-rate-limit.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
-import { pageWeight } from '../page.ts'
+import { listPoints } from '../page.ts'
+import { countingUnits } from '../table/used-units.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 import { noteCaller } from './joining-log.ts'
 
@@ -63,48 +65,58 @@ const parseQuery = <const Schema extends v.GenericSchema>(
   throw invalid(`unknown query parameter: ${name}`, { [name]: ['unknown query parameter'] }, hint)
 }
 
-/** A query as it was sent: whether it is well-formed is looked at later. */
-export type SentQuery = NonNullable<HttpRequest['queryStringParameters']>
+const KB = 1_024
 
-/** A long page reads as much as several requests, and counts as so many. */
-const weightOf = (params: SentQuery) => pageWeight(Number(params['per_page'] ?? 0))
+/** Points that are taken before the request works (design section 9): by its body, or by its page. */
+const pointsBefore = ({ queryStringParameters: params = {}, rawBody }: HttpRequest, creates: boolean): number =>
+  creates ? 1 + Math.floor(rawBody.length / (6 * KB)) : listPoints(Number(params['per_page'] ?? params['limit'] ?? 0))
 
 type Spec<Schema> = {
   readonly query?: Schema
   /** Parameters that, when empty, are not as good as none: the schema refuses them. */
   readonly neverEmpty?: readonly string[]
-  /** As how many requests it counts in the client's rate limit; by default by its page. */
-  readonly weight?: (params: SentQuery) => number
+  /** It makes a payment. */
+  readonly creates?: boolean
 }
 
 /**
  * Wraps a client endpoint: `httpHandler` outside, then authentication, what the key may do and the client's rate limit,
- * then the query. So an unauthenticated caller learns nothing about the rest (spec section 5).
+ * then the query. So an unauthenticated caller learns nothing about the rest (spec section 5). What the table reports for
+ * the request is added to the client's limit before the answer leaves.
  */
 export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: Spec<Schema>,
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
 ) =>
   Object.assign(
-    httpHandler(async ({ isGet, headers, pathParameters, queryStringParameters, rawBody }, deps) => {
-      const client = await authenticate(deps, headers['authorization'], {
-        weight: (spec.weight ?? weightOf)(queryStringParameters ?? {}),
-        changes: !isGet,
-        heard: noteCaller,
-      })
-      return run(
-        {
-          client,
-          clientId: client.clientId,
-          id: pathParameters?.['id'] ?? '',
-          query: parseQuery(spec.query ?? NoQuery, filledParams(queryStringParameters, spec.neverEmpty)),
-          idempotencyKey: headers['idempotency-key'],
-          accept: headers['accept'],
-          rawBody,
-        },
-        deps,
-      )
-    }),
+    httpHandler((request, deps) =>
+      countingUnits(async (used) => {
+        const creates = spec.creates === true
+        const asked = { points: pointsBefore(request, creates), creates }
+        const { headers, pathParameters, queryStringParameters, rawBody } = request
+        const client = await authenticate(deps, headers['authorization'], {
+          ...asked,
+          changes: !request.isGet,
+          heard: noteCaller,
+        })
+        try {
+          return await run(
+            {
+              client,
+              clientId: client.clientId,
+              id: pathParameters?.['id'] ?? '',
+              query: parseQuery(spec.query ?? NoQuery, filledParams(queryStringParameters, spec.neverEmpty)),
+              idempotencyKey: headers['idempotency-key'],
+              accept: headers['accept'],
+              rawBody,
+            },
+            deps,
+          )
+        } finally {
+          await addDebt(deps, client, asked, used())
+        }
+      }),
+    ),
     // For who describes the API.
     { query: spec.query ?? NoQuery },
   )

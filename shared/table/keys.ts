@@ -155,8 +155,11 @@ export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSP
 /** The id in such a key. */
 export const suspenseIdOf = (pk: string): string => pk.slice(pkPrefix('SUSPENSE').length)
 
-export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
-  pk: `${pkPrefix('RATE')}${clientId}#${epochSecond}`,
+export const rateKey = (clientId: ClientId): Key => ({ pk: `${pkPrefix('RATE')}${clientId}`, sk: 'RATE' })
+
+/** Of the stage's limit of creates. */
+export const createRateKey = (clientId: ClientId): Key => ({
+  pk: `${pkPrefix('RATE')}${clientId}#create`,
   sk: 'RATE',
 })
 
@@ -178,12 +181,6 @@ export const quotaShareKey = (operation: string, clientId: ClientId, minute: num
 })
 /** Until when each of the provider's operations is paused. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk: 'QUOTA' }
-
-/** What environments tell each other of a client, by windows of some seconds. */
-export const rateWindowKey = (clientId: ClientId, window: number): Key => ({
-  pk: `${pkPrefix('RATE')}${clientId}#w${window}`,
-  sk: 'RATE',
-})
 
 /** A job of the sync: its head, a slice to be read, a transaction to be asked about again. */
 export const syncJobKey = (id: string): Key => ({ pk: `${pkPrefix('SYNC')}${id}`, sk: 'SYNC' })

@@ -184,7 +184,7 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
     const answer = await caller.ask('api-get-balance', { key: String(theirs) })
     return answer.status === 429 ? answer : undefined
   })
-  show(refused, 'rate_limit', 'More requests in one second than the merchant may make')
+  show(refused, 'rate_limit', 'The merchant used more than its limit')
 }
 
 /** Seconds after which a settlement is audited, and may be paid out. */

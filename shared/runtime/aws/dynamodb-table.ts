@@ -21,6 +21,7 @@ import type { Condition } from '../../table/condition.ts'
 import type { Key } from '../../table/keys.ts'
 import type { Step } from '../../table/step.ts'
 import type { QueryInput, QueryPage, Reads, Table, WriteOutcome } from '../../table/table.ts'
+import { countsUnits, noteUnits } from '../../table/used-units.ts'
 import {
   conditionExpression,
   keyExpression,
@@ -47,6 +48,15 @@ export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   isContention,
 })
 
+/** Asks what a request uses, where someone counts it. */
+const reported = () => (countsUnits() ? ({ ReturnConsumedCapacity: 'TOTAL' } as const) : {})
+
+type Consumed = { readonly CapacityUnits?: number | undefined }
+
+const noteUsed = (consumed: Consumed | readonly Consumed[] | undefined): void => {
+  for (const { CapacityUnits = 0 } of [consumed ?? []].flat()) noteUnits(CapacityUnits)
+}
+
 type RawItem = Record<string, AttributeValue>
 
 /** What has no value is left out, in nested values too. */
@@ -61,9 +71,16 @@ const projectionOf = (fields: readonly string[], p: Placeholders) => ({
 const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) => {
   const p = placeholders()
   const projection = some && { ...projectionOf(some.fields, p), ...maps(p) }
-  const { Item: item } = await client.send(
-    new GetItemCommand({ TableName: name, Key: rawKey(key), ConsistentRead: some?.consistent ?? true, ...projection }),
+  const { Item: item, ConsumedCapacity } = await client.send(
+    new GetItemCommand({
+      TableName: name,
+      Key: rawKey(key),
+      ConsistentRead: some?.consistent ?? true,
+      ...projection,
+      ...reported(),
+    }),
   )
+  noteUsed(ConsumedCapacity)
   return item && fromRaw(item)
 }
 
@@ -71,8 +88,10 @@ const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[], r
   const answer = await client.send(
     new BatchGetItemCommand({
       RequestItems: { [name]: { Keys: keys.map(rawKey), ConsistentRead: reads === 'consistent' } },
+      ...reported(),
     }),
   )
+  noteUsed(answer.ConsumedCapacity)
   const unprocessed = answer.UnprocessedKeys?.[name]?.Keys ?? []
   return {
     items: (answer.Responses?.[name] ?? []).map(fromRaw),
@@ -94,8 +113,10 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
       ConsistentRead: input.index === undefined,
       ...(input.cursor && { ExclusiveStartKey: toRaw(input.cursor) }),
       ...(input.countOnly && { Select: 'COUNT' }),
+      ...reported(),
     }),
   )
+  noteUsed(answer.ConsumedCapacity)
   // The cursor goes back to DynamoDB as it came, so its attributes keep the table's spelling.
   return {
     items: (answer.Items ?? []).map(fromRaw),
@@ -119,18 +140,29 @@ const write = async (table: DynamoDbTable, step: Step): Promise<WriteOutcome> =>
 
 const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> => {
   const { Put, Update, Delete } = toTransactItem(name, step)
-  if (Put) return void (await client.send(new PutItemCommand(Put)))
-  if (Delete) return void (await client.send(new DeleteItemCommand(Delete)))
+  if (Put) {
+    noteUsed((await client.send(new PutItemCommand({ ...Put, ...reported() }))).ConsumedCapacity)
+    return undefined
+  }
+  if (Delete) {
+    noteUsed((await client.send(new DeleteItemCommand({ ...Delete, ...reported() }))).ConsumedCapacity)
+    return undefined
+  }
   assertInvariant(Update !== undefined, 'a condition check stands alone only inside a transaction')
   const ReturnValues = isUntold(step) ? 'NONE' : 'ALL_NEW'
-  const { Attributes } = await client.send(new UpdateItemCommand({ ...Update, ReturnValues }))
+  const { Attributes, ConsumedCapacity } = await client.send(
+    new UpdateItemCommand({ ...Update, ReturnValues, ...reported() }),
+  )
+  noteUsed(ConsumedCapacity)
   return Attributes && fromRaw(Attributes)
 }
 
 const transactWrite = async ({ client, name }: DynamoDbTable, steps: readonly Step[]): Promise<StepsOutcome> => {
   try {
     // The SDK repeats a lost answer with the same token, so a transaction is applied once.
-    await client.send(new TransactWriteItemsCommand({ TransactItems: steps.map((step) => toTransactItem(name, step)) }))
+    const items = steps.map((step) => toTransactItem(name, step))
+    const answer = await client.send(new TransactWriteItemsCommand({ TransactItems: items, ...reported() }))
+    noteUsed(answer.ConsumedCapacity)
     return { applied: true }
   } catch (error) {
     const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []

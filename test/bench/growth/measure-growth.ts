@@ -155,7 +155,12 @@ export const measureGrowth = async (payments: number): Promise<Growth> => {
     writes: dearest.writes,
   })
   await measure('payment by external_reference', () =>
-    paymentsOfReference(deps, { client, reference: REFERENCE, status: undefined, page: { page: 1, perPage: 25 } }),
+    paymentsOfReference(deps, {
+      clientId: client.clientId,
+      reference: REFERENCE,
+      status: undefined,
+      page: { page: 1, perPage: 25 },
+    }),
   )
   await measure('mark paid', () =>
     markSettlementPaid(deps, {

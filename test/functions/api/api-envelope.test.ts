@@ -62,7 +62,7 @@ describe('every answer of every endpoint (spec 7; design section 4)', () => {
       expect(body).toStrictEqual({ message: expect.any(String) as string, code: expect.any(String) as string })
     }
     const [, , refused, failed] = answers
-    expect(refused?.body).toStrictEqual({ message: 'more than 1 requests in one second', code: 'rate_limit' })
+    expect(refused?.body).toStrictEqual({ message: 'the limit of 1 points a second is used up', code: 'rate_limit' })
     expect(refused?.headers).toMatchObject({ 'retry-after': '1' })
     expect(failed?.body).toStrictEqual(INTERNAL)
     const fields = { request_id: failed?.requestId, route: API[name].route, status: 500, code: 'internal_error' }

@@ -51,7 +51,12 @@ describe('a client whose payments lie in four parts', () => {
       const watched = recordTable(deps)
 
       const page = { page: 9, perPage: 10 }
-      const list = await paymentsOfReference(watched.deps, { client, reference: 'each', status, page })
+      const list = await paymentsOfReference(watched.deps, {
+        clientId: client.clientId,
+        reference: 'each',
+        status,
+        page,
+      })
 
       expect(list.total).toBe(90)
       const expected = idsBy(payments, 'createdAt').toReversed().slice(80)

@@ -1,4 +1,5 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
+import { listPoints } from '../../../shared/page.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { http } from '../scenes/http.ts'
 import { observeCreate } from '../watching/observations.ts'
@@ -60,7 +61,7 @@ const send = async (play: Play, flood: Flood): Promise<void> => {
   if (isCreate) observeCreate(play.seen, tenant, key, reply)
   if (reply?.status === 429 && isCreate) flood.refused.add(key)
   if (reply !== undefined && reply.status < 300) {
-    flood.passed.push({ atMs, weight: isCreate ? 1 : Math.ceil(perPage / 25), environment })
+    flood.passed.push({ atMs, weight: isCreate ? 1 : listPoints(perPage), environment })
   }
 }
 
@@ -80,12 +81,12 @@ export const burst = async (play: Play, flood: Flood): Promise<void> => {
 }
 
 const SECOND_MS = 1_000
-/** As how many requests a page of a hundred counts. */
-const HEAVIEST = 4
+/** Points of a page of a hundred. */
+const HEAVIEST = 3
 
 /**
  * In any ten seconds a fifth more than its limit passes at most, or one request for each environment where those are
- * more; the last one of a second may be a page that counts for four. Calls that take seconds stretch the ten; with
+ * more; the last one of a second may be a page that counts for three. Calls that take seconds stretch the ten; with
  * clocks of their own machines count in seconds of their own.
  */
 const passedProblems = ({ world }: Play, flood: Flood): readonly string[] => {

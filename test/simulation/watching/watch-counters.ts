@@ -26,17 +26,16 @@ const ofShare: readonly Rule<Write>[] = [
   ],
 ]
 
-const WEIGHTIEST = 100
-
-/** Of one client in one second, where it is counted. */
+/** Of one client: what it used, less what its limit pays off. */
 const ofRate: readonly Rule<Write>[] = [
   [
-    'counts a request behind the limit',
+    'is paid off faster than the limit',
     ({ world, key, before, after }) => {
       const clientId = key.pk.split('#')[1] ?? ''
       const limit = world.table.item({ pk: `CLIENT#${clientId}`, sk: 'CLIENT' })?.['rate_limit_per_second']
-      const isOne = amount(after, 'requests') - amount(before, 'requests') === 1
-      return typeof limit === 'number' && isOne && amount(before, 'requests') >= limit && limit < WEIGHTIEST
+      const seconds = Math.max(0, amount(after, 'second') - amount(before, 'second'))
+      const left = amount(before, 'points') - amount(after, 'points')
+      return typeof limit === 'number' && amount(before, 'second') > 0 && left > limit * seconds
     },
   ],
 ]
@@ -47,5 +46,5 @@ export const watchCounters = (world: World, seen: Observations): void =>
     if (pk === 'QUOTA#pauses') return ofPauses
     if (/^QUOTA#\w+#\d+$/.test(pk)) return ofQuota
     if (/^QUOTA#\w+#[^#]+#\d+$/.test(pk)) return ofShare
-    return /^RATE#[^#]+#\d+$/.test(pk) ? ofRate : []
+    return /^RATE#[^#]+$/.test(pk) ? ofRate : []
   })

@@ -36,6 +36,8 @@ export const watchLanes = (world: World, seen: Observations): void => {
   world.onPost.push(({ headers }) => {
     const deliveryId = headers['X-Gateway-Delivery-Id']
     const row = world.table.item({ pk: `DELIVERY#${deliveryId}`, sk: 'DELIVERY' })
+    // A late POST of an attempt that was recorded as lost is not the next attempt.
+    if (row?.['claim_token'] === undefined) return
     const attempt = attemptOf(deliveryId, Number(row?.['attempts']) + 1)
     const handed = handedOut.get(attempt)
     const marked = markedAtMs.get(String(row?.['endpoint_id']))

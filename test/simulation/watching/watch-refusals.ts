@@ -1,4 +1,4 @@
-import { MAX_PER_PAGE, pageWeight } from '../../../shared/page.ts'
+import { listPoints } from '../../../shared/page.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
@@ -17,27 +17,21 @@ export type Asked = {
 const NEAR_MS = 60_000
 const MINUTE_MS = 60_000
 
-/** A page of a settlement's payments has 100 unless asked otherwise, and may have 1,000. */
-const PAYMENTS_OF_SETTLEMENT = { usual: 100, most: 1_000 }
+/** Points that a request takes before it works. */
+const weightOf = ({ query, body }: HttpRequest): number =>
+  body === undefined
+    ? listPoints(Number(query?.['per_page'] ?? query?.['limit'] ?? 0))
+    : 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
 
-/** Deliveries of one status are looked for among as many as a page may have. */
-const weightOf = (name: string, query: HttpRequest['query']): number => {
-  const rows = query?.['per_page'] ?? query?.['limit']
-  if (name === 'api-list-settlement-payments')
-    return pageWeight(Number(rows ?? PAYMENTS_OF_SETTLEMENT.usual), PAYMENTS_OF_SETTLEMENT.most)
-  const isByStatus = name === 'api-list-webhook-deliveries' && query?.['status'] !== undefined
-  return pageWeight(isByStatus ? MAX_PER_PAGE : Number(rows ?? 0))
-}
-
-export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, { query }: HttpRequest): Asked => ({
+export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, asked: HttpRequest): Asked => ({
   clientId,
   atMs: scheduler.nowMs(),
-  weight: weightOf(name, query),
+  weight: weightOf(asked),
   name,
   answered: false,
 })
 
-const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('more than ')
+const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('the limit of ')
 
 /** A counter has no token: a request whose count the SDK sends twice, having lost the answer, is counted twice. */
 const countedTimes = ({ faults }: World) => (faults.tableRetried > 0 ? 2 : 1)

@@ -1,5 +1,6 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
-import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
+import { countedCarry } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
+import { isContention } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { StepsOutcome, TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { attributeName } from '../../../shared/table/attributes.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
@@ -111,14 +112,14 @@ const cancelled = () =>
 /** The table below the retries that the adapter has in deployment, with what goes wrong on the way to it and in it. */
 export const faultyRequests = (world: World, process: () => Process): TableRequests => {
   const { requests } = world.table
-  const send = <Answer>(name: string, run: () => Answer): Promise<Answer> => {
+  const send = countedCarry(world.table, <Answer>(name: string, run: () => Answer): Promise<Answer> => {
     const own = process()
     const effect = () => {
       if (strikes(world, 'tableThrottled')) throw new Error('throttled at every try')
       return run()
     }
     return own.call(`table ${name}`, actingAs(world, own, effect))
-  }
+  })
   /** Somebody else is at the same work, or the same item, while a write stands on its way. */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
@@ -152,7 +153,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     return second
   }
   return {
-    ...memoryRequests(world.table, send),
+    isContention,
     get: (key, some) =>
       send('get', () => {
         if ((world.unreadUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs()) throw new Error('throttled at every try')

@@ -1,21 +1,37 @@
 import { isContention } from '../../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
+import { countsUnits, noteUnits } from '../../../../shared/table/used-units.ts'
 import type { MemoryTable } from './memory-table.ts'
 
-export type RequestName = keyof MemoryTable['requests']
-
 /** Takes a request to the table and its answer back: latency, throttles, conflicts and crashes are all in it. */
-export type Carry = <Answer>(name: RequestName, run: () => Answer) => Promise<Answer>
+export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
+
+/** One request to the table, and what DynamoDB would report for it, which the caller's request notes. */
+export const countedCarry =
+  (table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry =>
+  async (name, run) => {
+    if (!countsUnits()) return carry(name, run)
+    const { answer, units } = await carry(name, () => {
+      const given = run()
+      return { answer: given, units: table.lastUse().reported }
+    })
+    noteUnits(units)
+    return answer
+  }
 
 /** The table in memory below the port's own retries, where DynamoDB is in deployment. */
 export const memoryRequests = (
-  { requests }: Pick<MemoryTable, 'requests'>,
+  table: Pick<MemoryTable, 'requests' | 'lastUse'>,
   carry: Carry = async (_, run) => run(),
-): TableRequests => ({
-  get: (key, some) => carry('get', () => requests.get(key, some)),
-  batchGet: (keys, reads) => carry('batchGet', () => requests.batchGet(keys, reads)),
-  query: (input) => carry('query', () => requests.query(input)),
-  write: (step) => carry('write', () => requests.write(step)),
-  transact: (steps) => carry('transact', () => requests.transact(steps)),
-  isContention,
-})
+): TableRequests => {
+  const { requests } = table
+  const counted = countedCarry(table, carry)
+  return {
+    get: (key, some) => counted('get', () => requests.get(key, some)),
+    batchGet: (keys, reads) => counted('batchGet', () => requests.batchGet(keys, reads)),
+    query: (input) => counted('query', () => requests.query(input)),
+    write: (step) => counted('write', () => requests.write(step)),
+    transact: (steps) => counted('transact', () => requests.transact(steps)),
+    isContention,
+  }
+}

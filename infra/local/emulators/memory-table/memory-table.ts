@@ -8,6 +8,7 @@ import { checkKey } from './check-item.ts'
 import { planStep } from './plan-step.ts'
 import { queryView } from './query-view.ts'
 import { InvalidRequest, OutsideModel } from './request-errors.ts'
+import { type RequestUse, useOfQuery, useOfReads, useOfWrites } from './request-use.ts'
 import { itemSize, recordOf, type StoredItem } from './stored-item.ts'
 import { type TableChange, tableView } from './table-view.ts'
 
@@ -28,6 +29,8 @@ type RequestName = Exclude<keyof TableRequests, 'isContention'>
 export type MemoryTable = {
   /** Each runs at once and to its end. Throws InvalidRequest where DynamoDB does. */
   readonly requests: { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
+  /** What the last request used. It is counted when it is asked for: at once, before another request. */
+  readonly lastUse: () => RequestUse
   /** Tells the indexes of a change; the changes of one item in their order, each once. */
   readonly applyToIndexes: (change: TableChange) => void
   /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */
@@ -44,6 +47,8 @@ const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
 const someOf = (item: Item, fields: readonly string[]): Item =>
   Object.fromEntries(Object.entries(item).filter(([field]) => fields.includes(field)))
+
+const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
 
 const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
 
@@ -72,15 +77,21 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
     return [change]
   }
 
+  let lastUse = (): RequestUse => NOTHING_USED
+
   const requests: MemoryTable['requests'] = {
     get: (key, some) => {
       checkKey(key)
-      const item = outOf(table.item(key))
+      const stored = table.item(key)
+      lastUse = () => useOfReads([{ key, item: stored }], some?.consistent === false ? 'eventual' : 'consistent')
+      const item = outOf(stored)
       return item && some ? someOf(item, some.fields) : item
     },
     batchGet: (keys, reads) => {
       keys.forEach(checkKey)
       checkCount(keys)
+      const stored = keys.map((key) => ({ key, item: table.item(key) }))
+      lastUse = () => useOfReads(stored, reads)
       // The order of an answer is DynamoDB's own: anything but the one asked for shows who relies on that.
       const found = keys
         .toReversed()
@@ -95,6 +106,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       const { found, cursor } = queryView(view, input)
       const { fields } = input
       const items = input.countOnly ? [] : found.map(recordOf)
+      lastUse = () => useOfQuery(input, found)
       return {
         items: fields ? items.map((item) => someOf(item, fields)) : items,
         count: found.length,
@@ -108,11 +120,15 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       // Of a put everything is known before its condition is looked at.
       if (step.kind === 'put') result(was)
       const told = step.kind !== 'update' || step.untold !== true
+      const used = (after: StoredItem | undefined, applied: boolean) => () =>
+        useOfWrites([{ key, before: was, after }], { applied, transactional: false })
       if (!holds(was)) {
+        lastUse = used(was, false)
         options.onRefused?.(step, was)
         return { applied: false, item: told ? outOf(was) : undefined }
       }
       const item = result(was)
+      lastUse = used(item, true)
       const changes = store(key, item)
       options.onWritten?.(changes)
       return { applied: true, item: step.kind === 'update' && told ? outOf(item) : undefined }
@@ -123,7 +139,14 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       const refusedAt = planned.findIndex(({ key, holds }) => !holds(table.item(key)))
       const refused = planned[refusedAt]
       const step = steps[refusedAt]
+      const before = planned.map(({ key }) => table.item(key))
+      const used = (after: readonly (StoredItem | undefined)[], applied: boolean) => () =>
+        useOfWrites(
+          planned.map(({ key }, at) => ({ key, before: before[at], after: after[at] })),
+          { applied, transactional: true },
+        )
       if (refused && step) {
+        lastUse = used(before, false)
         options.onRefused?.(step, table.item(refused.key))
         return { applied: false, refusedAt, item: outOf(table.item(refused.key)) }
       }
@@ -131,6 +154,10 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       checkBytes(
         results.map(({ item }) => item ?? {}),
         MAX_TRANSACTION_BYTES,
+      )
+      lastUse = used(
+        results.map(({ item }) => item),
+        true,
       )
       const changes = results.flatMap(({ key, item }) => store(key, item))
       options.onWritten?.(changes)
@@ -140,6 +167,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
 
   return {
     requests,
+    lastUse: () => lastUse(),
     applyToIndexes,
     items: (pkPrefix = '') => {
       const found: StoredItem[] = []

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util'
+import { toItem } from '../../../../shared/table/attributes.ts'
+import type { Key } from '../../../../shared/table/keys.ts'
+import { type IndexSchema, TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
+import type { QueryInput, Reads } from '../../../../shared/table/table.ts'
+import { itemSize, type StoredItem } from './stored-item.ts'
+import { entryOf } from './table-view.ts'
+
+/** Request units of one item, or of one index's entry of it. */
+export type UsePart = {
+  readonly sort: 'reads' | 'writes'
+  /** `PAYMENT`, `PAYMENT/by-due`. */
+  readonly what: string
+  /** Whose units they are: of the table, or with its name of an index. */
+  readonly partition: string
+  readonly units: number
+}
+
+/** What one request used by DynamoDB's published rules. */
+export type RequestUse = {
+  readonly parts: readonly UsePart[]
+  /** What DynamoDB reports: it answers a refused condition with an error, which names no units. */
+  readonly reported: number
+}
+
+const INDEXES: readonly (readonly [string, IndexSchema])[] = Object.entries(TABLE_SCHEMA.indexes)
+const WRITE_BYTES = 1_024
+const READ_BYTES = 4_096
+/** A read without the guarantee costs half, and so do those of indexes, which never have it. */
+const PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
+/** DynamoDB prepares and commits each item of a transaction, and bills both. */
+const TRANSACTIONAL = 2
+
+const writeUnits = (bytes: number): number => Math.ceil(bytes / WRITE_BYTES)
+/** A read that finds nothing is billed like the smallest. */
+const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_BYTES))
+
+const sizeOf = (item: StoredItem | undefined): number => (item ? itemSize(item) : 0)
+
+/** The entries that indexes have of an item. */
+export const indexEntries = (item: StoredItem): readonly StoredItem[] =>
+  INDEXES.map(([, index]) => entryOf(index, item)?.item).filter((entry) => entry !== undefined)
+
+type InPartition = readonly [partition: string, units: number]
+
+/** An entry whose key changes is removed and put anew. */
+const indexUnits = (
+  index: IndexSchema,
+  before: StoredItem | undefined,
+  after: StoredItem | undefined,
+): readonly InPartition[] => {
+  const [was, is] = [before && entryOf(index, before)?.item, after && entryOf(index, after)?.item]
+  const of = (entry: StoredItem, bytes = sizeOf(entry)): InPartition => [
+    index.partition.map((name) => String(entry[name])).join(' '),
+    writeUnits(bytes),
+  ]
+  if (!was || !is) return [was ?? is].flatMap((entry) => (entry ? [of(entry)] : []))
+  if (isDeepStrictEqual(was, is)) return []
+  const moved = [...index.partition, ...index.sort].some((name) => was[name] !== is[name])
+  return moved ? [of(was), of(is)] : [of(is, Math.max(sizeOf(was), sizeOf(is)))]
+}
+
+/** What an item is: the first word of its sort key, or of its partition where that begins with a time. */
+const kindOf = ({ pk, sk }: Key): string => /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
+
+export type ItemWrite = {
+  readonly key: Key
+  readonly before: StoredItem | undefined
+  readonly after: StoredItem | undefined
+}
+
+const writeParts = ({ key, before, after }: ItemWrite, times: number): readonly UsePart[] => {
+  const kind = kindOf(key)
+  const part = (what: string, partition: string, units: number): UsePart => ({
+    sort: 'writes',
+    what,
+    partition,
+    units: times * units,
+  })
+  return [
+    part(kind, key.pk, Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after)))),
+    ...INDEXES.flatMap(([name, index]) =>
+      indexUnits(index, before, after).map(([partition, units]) =>
+        part(`${kind}/${name}`, `${name} ${partition}`, units),
+      ),
+    ),
+  ]
+}
+
+const sumOf = (parts: readonly UsePart[]): number => parts.reduce((sum, { units }) => sum + units, 0)
+
+/** A refused condition costs as much as a write of the item as it is. */
+export const useOfWrites = (
+  writes: readonly ItemWrite[],
+  { applied, transactional }: { readonly applied: boolean; readonly transactional: boolean },
+): RequestUse => {
+  const parts = writes.flatMap((write) => writeParts(write, transactional ? TRANSACTIONAL : 1))
+  return { parts, reported: applied ? sumOf(parts) : 0 }
+}
+
+export const useOfReads = (
+  items: readonly { readonly key: Key; readonly item: StoredItem | undefined }[],
+  reads: Reads = 'consistent',
+): RequestUse => {
+  const parts = items.map(
+    ({ key, item }): UsePart => ({
+      sort: 'reads',
+      what: kindOf(key),
+      partition: key.pk,
+      units: readUnits(sizeOf(item)) / PER_UNIT[reads],
+    }),
+  )
+  return { parts, reported: sumOf(parts) }
+}
+
+/** A page is billed by all its bytes together. Of the table itself it is named by its kind of partition. */
+export const useOfQuery = ({ index, partition }: QueryInput, found: readonly StoredItem[]): RequestUse => {
+  const bytes = found.reduce((sum, item) => sum + itemSize(toItem(item)), 0)
+  const units = readUnits(bytes) / PER_UNIT[index === undefined ? 'consistent' : 'eventual']
+  const what = index ?? /^[A-Z]+/.exec(String(partition[0]))?.[0] ?? 'another'
+  return { parts: [{ sort: 'reads', what, partition: partition.join(' '), units }], reported: units }
+}
