@@ -3,6 +3,7 @@ import type { TimeOfDay } from '../../functions/function-spec.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MOST_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { assertCarried } from './capacity/assert-carried.ts'
+import { assertClientLimits } from './capacity/assert-client-limits.ts'
 import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
 
 const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
@@ -50,6 +51,7 @@ export const assertDeployable = (stage: DeployedStage): void => {
       MOST_ATTEMPT_MS,
     ),
     'clientRateLimit is a whole number from 1 to 1,000,000': !isRate(settings.clientRateLimit),
+    'clientCreateLimit is a whole number from 1 to 1,000,000': !isRate(settings.clientCreateLimit),
     'keyLifetimeDays is a whole number from 1 to 1,000,000': !isRate(settings.keyLifetimeDays),
     'CloudFront needs a domain, since the address API Gateway makes up stays open':
       front === 'cloudfront' && domain === undefined,
@@ -64,4 +66,5 @@ export const assertDeployable = (stage: DeployedStage): void => {
     if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
   }
   assertCarried(stage)
+  assertClientLimits(stage)
 }

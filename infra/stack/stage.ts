@@ -117,8 +117,12 @@ type Options = Omit<DeployedStage, 'settings'> & {
   readonly payer: { readonly returnUrl: string; readonly name: string }
   /** By the contract with the provider (docs/operations.md, section 3). Undefined: deducted from each payment. */
   readonly providerFees?: ProviderFees
-  /** Requests a second of a client for which operators have set no limit of its own. */
+  /**
+   * Of a client for which operators have set no limit of its own: points a second (design section 9), and creates a
+   * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-client-limits.ts.
+   */
   readonly clientRateLimit: number
+  readonly clientCreateLimit: number
   /** What the provider granted beyond what it publishes (docs/operations.md, section 3). Undefined: what it publishes. */
   readonly providerCallsPerMinute?: number
   /** After so many days an API key ends that was issued without an expiry. Undefined: never. */
@@ -129,7 +133,8 @@ type Options = Omit<DeployedStage, 'settings'> & {
 const disposable: Options = {
   ...DAILY_TIMES,
   payer: { returnUrl: PLACEHOLDER_RETURN_URL, name: 'Payment' },
-  clientRateLimit: 25,
+  clientRateLimit: 4,
+  clientCreateLimit: 2,
   removalPolicy: RemovalPolicy.DESTROY,
   deletionProtection: false,
   logLevel: 'INFO',
@@ -153,7 +158,7 @@ const disposable: Options = {
 
 const production: Options = {
   ...disposable,
-  clientRateLimit: 50,
+  clientRateLimit: 16,
   keyLifetimeDays: 400,
   invocationTrail: true,
   removalPolicy: RemovalPolicy.RETAIN,
@@ -187,6 +192,7 @@ export const deployedStage = (name: string): DeployedStage => {
     payer,
     providerFees = 'deducted',
     clientRateLimit,
+    clientCreateLimit,
     providerCallsPerMinute,
     keyLifetimeDays,
     ...stage
@@ -200,6 +206,7 @@ export const deployedStage = (name: string): DeployedStage => {
       defaultDisplayName: payer.name,
       providerFees,
       clientRateLimit,
+      clientCreateLimit,
       ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
       ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
     },

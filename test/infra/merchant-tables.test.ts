@@ -78,7 +78,9 @@ it('the waits between attempts are those of the schedule', () => {
 })
 
 it('the rate limit is that of production, and the kinds of reversals are all', () => {
-  expect(merchants).toContain(`${deployedStage('prod').settings.clientRateLimit} unless agreed otherwise`)
+  const { clientRateLimit, clientCreateLimit } = deployedStage('prod').settings
+  expect(merchants).toContain(`${clientRateLimit} unless agreed otherwise`)
+  expect(merchants).toContain(`${clientCreateLimit} creates unless agreed otherwise`)
   const [[kinds = ''] = []] = rows(payments, /^\| `kind` \| ([^|]*) \|$/gm)
   expect(rows(kinds, /`([a-z_]+)`/g).flat()).toStrictEqual([...REVERSAL_KINDS])
 })

@@ -21,7 +21,13 @@ const THROTTLED = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route)
 
 /** A stage whose figures are all others than the default ones. It is deployed as dev is. */
 export const OTHER_FIGURES: DeployedStage = stageWith({
-  settings: { ...deployedStage('dev').settings, providerFees: 'invoiced', providerCallsPerMinute: 6_000 },
+  settings: {
+    ...deployedStage('dev').settings,
+    providerFees: 'invoiced',
+    providerCallsPerMinute: 6_000,
+    clientRateLimit: 1,
+    clientCreateLimit: 1,
+  },
   sweepAtUtc: { hour: 17, minute: 30 },
   logLevel: 'WARN',
   routeThrottles: Object.fromEntries(THROTTLED),

@@ -70,9 +70,9 @@ const hottestKey = ({ settings, deliveries: { endpointsAPayment } }: DeployedSta
     remedy: 'lower providerCallsPerMinute',
   }))
   const ofClient = KEY_WRITES / KEY_UNITS.ledgerOfClient
-  const { clientRateLimit = Number.POSITIVE_INFINITY } = settings
-  const remedy = `lower clientRateLimit to ${Math.floor(ofClient)}; update-client gives a larger client ledger_parts and a limit of its own`
-  if (clientRateLimit > ofClient) keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
+  const { clientCreateLimit = Number.POSITIVE_INFINITY } = settings
+  const remedy = `lower clientCreateLimit to ${Math.floor(ofClient)}; update-client gives a larger client ledger_parts and a limit of its own`
+  if (clientCreateLimit > ofClient) keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
   const hottest = keys.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
   return { ...hottest, name: `the hottest key (${hottest.name})` }
 }

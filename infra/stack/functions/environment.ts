@@ -34,7 +34,11 @@ export const environmentOf = (
 
 const rateLimitOf = (spec: FunctionSpec, stage: DeployedStage): Record<string, string> => {
   const environments = clientEnvironments(spec, stage, MANIFEST)
-  const limit = stage.settings.clientRateLimit
-  if (environments === undefined || limit === undefined) return {}
-  return { [ENV.clientRateLimit]: String(limit), [ENV.environments]: String(environments) }
+  if (environments === undefined) return {}
+  const { clientRateLimit, clientCreateLimit } = stage.settings
+  return {
+    ...(clientRateLimit !== undefined && { [ENV.clientRateLimit]: String(clientRateLimit) }),
+    ...(clientCreateLimit !== undefined && { [ENV.clientCreateLimit]: String(clientCreateLimit) }),
+    [ENV.environments]: String(environments),
+  }
 }

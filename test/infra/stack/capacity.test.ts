@@ -127,8 +127,8 @@ describe('a stage and its quota of the provider (design section 9)', () => {
     ],
     [
       'hottest key, of a client that may fill its ledger',
-      { ...hundredfold, settings: { ...hundredfold.settings, clientRateLimit: 167 } },
-      /by the hottest key \(the ledger of a client\): 166.6 \(lower clientRateLimit to 166/,
+      { ...hundredfold, settings: { ...hundredfold.settings, clientCreateLimit: 167 } },
+      /by the hottest key \(the ledger of a client\): 166.6 \(lower clientCreateLimit to 166/,
     ],
     [
       'hottest key, that all share',

@@ -77,7 +77,11 @@ describe('environment of the functions', () => {
         ...(spec.endpointSecrets && { GATEWAY_SEAL_KEY_ARN: '<key>.Arn' }),
         ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
         ...(spec.name.startsWith('api-') &&
-          spec.name !== 'api-not-found' && { GATEWAY_CLIENT_RATE_LIMIT: '25', GATEWAY_ENVIRONMENTS: '1000' }),
+          spec.name !== 'api-not-found' && {
+            GATEWAY_CLIENT_RATE_LIMIT: '4',
+            GATEWAY_CLIENT_CREATE_LIMIT: '2',
+            GATEWAY_ENVIRONMENTS: '1000',
+          }),
         ...(spec.payerDefaults === true && {
           GATEWAY_DEFAULT_RETURN_URL: 'https://example.com/',
           GATEWAY_DEFAULT_DISPLAY_NAME: 'Payment',
