@@ -28,7 +28,7 @@ const put = (path: string, text: string, suite?: string): void => {
   writeFileSync(file, withWritten(readFileSync(file, 'utf8'), 'bench', text, suite))
 }
 
-const runSuite = async (name: string, { run }: Suite, write: boolean): Promise<number> => {
+const runSuite = async (name: string, { run, document = FIGURES }: Suite, write: boolean): Promise<number> => {
   const { text, plots = {}, failures = [] } = await run()
   for (const failure of failures) console.error(failure)
   const exitCode = failures.length > 0 ? 1 : 0
@@ -36,7 +36,7 @@ const runSuite = async (name: string, { run }: Suite, write: boolean): Promise<n
     console.log(text)
     return exitCode
   }
-  put(FIGURES, text, name)
+  put(document, text, name)
   for (const [plot, svg] of Object.entries(plots)) {
     mkdirSync(join(PROJECT_ROOT, PLOTS), { recursive: true })
     writeFileSync(join(PROJECT_ROOT, PLOTS, plot), svg)

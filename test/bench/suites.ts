@@ -8,6 +8,8 @@ export type SuiteReport = {
 
 export type Suite = {
   readonly does: string
+  /** Where its part stands, if not in docs/performance.md. */
+  readonly document?: string
   /** In under five minutes, alone. */
   readonly run: () => Promise<SuiteReport>
 }
@@ -20,6 +22,15 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       const { unitsReport } = await import('./units/units-report.ts')
       const { measureUnits } = await import('./units/measure-units.ts')
       return { text: unitsReport(await measureUnits()) }
+    },
+  },
+  requests: {
+    does: 'request units and points of the dearest request of every route',
+    document: 'docs/reliability.md',
+    run: async () => {
+      const { requestsReport } = await import('./requests/requests-report.ts')
+      const { measureRequests } = await import('./requests/measure-requests.ts')
+      return { text: requestsReport(await measureRequests()) }
     },
   },
   start: {

@@ -20,7 +20,7 @@ type Listing = {
   readonly clientId: ClientId
   readonly filter: DeliveryFilter
   readonly page: Page
-  /** How many of each endpoint may be looked through for a status that no index leads from. */
+  /** How many may be looked through, of all endpoints together, for a status that no index leads from. */
   readonly mostLooked: number
 }
 
@@ -79,8 +79,9 @@ const newestDeliveries = async (
 ): Promise<readonly Delivery[]> => {
   const depth = firstOfPage(page) + page.perPage
   const count = Math.min(depth, MAX_DEPTH)
+  const ofEach = Math.max(1, Math.floor(mostLooked / Math.max(1, owners.length)))
   const lists = await mapInChunks(owners, CONCURRENCY, (owner) =>
-    newestKeys(deps, owner, { status, count, mostLooked }),
+    newestKeys(deps, owner, { status, count, mostLooked: ofEach }),
   )
   const keys = lists.flat().toSorted(newestFirst)
   if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) throw tooDeep(page)

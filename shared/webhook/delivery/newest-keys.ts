@@ -44,7 +44,7 @@ export const newestKeys = async (
       throw invalid(
         `page: only the newest ${mostLooked} deliveries of an endpoint are looked through`,
         { page: ['too far back'] },
-        'Succeeded ones further back: without status, or by event_id.',
+        'Succeeded ones further back: with endpoint_id, without status, or by event_id.',
       )
     }
     case 'scheduled': {
@@ -72,7 +72,7 @@ const lookFor = async (
       index: 'by-owner',
       partition: [owner, DELIVERY_ENTITY],
       newestFirst: true,
-      limit: LOOK_PAGE,
+      limit: Math.min(LOOK_PAGE, mostLooked - looked),
       ...(since !== undefined && { range: { between: [since, END_OF_TIME] as const } }),
       ...(cursor && { cursor }),
     })

@@ -163,7 +163,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(events).toStrictEqual(events.map(() => [200, '{"data":[],"pagination":{"page":1,"per_page":25}}']))
   })
 
-  it('looks through 1,000 of an endpoint for those that no index names by their status, and says so', async () => {
+  it('looks through 1,000, of all endpoints together, for those that no index names by their status, and says so', async () => {
     const { deps, ask, endpoint, caller } = await aMerchant(memoryDeps())
     await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
     deps.clock.advance(1)
@@ -181,6 +181,10 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     // Ten pages of the index, and what stands there; before them the key and the endpoints.
     expect(watched.calls).toHaveLength(22)
     expect(all.status).toBe(200)
+    await storedEndpoint(deps, { clientId: caller.clientId })
+    expect((await ask('listWebhookDeliveries', { query })).body).toMatchObject({
+      message: 'page: only the newest 500 deliveries of an endpoint are looked through',
+    })
   })
 
   it('fits into what a function may answer, whatever the merchant’s servers said', async () => {

@@ -1,0 +1,197 @@
+import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable, type MemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { deliveryIdFor } from '../../../shared/ids.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import { attemptKey, deliveryKey, paymentKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
+import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
+import { sweptNow } from '../../support/settlement-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { ABANDONED, ENDED, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import { meterTable } from '../meter-table.ts'
+
+/** What one request used, and the points that were taken before it worked. */
+export type RequestCost = {
+  readonly request: string
+  readonly reads: number
+  readonly writes: number
+  readonly before: number
+}
+
+const wide = (characters: number): string => '字'.repeat(characters)
+
+/** Every field of the merchant's as long as it may be. */
+const FAT = {
+  method: 'virtual_account',
+  channel_code: 'BCA',
+  amount: 100_000,
+  currency: 'IDR',
+  description: wide(1_000),
+  customer: { name: wide(255), email: `${'a'.repeat(243)}@example.com`, phone: '+6281234567890' },
+  metadata: { note: 'x'.repeat(16 * 1_024 - 11) },
+}
+const REFERENCE = wide(255)
+const PAYMENTS = 100_000
+const OF_REFERENCE = 1_000
+const ENDPOINTS = 20
+const LOOKED = 1_000
+const ATTEMPTS = 100
+const ENTRIES = 1_000
+const PAGE = 100
+
+/** A gateway with one merchant, each of whose requests is counted. */
+export const startMeteredApi = async () => {
+  const memory = createMemoryTable({ indexes: 'immediate' })
+  const deps = testDeps({ requests: memoryRequests(memory) })
+  const caller = await anApiClient(deps)
+  const meter = meterTable(memory)
+  const ask = async (endpoint: keyof typeof API, asked: ApiRequest, status = 200): Promise<Record<string, unknown>> => {
+    const answer = await call(deps, API[endpoint], { caller, ...asked })
+    if (answer.status !== status) throw new Error(`${endpoint} answered ${answer.status}: ${answer.text.slice(0, 300)}`)
+    return answer.body
+  }
+  const costs: RequestCost[] = []
+  /** A key is known for fifteen seconds: each request is measured as the first one after that. */
+  const measure = async (what: string, before: number, ...asked: Parameters<typeof ask>) => {
+    deps.clock.advance(16)
+    meter.take()
+    const body = await ask(...asked)
+    const { reads, writes } = meter.take()
+    const request = what === '' ? API[asked[0]].route : `${API[asked[0]].route}: ${what}`
+    costs.push({ request, reads, writes, before })
+    return body
+  }
+  return { memory, deps, caller, ask, measure, costs }
+}
+
+export type MeteredApi = Awaited<ReturnType<typeof startMeteredApi>>
+
+const itemOf = (memory: MemoryTable, key: Key): StoredItem => {
+  const item = memory.item(key)
+  if (!item) throw new Error(`there is no ${key.pk}`)
+  return item
+}
+
+/** Copies of a row, a millisecond apart, each under a key of its own. */
+const copy = (memory: MemoryTable, key: Key, count: number, changed: (number: number) => Key & StoredItem): void => {
+  const item = itemOf(memory, key)
+  for (let number = 0; number < count; number++) {
+    const { pk, sk, ...others } = changed(number)
+    memory.requests.write({ kind: 'put', key: { pk, sk }, item: { ...item, ...others }, condition: undefined })
+  }
+}
+
+const idOf = (number: number): string => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
+
+const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Promise<void> => {
+  const create = { body: { ...FAT, external_reference: REFERENCE } }
+  const body = JSON.stringify(create.body)
+  const before = 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
+  const { id } = await measure('every field as long as it may be', before, 'createPayment', create, 201)
+  const key = paymentKey(id as never)
+  await measure('of such a payment', 1, 'getPayment', { id: String(id) })
+  const at = (number: number): Timestamp => addMs(deps.now(), number)
+  const [pointer] = memory.items('REFERENCE#')
+  if (!pointer) throw new Error('the reference leads nowhere')
+  for (let number = 0; number < OF_REFERENCE - 1; number++) {
+    const to = { ...pointer, sk: idOf(number), payment_id: idOf(number) }
+    memory.requests.write({
+      kind: 'put',
+      key: { pk: String(pointer['pk']), sk: to.sk },
+      item: to,
+      condition: undefined,
+    })
+  }
+  copy(memory, key, PAYMENTS - 1, (number) => ({
+    ...paymentKey(idOf(number) as never),
+    payment_id: idOf(number),
+    id: idOf(number),
+    listed_at: at(number),
+    created_at: at(number),
+  }))
+  const shard = memory.items(`LEDGER#${caller.clientId}`).find((item) => item['count_pending'] === 1)
+  if (!shard) throw new Error('the payment is not counted')
+  const shardKey = { pk: String(shard['pk']), sk: String(shard['sk']) }
+  copy(memory, shardKey, 1, () => ({ ...shardKey, count_pending: PAYMENTS }))
+  const last = { per_page: String(PAGE), page: String(PAYMENTS / PAGE) }
+  await measure('the last page of 100,000 such payments', 3, 'listPayments', { query: last })
+  await measure('a thousand of one reference', 1, 'listPayments', { query: { external_reference: REFERENCE } })
+  await ask('getPayment', { id: String(id) })
+  await measure('of such a payment', 1, 'cancelPayment', { id: String(id) })
+}
+
+const books = async ({ deps, caller, measure }: MeteredApi): Promise<void> => {
+  const paid = Array.from({ length: ENTRIES }, (_, number) =>
+    succeededPayment(caller, { paidAt: addMs(deps.now(), number), externalReference: REFERENCE }),
+  )
+  await storePosted(deps, paid)
+  deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+  const { settlementId } = await sweptNow(deps, caller)
+  await measure('with its settlements', 1, 'getBalance', { query: { include: 'settlements' } })
+  const query = { limit: String(ENTRIES) }
+  await measure('a thousand entries', 3, 'listBalanceEntries', { query })
+  await measure('a thousand entries', 3, 'listSettlementPayments', { id: settlementId, query })
+  await measure('', 1, 'getSettlement', { id: settlementId })
+  for (let day = 1; day < PAGE; day++) {
+    await storePosted(deps, [succeededPayment(caller, { paidAt: deps.now() })])
+    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+    await sweptNow(deps, caller)
+  }
+  await measure('a page of 100', 3, 'listSettlements', { query: { per_page: String(PAGE) } })
+}
+
+const attemptsOf = (memory: MemoryTable, deliveryId: never, at: Timestamp): void => {
+  for (let number = 1; number <= ATTEMPTS; number++) {
+    const attempt = {
+      number,
+      at,
+      duration_ms: 1,
+      http_status: 500,
+      error: 'http_status',
+      response_body: 'x'.repeat(1_024),
+    }
+    memory.requests.write({ kind: 'put', key: attemptKey(deliveryId, number), item: attempt, condition: undefined })
+  }
+}
+
+const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<void> => {
+  const { clientId } = caller
+  const body = JSON.stringify({ ...FAT, external_reference: REFERENCE })
+  const endpoints = []
+  for (let made = 0; made < ENDPOINTS; made++) endpoints.push(await storedEndpoint(deps, { clientId }))
+  const [endpoint] = endpoints
+  if (!endpoint) throw new Error('there is no endpoint')
+  const event = await storedEvent(deps, { clientId, body })
+  for (const { endpointId } of endpoints) {
+    const delivered = { ...ENDED, status: 'succeeded' as const, attempts: 1, unlisted: true as const }
+    const { deliveryId } = await storedDelivery(deps, { ...endpoint, endpointId }, delivered, event)
+    copy(memory, deliveryKey(deliveryId), LOOKED - 1, () => {
+      const id = deliveryIdFor(crypto.randomUUID() as never, endpointId)
+      return { ...deliveryKey(id), delivery_id: id, id }
+    })
+  }
+  for (let made = 1; made < PAGE; made++) await storedEvent(deps, { clientId, body })
+  await measure('of 20', 1, 'listWebhookEndpoints', {})
+  const query = { status: 'succeeded', per_page: '50' }
+  await measure('by a status, of 20 endpoints', 2, 'listWebhookDeliveries', { query })
+  const old = await storedEvent(deps, { clientId, body })
+  const { deliveryId: id } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: ATTEMPTS }, old)
+  attemptsOf(memory, id as never, deps.now())
+  await measure('with a hundred attempts', 1, 'getWebhookDelivery', { id })
+  await measure('a hundred of such payments', 3, 'listEvents', { query: { limit: String(PAGE) } })
+  deps.clock.set(addMs(deps.now(), 30 * DAY_MS))
+  await measure('the first of an old event of such a payment', 1, 'redeliverWebhook', { id })
+}
+
+/** The dearest request of every route of the API, built and asked. */
+export const measureRequests = async (): Promise<readonly RequestCost[]> => {
+  const costs: RequestCost[] = []
+  for (const part of [payments, books, webhooks]) {
+    const metered = await startMeteredApi()
+    await part(metered)
+    costs.push(...metered.costs)
+  }
+  return costs
+}
