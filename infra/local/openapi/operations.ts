@@ -72,7 +72,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'listPayments',
     tag: 'Payments',
     summary: 'List payments',
-    description: 'Newest first. A page of more than 25 counts as several requests in the rate limit.',
+    description:
+      'Newest first. A page of 50 or more takes two points of the rate limit, one of 100 three; a deep page costs more.',
     success: {
       200: {
         description: 'A page of payments, and how many there are.',
@@ -130,8 +131,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'What your webhooks told in the last 90 days, or should have, byte for byte and oldest first. Ask with `since`, then ' +
       'with `after` and the `next` of the last answer: you are shown every event at least once, whatever became of its ' +
       'webhooks. Events of the last five minutes are shown at once and shown again, since another may still come before ' +
-      'them: act once for each `event_id`. Ask again at once while `has_more`, else some time later. A page of more than 25 ' +
-      'counts as several requests in the rate limit.',
+      'them: act once for each `event_id`. Ask again at once while `has_more`, else some time later. A page of 50 or ' +
+      'more takes two points of the rate limit, one of 100 three.',
     parameters: {
       after: { description: 'The `next` of the last answer, as it was. Where it is, `since` does nothing.' },
       limit: {
@@ -199,8 +200,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List webhook deliveries',
     description:
       'Newest first, of all endpoints, deleted ones too; filters go together. A page lies within the newest 2,000; of ' +
-      'those that succeeded only the newest 1,000 of an endpoint are looked through. A page of more than 25, or of a ' +
-      'status, counts as several requests in the rate limit. Deliveries are kept for 90 days.',
+      'those that succeeded only the newest 1,000, of all endpoints asked about together, are looked through. A page of ' +
+      '50 or more, or of a status, takes several points of the rate limit. Deliveries are kept for 90 days.',
     success: {
       200: {
         description: 'A page of deliveries.',
