@@ -1,9 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { createRateKey, type Key, rateKey } from '../table/keys.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
-import { type Counted, type Counter, countPoints, pointsIn } from './rate-store.ts'
+import { type Counted, type Counter, type CounterName, countPoints, pointsIn } from './rate-store.ts'
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage'>
 
@@ -40,15 +39,16 @@ type Use = {
   catchingUp: Promise<unknown>
 }
 
-type Limit = { readonly key: Key; readonly limit: number; readonly use: Use }
+type Limit = { readonly name: CounterName; readonly limit: number; readonly use: Use }
 
 // Of one environment, and there of all its functions.
 const uses = new WeakMap<Deps['stage'], Map<string, Use>>()
 
-const useOf = ({ stage }: RateDeps, { pk }: Key): Use => {
+const useOf = ({ stage }: RateDeps, { clientId, of }: CounterName): Use => {
+  const name = `${clientId} ${of}`
   const known = uses.get(stage) ?? new Map<string, Use>()
   uses.set(stage, known)
-  const use = known.get(pk) ?? {
+  const use = known.get(name) ?? {
     tokens: 0,
     since: 0,
     uncounted: { second: 0, points: 0 },
@@ -56,10 +56,10 @@ const useOf = ({ stage }: RateDeps, { pk }: Key): Use => {
     catchingUp: Promise.resolve(),
   }
   // The one heard of longest ago makes room.
-  known.delete(pk)
+  known.delete(name)
   const oldest = known.size < COUNTER_LIMIT ? undefined : known.keys().next().value
   if (oldest !== undefined) known.delete(oldest)
-  known.set(pk, use)
+  known.set(name, use)
   return use
 }
 
@@ -68,8 +68,8 @@ const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creat
   const ofCreates = creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
   const limit = ofCreates ?? rateLimitPerSecond ?? deps.stage.clientRateLimit
   if (limit === undefined) return undefined
-  const key = ofCreates === undefined ? rateKey(clientId) : createRateKey(clientId)
-  return { key, limit, use: useOf(deps, key) }
+  const name = { clientId, of: ofCreates === undefined ? 'requests' : 'creates' } as const
+  return { name, limit, use: useOf(deps, name) }
 }
 
 const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
@@ -117,13 +117,13 @@ const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added
 
 /** Counts points and those before them. What is not counted is kept for the next time. */
 const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
-  const { key, limit, use } = of
+  const { name, limit, use } = of
   const second = Math.floor(nowSeconds(deps))
   const before = takeUncounted(use, second, limit)
   if (before === 0) await use.catchingUp
   const adding = before + points
   const counting = { second, points: adding, limit, ...(most !== undefined && { most: most - before }) }
-  const written = countPoints(deps, key, counting, use.heard)
+  const written = countPoints(deps, name, counting, use.heard)
   if (before > 0) use.catchingUp = written.catch(() => undefined)
   try {
     const counted = await written

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { all, below, equals, isNew } from '../table/condition.ts'
-import type { Key } from '../table/keys.ts'
+import { rateKey } from '../table/keys.ts'
 import { type Step, update } from '../table/step.ts'
 
 const CounterSchema = v.object({
@@ -18,6 +19,9 @@ export type Counter = v.InferOutput<typeof CounterSchema>
 /** What is left of them in a later second: the limit pays off as many each second. */
 export const pointsIn = ({ second, points }: Pick<Counter, 'second' | 'points'>, now: number, limit: number): number =>
   Math.max(0, points - limit * Math.max(0, now - second))
+
+/** Which counter of a client: of all that it asks, or of its creates. */
+export type CounterName = { readonly clientId: ClientId; readonly of: 'requests' | 'creates' }
 
 export type Counting = {
   readonly second: number
@@ -41,7 +45,12 @@ const TRIES = 4
  * knows; one that knows less is refused and sees the counter. A clock that is far behind sets the second back and pays
  * nothing off, so a wrong clock can forget points and never makes any.
  */
-const stepFor = (key: Key, known: Counter | undefined, { second, points, limit, most }: Counting): Step => {
+const stepFor = (
+  { clientId, of }: CounterName,
+  known: Counter | undefined,
+  { second, points, limit, most }: Counting,
+): Step => {
+  const key = rateKey(clientId, of)
   const ttl = second + COUNTER_LIFE_SECONDS
   if (!known) return update(key, { set: { second, points, ttl } }, isNew)
   const isKnownSecond = equals('second', known.second)
@@ -69,7 +78,7 @@ const counterOf = (item: Item | undefined): Counter | undefined => item && v.par
 /** Adds points to a client's counter, from what is known of it, which may be old. A refusal that is known costs no write. */
 export const countPoints = async (
   deps: Pick<Deps, 'table'>,
-  key: Key,
+  name: CounterName,
   counting: Counting,
   known: Counter | undefined,
 ): Promise<Counted> => {
@@ -77,7 +86,7 @@ export const countPoints = async (
   let counter = known
   for (let tried = 0; tried < TRIES; tried++) {
     if ((counter ? pointsIn(counter, second, limit) : 0) >= most) return { is: 'refused', counter }
-    const { applied, item } = await deps.table.write(stepFor(key, counter, counting))
+    const { applied, item } = await deps.table.write(stepFor(name, counter, counting))
     counter = counterOf(item)
     if (applied) return { is: 'counted', counter }
   }

@@ -155,11 +155,9 @@ export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSP
 /** The id in such a key. */
 export const suspenseIdOf = (pk: string): string => pk.slice(pkPrefix('SUSPENSE').length)
 
-export const rateKey = (clientId: ClientId): Key => ({ pk: `${pkPrefix('RATE')}${clientId}`, sk: 'RATE' })
-
-/** Of the stage's limit of creates. */
-export const createRateKey = (clientId: ClientId): Key => ({
-  pk: `${pkPrefix('RATE')}${clientId}#create`,
+/** Of all that a client asks, or of its creates where the stage has a limit of these. */
+export const rateKey = (clientId: ClientId, of: 'requests' | 'creates'): Key => ({
+  pk: `${pkPrefix('RATE')}${clientId}${of === 'creates' ? '#create' : ''}`,
   sk: 'RATE',
 })
 

@@ -21,7 +21,14 @@ describe('a debt (design section 9)', () => {
         (error: { retryAfterSeconds?: number }) => error.retryAfterSeconds,
       )
     const owe = (points: number, from = deps) => addDebt(from, client, ONE, points * 60)
-    return { deps, client, anotherEnvironment, ask, owe, counter: () => deps.table.get(rateKey(client.clientId)) }
+    return {
+      deps,
+      client,
+      anotherEnvironment,
+      ask,
+      owe,
+      counter: () => deps.table.get(rateKey(client.clientId, 'requests')),
+    }
   }
 
   it.each([
@@ -98,7 +105,7 @@ describe('a debt (design section 9)', () => {
       [200, undefined],
       [429, '5'],
     ])
-    expect(await deps.table.get(rateKey(caller.clientId))).toMatchObject({ points: 11 })
+    expect(await deps.table.get(rateKey(caller.clientId, 'requests'))).toMatchObject({ points: 11 })
   })
 
   it('of creates stands beside all else where the stage has a limit of its own for them', async () => {

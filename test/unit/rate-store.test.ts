@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { countPoints, pointsIn } from '../../shared/client/rate-store.ts'
-import { createRateKey, rateKey } from '../../shared/table/keys.ts'
+import { rateKey } from '../../shared/table/keys.ts'
 import { aClientId } from '../support/client-builders.ts'
 import { recordTable } from '../support/intercept-table.ts'
 import { testDeps } from '../support/test-deps.ts'
@@ -10,18 +10,18 @@ const START = 1_000
 
 /** A client's counter, and environments that each know what they heard last. */
 const aCounter = () => {
-  const key = rateKey(aClientId())
+  const name = { clientId: aClientId(), of: 'requests' } as const
   const watched = recordTable(testDeps())
   const environment = () => {
     let known: Awaited<ReturnType<typeof countPoints>>['counter']
     return async (points: number, second: number, most?: number) => {
       const counting = { second, points, limit: LIMIT, ...(most !== undefined && { most }) }
-      const { is, counter } = await countPoints(watched.deps, key, counting, known)
+      const { is, counter } = await countPoints(watched.deps, name, counting, known)
       known = counter
       return [is, counter?.second, counter?.points]
     }
   }
-  return { key, environment, calls: watched.calls, deps: watched.deps }
+  return { name, environment, calls: watched.calls, deps: watched.deps }
 }
 
 describe('the counter of a limit', () => {
@@ -32,12 +32,13 @@ describe('the counter of a limit', () => {
   })
 
   it('is one item of its client, which the creates have beside it, and is kept for an hour', async () => {
-    const { key, environment, deps } = aCounter()
+    const { name, environment, deps } = aCounter()
+    const key = rateKey(name.clientId, name.of)
 
     await environment()(3, START)
 
     expect(key.pk).toMatch(/^RATE#[0-9a-f-]{36}$/)
-    expect(createRateKey(aClientId()).pk).toMatch(/^RATE#[0-9a-f-]{36}#create$/)
+    expect(rateKey(name.clientId, 'creates').pk).toMatch(/^RATE#[0-9a-f-]{36}#create$/)
     expect(await deps.requests.get(key)).toMatchObject({ second: START, points: 3, ttl: START + 3_600 })
   })
 
@@ -91,7 +92,8 @@ describe('the counter of a limit', () => {
   })
 
   it('counts nothing where others are first every time', async () => {
-    const { key, deps } = aCounter()
+    const { name, deps } = aCounter()
+    const key = rateKey(name.clientId, name.of)
     const second = { value: START }
     const racing = {
       ...deps,
@@ -105,7 +107,7 @@ describe('the counter of a limit', () => {
       },
     }
 
-    const counted = await countPoints(racing, key, { second: START + 100, points: 1, limit: LIMIT }, undefined)
+    const counted = await countPoints(racing, name, { second: START + 100, points: 1, limit: LIMIT }, undefined)
 
     expect(counted.is).toBe('contended')
   })
