@@ -1,5 +1,12 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
-import { type Access, ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
+import {
+  type Access,
+  ASKS_PROVIDER,
+  BOTH_LANES,
+  CALLS_PROVIDER_SECONDS,
+  DEFAULTS,
+  ONLY_WAITS,
+} from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import {
   AUTHENTICATION,
@@ -36,6 +43,7 @@ const LOOKUP = { lookup: true } as const
 /** What merchants ask. */
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('create-payment', 'POST', '/v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
+    ...ONLY_WAITS,
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,
     payerDefaults: true,

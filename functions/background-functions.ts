@@ -16,6 +16,7 @@ import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   {
     ...DEFAULTS,
+    ...ONLY_WAITS,
     ...ASKS_PROVIDER,
     name: 'receive-provider-callback',
     entry: 'functions/callback/receive-provider-callback.ts',

@@ -12,8 +12,8 @@ export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | '
 export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 
 /**
- * For functions that only wait, and that no request waits for. Their share of a processor is half of the default. A start
- * does not slow down: Lambda gives a starting environment a whole processor.
+ * For functions that only wait: for merchants, queues, or the provider. Their share of a processor is half of the
+ * default. A start does not slow down: Lambda gives a starting environment a whole processor.
  */
 export const ONLY_WAITS = { memoryMb: 256 } as const
 

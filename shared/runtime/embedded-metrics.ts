@@ -3,12 +3,17 @@ import type { LogCode, LogFields } from '../log.ts'
 import { LOG_METRICS, type LogMetrics, METRIC_NAMESPACE, METRICS, type Measured, type MetricName } from '../metrics.ts'
 
 type EmfOutput = ReturnType<Metrics['serializeMetrics']>
+type Directive = Omit<EmfOutput['_aws']['CloudWatchMetrics'][number], 'Dimensions'> & {
+  readonly Dimensions: readonly (readonly string[])[]
+}
 
 /** What a log line has to carry, besides its own fields, for CloudWatch to take metrics from it. */
 export type MetricsOf = (
   code: LogCode,
   fields: LogFields,
-) => Readonly<Record<string, unknown>> & { readonly _aws?: EmfOutput['_aws'] }
+) => Readonly<Record<string, unknown>> & {
+  readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
+}
 
 /** CloudWatch refuses an empty dimension; a QRIS payment, for one, has no channel. */
 const NO_VALUE = 'none'
@@ -28,7 +33,15 @@ const merged = (outputs: readonly EmfOutput[]): ReturnType<MetricsOf> => {
   const all: Readonly<Record<string, unknown>> = Object.assign({}, ...outputs)
   const { service: _, ...values } = all
   const directives = outputs.flatMap(({ _aws }) => _aws.CloudWatchMetrics)
-  return { ...values, _aws: { ...first._aws, CloudWatchMetrics: directives } }
+  return { ...values, _aws: { ...first._aws, CloudWatchMetrics: byMetrics(directives) } }
+}
+
+/** The same metrics by several sets of dimensions are one directive: CloudWatch bills a line by its length. */
+const byMetrics = (directives: readonly Directive[]): readonly Directive[] => {
+  const groups = Map.groupBy(directives, ({ Metrics: metrics }) => JSON.stringify(metrics))
+  return [...groups.values()].flatMap((same) =>
+    same.slice(0, 1).map((one) => ({ ...one, Dimensions: same.flatMap(({ Dimensions }) => Dimensions) })),
+  )
 }
 
 /**

@@ -24,9 +24,6 @@ export const ASSUMPTIONS = {
    * every five, so 1.4 times behind the capture and 0.4 times more behind the settlement, and the tail reads it once.
    */
   syncLooks: 3,
-  /** One line of the API's access log, and one of the front's. */
-  accessLogBytes: 550,
-  frontLogBytes: 450,
   /** A warm environment keeps a secret for five minutes; so many invocations, ten a minute, share one reading of it. */
   invocationsPerSecretRead: 50,
   /** Lambda keeps asking an idle queue: five pollers, each waiting 20 seconds for an answer. */

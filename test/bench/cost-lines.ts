@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isHttp } from '../../functions/function-spec.ts'
 import type { StackTemplate } from '../support/stack-template.ts'
+import { ACCESS_LINE_BYTES } from './access-lines.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
 import type { Measured } from './measure-flows.ts'
 import type { Flow } from './metered-world.ts'
@@ -42,7 +43,7 @@ const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usa
 const usageOf = ({ functionName, invocations, messages, secrets, unseals, ...flow }: Flow): Usage => {
   const spec = specOf(functionName)
   const requests = isHttp(spec) ? invocations : 0
-  const requestBytes = requests * (ASSUMPTIONS.accessLogBytes + ASSUMPTIONS.frontLogBytes)
+  const requestBytes = requests * ACCESS_LINE_BYTES
   const { invocationsPerSecretRead: shared } = ASSUMPTIONS
   return {
     dynamodbReadMillion: flow.reads,
@@ -150,7 +151,7 @@ const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] =
     line('SQS', `${of('sqsFairMillion')} messages a payment, in a group`, used, 'sqs'),
     line('Secrets Manager', `${of('secretCallMillion')} readings a payment: ${shared}`, used, 'secret'),
     line('KMS', `${of('kmsRequestMillion')} requests a payment, for those secrets and the endpoints’`, used, 'kms'),
-    line('CloudWatch logs', 'our lines measured, those of requests assumed', used, 'log'),
+    line('CloudWatch logs', 'our lines measured, those of AWS by their fields', used, 'log'),
     line('Storage, each month from then on', size, used, 'storage'),
   ]
 }

@@ -5,7 +5,7 @@ import { Construct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
 
 /** As in the API's log: no path, query, header or body. The caller's address is known only here. */
-const FIELDS = [
+export const FRONT_LOG_FIELDS = [
   'date',
   'time',
   'c-ip',
@@ -20,7 +20,7 @@ const FIELDS = [
   'x-edge-detailed-result-type',
   'ssl-protocol',
   'ssl-cipher',
-]
+] as const
 
 /** The log's name without the `:*` that CloudFormation ends it with, and that other services want. */
 export const bareArn = (log: LogGroup): string =>
@@ -57,7 +57,7 @@ export class FrontLog extends Construct {
     new CfnDelivery(this, 'Delivery', {
       deliverySourceName: name,
       deliveryDestinationArn: destination.attrArn,
-      recordFields: FIELDS,
+      recordFields: [...FRONT_LOG_FIELDS],
     }).addResourceDependency(source)
   }
 }

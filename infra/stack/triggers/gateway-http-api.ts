@@ -16,7 +16,7 @@ const INTEGRATION_TIMEOUT = Duration.seconds(29)
 const METHODS = { GET: apigateway.HttpMethod.GET, POST: apigateway.HttpMethod.POST } as const
 
 /** One JSON line a request: the route's template and outcomes. Never a path, query, header or body. */
-const ACCESS_LOG_FIELDS = {
+export const ACCESS_LOG_FIELDS = {
   request_id: '$context.requestId',
   time: '$context.requestTime',
   ip: '$context.identity.sourceIp',

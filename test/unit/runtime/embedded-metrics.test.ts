@@ -16,6 +16,21 @@ describe('embeddedMetrics', () => {
     expect(emf('payment.created', { method: 'qris', channel: undefined })).toMatchObject({ channel: 'none' })
   })
 
+  it('writes metrics once that it measures by several sets of dimensions', () => {
+    const line = emf('payment.created', { method: 'qris', channel: undefined })
+
+    expect(line._aws.CloudWatchMetrics).toStrictEqual([
+      {
+        Namespace: 'PaymentGateway',
+        Dimensions: [
+          ['service', 'outcome'],
+          ['service', 'method', 'channel', 'outcome'],
+        ],
+        Metrics: [{ Name: 'Payments', Unit: 'Count' }],
+      },
+    ])
+  })
+
   it.each([undefined, Number.NaN])('leaves out a metric whose field is %s', (announced_ms) => {
     const line = emf('delivery.succeeded', { delivery_id: 'd', announced_ms })
 
