@@ -28,12 +28,13 @@ export const takeOverPayment = async (
   const last = creating.providerAttempts.at(-1)
   const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
   if (allRefused && !parsed.ok) throw parsed.error
+  // The lease counts from before the question: an answer that is older than the lease says nothing of now.
+  const now = deps.now()
   const { push } = channelOf(creating.request)
   if (push) {
     const overtaken = await holdBackPush(deps, creating, push)
     if (overtaken) return { kind: 'overtaken', stored: overtaken.overtakenBy }
   }
-  const now = deps.now()
   const attempt = creating.attempt + 1
   const request = allRefused && parsed.ok ? parsed.request : creating.request
   const taken: CreatingPayment = {

@@ -14,6 +14,7 @@ import { interceptTable, type TableCall } from '../../support/intercept-table.ts
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { lostPush, again as retried } from './lost-push.ts'
 
 const COMMIT = 'transact'
 const CLAIM = 'put'
@@ -136,6 +137,18 @@ describe('a create answered early and thawed later', () => {
     expect(deps.provider.countOf('createRequest')).toBe(0)
     expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ outcome: 'not_executed' }] })
     expect(await stored()).not.toHaveProperty('leaseUntil')
+  })
+
+  it('sends no second push when it was frozen after it had asked about the first, which may have been paid since', async () => {
+    const { deps, client } = await lostPush()
+    deps.provider.script('listTransactions', async () => {
+      freeze(deps, 30_000)
+      return { kind: 'found', value: { transactions: [], hasMore: false } }
+    })
+
+    await expect(retried(deps, client)).rejects.toThrow('took too long')
+
+    expect(deps.provider.countOf('createRequest')).toBe(1)
   })
 })
 
