@@ -104,13 +104,17 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
       condition: undefined,
     })
   }
-  copy(memory, key, PAYMENTS - 1, (number) => ({
+  copy(memory, key, OF_REFERENCE - 1, (number) => ({
     ...paymentKey(idOf(number) as never),
-    payment_id: idOf(number),
     id: idOf(number),
     listed_at: at(number),
-    created_at: at(number),
   }))
+  // A list reads the rows that it shows, and of all others their entries in the index.
+  const { owner = '', entity = '' } = itemOf(memory, key)
+  for (let number = OF_REFERENCE; number < PAYMENTS; number++) {
+    const item = { owner, entity, id: idOf(number), listed_at: at(number) }
+    memory.requests.write({ kind: 'put', key: paymentKey(idOf(number) as never), item, condition: undefined })
+  }
   const shard = memory.items(`LEDGER#${caller.clientId}`).find((item) => item['count_pending'] === 1)
   if (!shard) throw new Error('the payment is not counted')
   const shardKey = { pk: String(shard['pk']), sk: String(shard['sk']) }

@@ -8,7 +8,7 @@ import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
 import { operationsOf, runHistory } from './history.ts'
 
 /** What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the situations. */
-const SEEDS = 10
+const SEEDS = 4
 const OPERATIONS = 60
 
 let functions: ReadonlyMap<string, LoadedFunction>
