@@ -148,8 +148,9 @@ const filesOf = (folder: string, count: number) => Array.from({ length: count },
 
 /** Paths that a rule must refuse, and their innocent neighbours. */
 const TREE_SAMPLES: Readonly<Record<TreeRuleName, readonly (readonly [refused: string[], accepted: string[]])[]>> = {
-  'infra has app.ts and three wings': [
+  'infra has app.ts, files of stages and three wings': [
     [['infra/stage.ts'], ['infra/app.ts', 'infra/stack/stage.ts']],
+    [['infra/stages/dev.ts'], ['infra/stages/dev.json']],
     [['infra/authority.pem'], ['infra/stack/edge/authority.pem']],
     [['infra/tools/main.ts'], ['infra/operate/deploy/main.ts', 'functions/a.ts']],
   ],

@@ -10,8 +10,12 @@ const LONG_FOLDERS: Readonly<Record<string, number>> = { 'functions/admin': Infi
 
 const inWings = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
 
+const STAGE_FILE = /^infra\/stages\/[^/]+\.json$/
+
 const infraHasWings: TreeRule = (paths) =>
-  inWings(paths).filter((path) => path !== 'infra/app.ts' && !WINGS.some((wing) => path.startsWith(`infra/${wing}/`)))
+  inWings(paths)
+    .filter((path) => path !== 'infra/app.ts' && !STAGE_FILE.test(path))
+    .filter((path) => !WINGS.some((wing) => path.startsWith(`infra/${wing}/`)))
 
 const wingsShareNoName: TreeRule = (paths) =>
   [...Map.groupBy(inWings(paths), (path) => basename(path))]
@@ -39,7 +43,7 @@ const foldersAreShort: TreeRule = (paths) =>
 
 /** What no file shows by itself. */
 export const TREE_RULES = {
-  'infra has app.ts and three wings': infraHasWings,
+  'infra has app.ts, files of stages and three wings': infraHasWings,
   'no two wings have a file of one name, but for main.ts': wingsShareNoName,
   'no file stands beside a folder of its name': foldersStandAlone,
   'no folder has more files than one looks through, but for functions/admin': foldersAreShort,

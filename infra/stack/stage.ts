@@ -1,88 +1,21 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import { DAILY_TIMES, type DailyTimes, type Load } from '../../functions/function-spec.ts'
-import type { ProviderFees, StageSettings } from '../../shared/stage-settings.ts'
-import { PRODUCTION_RUNS } from './production-runs.ts'
+import type { StageSettings } from '../../shared/stage-settings.ts'
+import { readStageFile, type StageDomain, type StageFile } from './stage-file.ts'
 
-/** What a route lets through; API Gateway answers the rest with 429. */
-export type Throttle = { readonly requestsPerSecond: number; readonly burst: number }
+/** What the code is told of, under names of its own. */
+type ToldToCode =
+  | 'payer'
+  | 'providerFees'
+  | 'clientRateLimit'
+  | 'clientCreateLimit'
+  | 'providerCallsPerMinute'
+  | 'keyLifetimeDays'
 
-/** A name of one's own for the API, in a hosted zone of the same account. */
-export type StageDomain = {
-  readonly name: string
-  readonly zone: { readonly name: string; readonly id: string }
-}
-
-/** By which API Gateway knows the front before any function runs; how to make one: docs/operations.md, section 2. */
-export type OriginCertificate = {
-  /** Of the certificate that CloudFront shows, in ACM of us-east-1. */
-  readonly id: string
-  /** The certificate of the authority that issued it, as PEM: a path in this project. API Gateway believes no other. */
-  readonly authority: string
-}
-
-/**
- * How one deployment differs from another: everything, and all of it here. No account ids, no regions and no secrets:
- * those come from the deployer's credentials and from Secrets Manager.
- */
-export type DeployedStage = DailyTimes & {
+/** A stage as its file says it (infra/stack/stage-file.ts), and by its name. */
+export type DeployedStage = Omit<StageFile, ToldToCode | 'removalPolicy'> & {
   /** What the code is told about its stage. */
   readonly settings: StageSettings
-  /** What becomes of the table when its stack is deleted or replaces it; of the rest: `removalPolicyBesidesTable`. */
   readonly removalPolicy: RemovalPolicy
-  /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
-  readonly deletionProtection: boolean
-  /** The least important line that functions write. */
-  readonly logLevel: 'DEBUG' | 'INFO' | 'WARN'
-  /** Of every route that has none of its own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
-  readonly throttle: Throttle
-  /** By route key, such as `POST /v1/payments`. */
-  readonly routeThrottles: Readonly<Record<string, Throttle>>
-  /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
-  readonly alarmRecipients: readonly string[]
-  /** E-mail or https addresses, such as a pager's, that are told of what wakes somebody; undefined: `alarmRecipients`. */
-  readonly pageRecipients: readonly string[] | undefined
-  /** Runs at a time that the account may have over all its functions (quota L-B99A9384); the alarm near it counts from here. */
-  readonly accountConcurrency: number
-  /** Who invokes an operator's function is recorded by CloudTrail, in a bucket that nothing can be deleted from. */
-  readonly invocationTrail: boolean
-  /** What a payment's webhooks take, by your own figures. The runs of deliver-webhook follow them and the quota. */
-  readonly deliveries: Omit<Load, 'callsPerMinute'>
-  readonly table: {
-    /** `customer`: the stage's KMS key, which can be disabled and whose use is logged. Also for queues, logs, topics and secrets. */
-    readonly encryption: 'aws' | 'customer'
-    /** Most units a second, against a bill out of control. */
-    readonly maxReadUnits: number
-    readonly maxWriteUnits: number
-    /** Units a second that are there at once, for a launch; undefined for what DynamoDB gives by itself. */
-    readonly warm: { readonly readUnits: number; readonly writeUnits: number } | undefined
-  }
-  /** Undefined: the address API Gateway makes up. Otherwise that address is closed. */
-  readonly domain: StageDomain | undefined
-  /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
-  readonly front: 'none' | 'cloudfront'
-  readonly frontSettings: {
-    /** The part of what a route takes that one address gets of it, beyond which it is refused: infra/stack/edge/rate-rules.ts. */
-    readonly addressShare: number
-    /** IPv4 ranges (`203.0.113.7/32`) that merchants have told us of: the share of one address is not theirs. */
-    readonly merchantAddresses: readonly string[]
-    /** Raise by one after putting a new origin secret: CloudFormation reads it again only where something changed. */
-    readonly originSecretRotation: number
-    /** Undefined: the API takes connections from anyone, and its functions refuse what does not carry the origin secret. */
-    readonly originCertificate: OriginCertificate | undefined
-  }
-  /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
-  readonly webhookEgress: 'public' | 'nat'
-  /**
-   * `canary`: a tenth of the requests meets a new version first, and alarms take it back. `alias-only`: the same wiring,
-   * moved at once and whatever the alarms say: to bring out the fix for a fire in a stage that has canaries.
-   */
-  readonly deployment: 'all-at-once' | 'canary' | 'alias-only'
-  /**
-   * Runs at a time that are set aside for functions, and at which they end: what a flood at one of them cannot take from
-   * the others. Reserving counts against the account's limit, of which Lambda keeps 100 unreserved; undefined where the
-   * account has few. By function name; a function that must not overlap (manifest) then has its one without being named.
-   */
-  readonly reservedConcurrency: Readonly<Record<string, number>> | undefined
 }
 
 export const DEFAULT_STAGE = 'dev'
@@ -113,92 +46,19 @@ export const PLACEHOLDER_DOMAIN: StageDomain = {
 }
 export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 
-type Options = Omit<DeployedStage, 'settings'> & {
-  readonly payer: { readonly returnUrl: string; readonly name: string }
-  /** By the contract with the provider (docs/operations.md, section 3). Undefined: deducted from each payment. */
-  readonly providerFees?: ProviderFees
-  /**
-   * Of a client for which operators have set no limit of its own: points a second (design section 9), and creates a
-   * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-client-limits.ts.
-   */
-  readonly clientRateLimit: number
-  readonly clientCreateLimit: number
-  /** What the provider granted beyond what it publishes (docs/operations.md, section 3). Undefined: what it publishes. */
-  readonly providerCallsPerMinute?: number
-  /** After so many days an API key ends that was issued without an expiry. Undefined: never. */
-  readonly keyLifetimeDays?: number
-}
+const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const
 
-/** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
-const disposable: Options = {
-  ...DAILY_TIMES,
-  payer: { returnUrl: PLACEHOLDER_RETURN_URL, name: 'Payment' },
-  clientRateLimit: 4,
-  clientCreateLimit: 2,
-  removalPolicy: RemovalPolicy.DESTROY,
-  deletionProtection: false,
-  logLevel: 'INFO',
-  throttle: { requestsPerSecond: 50, burst: 100 },
-  // Half of the payments that the table below carries: infra/stack/capacity/assert-carried.ts.
-  routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 22, burst: 44 } },
-  alarmRecipients: [],
-  pageRecipients: undefined,
-  accountConcurrency: 1_000,
-  deliveries: { endpointsAPayment: 1, attemptMs: 300 },
-  invocationTrail: false,
-  table: { encryption: 'aws', maxReadUnits: 1_000, maxWriteUnits: 1_000, warm: undefined },
-  domain: undefined,
-  front: 'none',
-  webhookEgress: 'public',
-  frontSettings: { addressShare: 0.1, merchantAddresses: [], originSecretRotation: 1, originCertificate: undefined },
-  deployment: 'all-at-once',
-  // A new account may run 10 functions at a time and must keep all of them unreserved.
-  reservedConcurrency: undefined,
-}
-
-const production: Options = {
-  ...disposable,
-  clientRateLimit: 16,
-  keyLifetimeDays: 400,
-  invocationTrail: true,
-  removalPolicy: RemovalPolicy.RETAIN,
-  deletionProtection: true,
-  throttle: { requestsPerSecond: 500, burst: 250 },
-  routeThrottles: {
-    // Money first: reading lists must never use up what creating and being paid need.
-    // Half of what a fresh table carries: beyond them a 429 is a better answer than a 500. Raise it with `table.warm`.
-    'POST /v1/payments': { requestsPerSecond: 88, burst: 176 },
-    'POST /callbacks/xendit': { requestsPerSecond: 1_000, burst: 500 },
-    $default: { requestsPerSecond: 300, burst: 100 },
-  },
-  table: { encryption: 'customer', maxReadUnits: 20_000, maxWriteUnits: 20_000, warm: undefined },
-  domain: PLACEHOLDER_DOMAIN,
-  front: 'cloudfront',
-  frontSettings: {
-    ...disposable.frontSettings,
-    originCertificate: { id: PLACEHOLDER_CERTIFICATE, authority: 'infra/stack/edge/origin-authority.pem' },
-  },
-  deployment: 'canary',
-  reservedConcurrency: PRODUCTION_RUNS,
-}
-
-/** Stages with settings of their own. Whatever is not named here is disposable. */
-const STAGES: Readonly<Record<string, Options>> = { dev: disposable, prod: production }
-
-/** The stage of that name: `prod`, `dev`, or one's own. Throws on a name that cannot be deployed. */
+/**
+ * The stage of that name: `prod`, `dev`, or one's own, which is as `dev` unless infra/stages has a file of it. Throws on a
+ * name that cannot be deployed, and on a file that says something else than settings.
+ */
 export const deployedStage = (name: string): DeployedStage => {
   assertStageName(name)
-  const {
-    payer,
-    providerFees = 'deducted',
-    clientRateLimit,
-    clientCreateLimit,
-    providerCallsPerMinute,
-    keyLifetimeDays,
-    ...stage
-  } = STAGES[name] ?? disposable
+  const { payer, providerFees, clientRateLimit, clientCreateLimit, providerCallsPerMinute, keyLifetimeDays, ...file } =
+    readStageFile(name)
   return {
-    ...stage,
+    ...file,
+    removalPolicy: REMOVAL_POLICIES[file.removalPolicy],
     settings: {
       name,
       allowLoopbackWebhooks: false,

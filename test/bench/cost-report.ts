@@ -36,7 +36,7 @@ const flowTable = (flows: Measured['perPayment']) =>
 /** The tables of docs/operations.md as markdown. The same measurement gives the same text. */
 export const costReport = (templates: Templates, measured: Measured): string =>
   [
-    `List prices of ${PRICED.region}, read ${PRICED.readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stack/stage.ts.`,
+    `List prices of ${PRICED.region}, read ${PRICED.readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
     `Measured for one payment that is paid:\n\n${flowTable(measured.perPayment)}`,
     `For one that nobody pays:\n\n${flowTable(measured.perUnpaid)}`,
     `Idle, a month:\n\n${costTable(idleCosts(templates, measured), 'Idle, a month')}`,

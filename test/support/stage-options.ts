@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { routeKeyOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { type DeployedStage, deployedStage, type StageDomain } from '../../infra/stack/stage.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
+import type { StageDomain } from '../../infra/stack/stage-file.ts'
 
 export const DOMAIN: StageDomain = {
   name: 'api.pay.example',

@@ -2,7 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DAY_MS } from '../../../shared/time.ts'
 import { originAuthorityPath } from '../../stack/edge/api-domain.ts'
-import { type OriginCertificate, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
+import { PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
+import type { OriginCertificate } from '../../stack/stage-file.ts'
 import { errorName } from './run-check.ts'
 
 /** Long enough before its end that nobody exchanges it in a hurry: with it the whole API is out of reach. */

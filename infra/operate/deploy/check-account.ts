@@ -40,6 +40,6 @@ export const checkSpareConcurrency = async (client: LambdaClient, stage: Deploye
   const { AccountLimit: limit } = await client.send(new GetAccountSettingsCommand({}))
   const left = (limit?.UnreservedConcurrentExecutions ?? 0) - wanted
   const figures = `${limit?.ConcurrentExecutions ?? 0} in the account, ${left} left unreserved after this deployment`
-  const todo = `raise quota L-B99A9384 (concurrent executions), or lower reservedConcurrency in infra/stack/stage.ts: at least ${UNRESERVED_MINIMUM} must be left`
+  const todo = `raise quota L-B99A9384 (concurrent executions), or lower reservedConcurrency in infra/stages/STAGE.json: at least ${UNRESERVED_MINIMUM} must be left`
   return left >= UNRESERVED_MINIMUM ? ok(what, figures) : wrong(what, figures, todo)
 }

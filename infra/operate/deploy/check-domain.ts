@@ -1,5 +1,5 @@
 import { GetHostedZoneCommand, type Route53Client } from '@aws-sdk/client-route-53'
-import type { StageDomain } from '../../stack/stage.ts'
+import type { StageDomain } from '../../stack/stage-file.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { unlessAbsent } from '../check/run-check.ts'
 
@@ -17,6 +17,6 @@ export const checkDomain = async (client: Route53Client, domain: StageDomain | u
   return wrong(
     `domain ${name}`,
     detail,
-    `make it the public zone ${zone.name}, or correct domain in infra/stack/stage.ts`,
+    `make it the public zone ${zone.name}, or correct domain in infra/stages/STAGE.json`,
   )
 }

@@ -9,10 +9,15 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
   if (!deletionProtection) return [ok(what, `${settings.name} is disposable: its data goes with its stack`)]
   const lacks = [
     ...(settings.defaultReturnUrl === PLACEHOLDER_RETURN_URL
-      ? [[`the return URL is still ${PLACEHOLDER_RETURN_URL}`, 'set payer.returnUrl in infra/stack/stage.ts'] as const]
+      ? [
+          [
+            `the return URL is still ${PLACEHOLDER_RETURN_URL}`,
+            'set payer.returnUrl in infra/stages/STAGE.json',
+          ] as const,
+        ]
       : []),
     ...(alarmRecipients.length === 0
-      ? [['nobody is told of an alarm', 'set alarmRecipients in infra/stack/stage.ts'] as const]
+      ? [['nobody is told of an alarm', 'set alarmRecipients in infra/stages/STAGE.json'] as const]
       : []),
     ...frontLacks(stage, nowMs),
   ]
@@ -31,7 +36,7 @@ const frontLacks = (
     : ['the origin cannot tell the front from others before a function runs']
   return [
     ...(domain?.name === PLACEHOLDER_DOMAIN.name
-      ? [[`the domain is still ${PLACEHOLDER_DOMAIN.name}`, 'set domain in infra/stack/stage.ts'] as const]
+      ? [[`the domain is still ${PLACEHOLDER_DOMAIN.name}`, 'set domain in infra/stages/STAGE.json'] as const]
       : []),
     ...problems.map((problem) => [problem, 'docs/operations.md, "The front\'s certificate"'] as const),
   ]

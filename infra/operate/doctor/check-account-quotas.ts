@@ -23,7 +23,7 @@ const checkAccountConcurrency = async ({ lambda }: AwsClients, stage: DeployedSt
   const detail = `${limit ?? 'unknown'}, and synth and concurrency-near-limit count with ${stage.accountConcurrency}`
   return limit === stage.accountConcurrency
     ? ok('account concurrency', detail)
-    : wrong('account concurrency', detail, 'set accountConcurrency in infra/stack/stage.ts and deploy')
+    : wrong('account concurrency', detail, 'set accountConcurrency in infra/stages/STAGE.json and deploy')
 }
 
 const checkTableUnits = async ({ dynamodb }: AwsClients, { table }: DeployedStage): Promise<Finding> => {

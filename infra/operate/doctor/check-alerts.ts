@@ -27,4 +27,4 @@ export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boole
   return (await Promise.all(found)).flat()
 }
 
-const NOBODY = 'set alarmRecipients and pageRecipients in infra/stack/stage.ts and deploy, or subscribe someone'
+const NOBODY = 'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'

@@ -6,7 +6,8 @@ import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets'
 import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
 import { PROJECT_ROOT } from '../project-root.ts'
-import type { DeployedStage, StageDomain } from '../stage.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { StageDomain } from '../stage-file.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 
 /** The zone by its attributes: looking it up would need the account at synth. */

@@ -1,5 +1,6 @@
 import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
-import type { DeployedStage, Throttle } from '../stage.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { Throttle } from '../stage-file.ts'
 
 /** Where payments come in. */
 export const CREATE_ROUTE = 'POST /v1/payments'

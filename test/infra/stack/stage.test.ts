@@ -24,30 +24,9 @@ describe('deployedStage', () => {
 describe('a stage', () => {
   const dev = deployedStage('dev')
   const withSettings = (settings: object) => ({ ...dev, settings: { ...dev.settings, ...settings } })
-  const delivering = (deliveries: object) => ({ ...dev, deliveries: { ...dev.deliveries, ...deliveries } })
-  const sweeping = (hour: number, minute: number) => ({ ...dev, sweepAtUtc: { hour, minute } })
-  const NO_FEES = 'providerFees is one of deducted, invoiced'
 
   it.each([
     ['loopback webhooks', withSettings({ allowLoopbackWebhooks: true }), 'loopback'],
-    ['hour 24', sweeping(24, 0), 'sweepAtUtc'],
-    ['hour 2.5', sweeping(2.5, 0), 'sweepAtUtc'],
-    ['minute 60', sweeping(2, 60), 'sweepAtUtc'],
-    ['fees as Invoiced', withSettings({ providerFees: 'Invoiced' }), NO_FEES],
-    ...[0, -1, 1.5, 1_000_001].map(
-      (calls) => [`${calls} calls a minute`, withSettings({ providerCallsPerMinute: calls }), 'whole number'] as const,
-    ),
-    ...[0, 21, Number.NaN].map(
-      (endpointsAPayment) =>
-        [
-          `${endpointsAPayment} endpoints a payment`,
-          delivering({ endpointsAPayment }),
-          'above 0 and at most 20',
-        ] as const,
-    ),
-    ...[0, 10_001].map(
-      (attemptMs) => [`attempts of ${attemptMs} ms`, delivering({ attemptMs }), 'above 0 and at most 10000'] as const,
-    ),
     ['the name of the local gateway, whoever built the settings', withSettings({ name: 'local' }), 'reserved'],
   ] as const)('refuses %s', (_, stage, message) => {
     expect(() => synthesised(stage)).toThrow(message)

@@ -10,7 +10,7 @@ import { apiKeyText, bearerPattern } from '../../../shared/client/api-key.ts'
 import { ClientIdSchema } from '../../../shared/ids.ts'
 import { API, call } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
+import { synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../../support/stage-options.ts'
 
 const stage = stageWith({
@@ -138,15 +138,6 @@ describe('firewall of the front', () => {
     ])
   })
 
-  it.each(['203.0.113.7', '203.0.113.0/8', '2001:db8::/64', '999.0.0.1/32', '203.0.113.7/33'])(
-    'is refused with %s as a merchant’s address',
-    (range) => {
-      const settings = { ...stage.frontSettings, merchantAddresses: [range] }
-
-      expect(() => synthesised(stageWith({ frontSettings: settings }))).toThrow('IPv4 ranges such as')
-    },
-  )
-
   it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
     const deps = memoryDeps()
     const gateway = await call(deps, API.createPayment, { body: {} })
@@ -198,12 +189,6 @@ describe('firewall of the front', () => {
     const told = readFileSync(join(PROJECT_ROOT, 'docs/merchants.md'), 'utf8')
 
     expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all;`)
-  })
-
-  it('is refused with a share of which a few addresses make the whole', () => {
-    const wide = stageWith({ frontSettings: { ...stage.frontSettings, addressShare: 0.25 } })
-
-    expect(() => synthesised(wide)).toThrow('0.2 of what a route takes at most')
   })
 
   it.each(['callbacks-per-address', 'creates-per-address', 'requests-per-address'])(

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import * as v from 'valibot'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { REGION } from '../emulator.ts'
@@ -16,11 +17,9 @@ const nextRelease = (directory: string): string => {
   mkdirSync(next)
   for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(next, name), { recursive: true })
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(next, 'node_modules'))
-  const settings = join(next, 'infra/stack/stage.ts')
-  const text = readFileSync(settings, 'utf8')
-  const changed = text.replace("logLevel: 'INFO'", "logLevel: 'DEBUG'")
-  expect(changed !== text, 'the stage has no log level to change')
-  writeFileSync(settings, changed)
+  const file = join(next, `infra/stages/${STAGE}.json`)
+  const settings = v.parse(v.looseObject({ logLevel: v.literal('INFO') }), JSON.parse(readFileSync(file, 'utf8')))
+  writeFileSync(file, JSON.stringify({ ...settings, logLevel: 'DEBUG' }))
   return next
 }
 

@@ -1,0 +1,167 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
+import { MOST_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
+import { PROJECT_ROOT } from './project-root.ts'
+
+const between = (least: number, most: number) =>
+  v.pipe(v.number(), v.minValue(least, `at least ${least}`), v.maxValue(most, `at most ${most}`))
+const wholeBetween = (least: number, most: number) => v.pipe(between(least, most), v.integer('a whole number'))
+const above = (least: number, most: number) =>
+  v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
+const Rate = wholeBetween(1, 1_000_000)
+const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
+
+const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
+
+/** What a route lets through; API Gateway answers the rest with 429. */
+const ThrottleSchema = v.strictObject({ requestsPerSecond: above(0, 1_000_000), burst: above(0, 1_000_000) })
+
+/** A name of one's own for the API, in a hosted zone of the same account. */
+const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
+
+/** By which API Gateway knows the front before any function runs; how to make one: docs/operations.md, section 2. */
+const OriginCertificateSchema = v.strictObject({
+  /** Of the certificate that CloudFront shows, in ACM of us-east-1. */
+  id: Text,
+  /** The certificate of the authority that issued it, as PEM: a path in this project. API Gateway believes no other. */
+  authority: Text,
+})
+
+/** A wider one is a network of many, and no merchant's. */
+const WIDEST_RANGE_BITS = 24
+
+const isRange = (text: string): boolean => {
+  const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? []
+  return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
+}
+
+/** An attempt has no more time: shared/webhook/send/https-webhook-sender.ts. */
+const MOST_ATTEMPT_MS = 10_000
+/** With a fifth each, five addresses together fill a route. */
+const MOST_ADDRESS_SHARE = 0.2
+
+const FrontSettings = v.strictObject({
+  /** The part of what a route takes that one address gets of it, beyond which it is refused: infra/stack/edge/rate-rules.ts. */
+  addressShare: above(0, MOST_ADDRESS_SHARE),
+  /** IPv4 ranges that merchants have told us of: the share of one address is not theirs. */
+  merchantAddresses: v.array(
+    v.pipe(v.string(), v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24')),
+  ),
+  /** Raise by one after putting a new origin secret: CloudFormation reads it again only where something changed. */
+  originSecretRotation: Rate,
+  /** Left out: the API takes connections from anyone, and its functions refuse what does not carry the origin secret. */
+  originCertificate: v.optional(OriginCertificateSchema),
+})
+
+const TableSettings = v.strictObject({
+  /** `customer`: the stage's KMS key, which can be disabled and whose use is logged. Also for queues, logs, topics and secrets. */
+  encryption: v.picklist(['aws', 'customer']),
+  /** Most units a second, against a bill out of control. */
+  maxReadUnits: Rate,
+  maxWriteUnits: Rate,
+  /** Units a second that are there at once, for a launch. Left out: what DynamoDB gives by itself. */
+  warm: v.optional(v.strictObject({ readUnits: Rate, writeUnits: Rate })),
+})
+
+/**
+ * How one deployment differs from another: everything, and all of it here. No account ids, no regions and no secrets:
+ * those come from the deployer's credentials and from Secrets Manager.
+ */
+export const StageFileSchema = v.strictObject({
+  /** Spec 3.2, rule 1: 02:00 unless the stage says otherwise. */
+  sweepAtUtc: TimeOfDay,
+  auditAtUtc: TimeOfDay,
+  /** For clients without a return URL of their own, and what a payer is shown where there is no name. */
+  payer: v.strictObject({ returnUrl: v.pipe(v.string(), v.url('a URL')), name: Text }),
+  /** By the contract with the provider (docs/operations.md, section 3). */
+  providerFees: v.picklist(PROVIDER_FEES),
+  /** What the provider granted beyond what it publishes (docs/operations.md, section 3). */
+  providerCallsPerMinute: v.optional(Rate),
+  /**
+   * Of a client for which operators have set no limit of its own: points a second (design section 9), and creates a
+   * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-client-limits.ts.
+   */
+  clientRateLimit: Rate,
+  clientCreateLimit: Rate,
+  /** After so many days an API key ends that was issued without an expiry. Left out: never. */
+  keyLifetimeDays: v.optional(Rate),
+  /** What becomes of the table when its stack is deleted or replaces it; of the rest: `removalPolicyBesidesTable`. */
+  removalPolicy: v.picklist(['retain', 'destroy']),
+  /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
+  deletionProtection: v.boolean(),
+  /** The least important line that functions write. */
+  logLevel: v.picklist(['DEBUG', 'INFO', 'WARN']),
+  /** Of every route that has none of its own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
+  throttle: ThrottleSchema,
+  /**
+   * By route key, such as `POST /v1/payments`. Creates: half of the payments that the table carries
+   * (infra/stack/capacity/assert-carried.ts); beyond them a 429 is a better answer than a 500. Money first: lists must
+   * never use up what creating and being paid need.
+   */
+  routeThrottles: v.record(v.string(), ThrottleSchema),
+  /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
+  alarmRecipients: v.array(Text),
+  /** E-mail or https addresses, such as a pager's, that are told of what wakes somebody. Left out: `alarmRecipients`. */
+  pageRecipients: v.optional(v.array(Text)),
+  /** Runs at a time that the account may have over all its functions (quota L-B99A9384); the alarm near it counts from here. */
+  accountConcurrency: Rate,
+  /** Who invokes an operator's function is recorded by CloudTrail, in a bucket that nothing can be deleted from. */
+  invocationTrail: v.boolean(),
+  /** What a payment's webhooks take, by your own figures. The runs of deliver-webhook follow them and the quota. */
+  deliveries: v.strictObject({ endpointsAPayment: above(0, MOST_ENDPOINTS), attemptMs: above(0, MOST_ATTEMPT_MS) }),
+  table: TableSettings,
+  /** Left out: the address API Gateway makes up. Otherwise that address is closed. */
+  domain: v.optional(DomainSchema),
+  /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
+  front: v.picklist(['none', 'cloudfront']),
+  frontSettings: FrontSettings,
+  /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
+  webhookEgress: v.picklist(['public', 'nat']),
+  /**
+   * `canary`: a tenth of the requests meets a new version first, and alarms take it back. `alias-only`: the same wiring,
+   * moved at once and whatever the alarms say: to bring out the fix for a fire in a stage that has canaries.
+   */
+  deployment: v.picklist(['all-at-once', 'canary', 'alias-only']),
+  /**
+   * Runs at a time that are set aside for functions, and at which they end: what a flood at one of them cannot take from
+   * the others. Reserving counts against the account's limit, of which Lambda keeps 100 unreserved; left out where the
+   * account has few. By function name; a function that must not overlap (manifest) then has its one without being named.
+   */
+  reservedConcurrency: v.optional(v.record(v.string(), Rate)),
+})
+
+export type StageFile = v.InferOutput<typeof StageFileSchema>
+export type Throttle = v.InferOutput<typeof ThrottleSchema>
+export type StageDomain = v.InferOutput<typeof DomainSchema>
+export type OriginCertificate = v.InferOutput<typeof OriginCertificateSchema>
+
+const FOLDER = 'infra/stages'
+/** What every stage without a file of its own is like: cheap, and gone without a trace when its stack is deleted. */
+const DISPOSABLE = 'dev'
+
+/** Settings as a file has them. Throws and names each that is missing, unknown, or of another kind. */
+export const parseStageFile = (file: string, text: string): StageFile => {
+  let settings: unknown
+  try {
+    settings = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`${file} is not JSON`, { cause: error })
+  }
+  const parsed = v.safeParse(StageFileSchema, settings)
+  if (parsed.success) return parsed.output
+  const wrong = parsed.issues.map((issue) => {
+    const name = v.getDotPath(issue) ?? 'the file'
+    return issue.expected === 'never' ? `${name} is no setting` : `${name}: ${issue.message}`
+  })
+  throw new Error(`${file}: ${wrong.join('; ')}`)
+}
+
+/** The settings of a stage: its own file, or that of `dev`. */
+export const readStageFile = (stage: string): StageFile => {
+  const own = `${FOLDER}/${stage}.json`
+  const file = existsSync(join(PROJECT_ROOT, own)) ? own : `${FOLDER}/${DISPOSABLE}.json`
+  return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))
+}
