@@ -8,8 +8,8 @@ import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
 import { operationsOf, runHistory } from './history.ts'
 
 /** What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the situations. */
-const SEEDS = 4
-const OPERATIONS = 60
+const SEEDS = 2
+const OPERATIONS = 15
 
 let functions: ReadonlyMap<string, LoadedFunction>
 
