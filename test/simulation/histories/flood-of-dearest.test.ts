@@ -1,0 +1,157 @@
+/**
+ * Goal: a client at four times its limit with its dearest requests slows no other client, and no due work of others.
+ * Method: the whole gateway on the simulation's clock, where each environment has its own processor. Neighbours create,
+ * read and let payments expire at a steady rate, once beside the flood and once without. Nothing here depends on the
+ * machine: the same seed gives the same times.
+ */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { drive } from '../world/drive.ts'
+import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
+import { type HttpRequest, requestAs } from '../world/lambda.ts'
+import { addTenant, type Tenant } from '../world/tenants.ts'
+import type { World } from '../world/world.ts'
+import { startPlay } from './history.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+/** Of the third tenant of a simulation, in points a second. */
+const LIMIT = 4
+/** Four a second: the fat creates that pass are a quarter of it, those of the neighbours are half of it. */
+const CALLS_PER_MINUTE = 240
+const LOAD_SECONDS = 60
+const GETS_PER_CREATE = 4
+/** By then every payment of a minute has expired and is announced. */
+const REST_MS = 3 * MINUTE_MS
+const OF_REFERENCE = 200
+const REFERENCE = 'dear'
+
+const UNPAID = { method: 'qris', amount: 10_000, currency: 'IDR', expires_in_seconds: 60 }
+const FAT = {
+  ...UNPAID,
+  external_reference: REFERENCE,
+  description: '字'.repeat(1_000),
+  metadata: { note: 'x'.repeat(16 * 1_024 - 11) },
+}
+
+let functions: ReadonlyMap<string, LoadedFunction>
+
+beforeAll(async () => {
+  functions = await loadFunctions()
+})
+
+const bodyOf = (key: string, body: object): HttpRequest => ({
+  headers: { 'idempotency-key': key },
+  body: JSON.stringify(body),
+})
+
+const pass = ({ scheduler }: World, ms: number) => scheduler.runUntil(scheduler.nowMs() + ms)
+
+const p99 = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
+
+type Ask = (number: number) => readonly [string, HttpRequest]
+
+/** The dearest requests. Each kind has its own part of the minute: the debt of a list would refuse every create. */
+const dearest = (deliveries: readonly string[]): readonly Ask[] => [
+  (number) => ['api-create-payment', bodyOf(`flood-${number}`, FAT)],
+  (number) => ['api-redeliver-webhook', { id: deliveries[number % deliveries.length] ?? '' }],
+  () => ['api-list-payments', { query: { per_page: '100', page: String(OF_REFERENCE / 100) } }],
+  () => ['api-list-payments', { query: { external_reference: REFERENCE } }],
+]
+
+const REQUESTS = 4 * LIMIT * LOAD_SECONDS
+
+/** A minute at four times the limit. Answers how many requests passed, by their kind. */
+const flood = async (world: World, tenant: Tenant, deliveries: readonly string[]): Promise<readonly number[]> => {
+  const kinds = dearest(deliveries)
+  const passed = kinds.map(() => 0)
+  const ofOneKind = REQUESTS / kinds.length
+  for (const [kind, ask] of kinds.entries()) {
+    for (let number = 0; number < ofOneKind; number++) {
+      const [name, asked] = ask(number)
+      void requestAs(world, tenant, name, asked).then((reply) => {
+        if (reply !== undefined && reply.status < 300) passed[kind] = (passed[kind] ?? 0) + 1
+      })
+      await new Promise<void>((resolve) => void world.scheduler.after(SECOND_MS / (4 * LIMIT), resolve))
+    }
+  }
+  return passed
+}
+
+type Times = { readonly create: number[]; readonly get: number[]; readonly due: number[] }
+
+/** A create and some reads a second of one neighbour; when its payments end, by their ids. */
+const askSteadily = async (world: World, tenant: Tenant, times: Times): Promise<ReadonlyMap<string, number>> => {
+  const ends = new Map<string, number>()
+  for (let second = 0; second < LOAD_SECONDS; second++) {
+    const startedMs = world.scheduler.nowMs()
+    const created = await requestAs(world, tenant, 'api-create-payment', bodyOf(`own-${startedMs}`, UNPAID))
+    if (created?.status !== 201) throw new Error('a neighbour was refused')
+    times.create.push(world.scheduler.nowMs() - startedMs)
+    const id = String(created.body['id'])
+    for (let read = 0; read < GETS_PER_CREATE; read++) {
+      const askedMs = world.scheduler.nowMs()
+      if ((await requestAs(world, tenant, 'api-get-payment', { id }))?.status !== 200) throw new Error('it cannot read')
+      times.get.push(world.scheduler.nowMs() - askedMs)
+    }
+    ends.set(id, Date.parse(String(created.body['expires_at'])))
+    await new Promise<void>((resolve) => void world.scheduler.at(startedMs + SECOND_MS, resolve))
+  }
+  return ends
+}
+
+/** What the flooding client has before: payments of one reference, which have expired, and their deliveries. */
+const prepare = async (world: World, tenant: Tenant): Promise<readonly string[]> => {
+  for (let number = 0; number < OF_REFERENCE; number++) {
+    const body = { ...UNPAID, external_reference: REFERENCE }
+    void requestAs(world, tenant, 'api-create-payment', bodyOf(`before-${number}`, body))
+    await pass(world, SECOND_MS / LIMIT)
+  }
+  await pass(world, REST_MS)
+  return world.table
+    .items('DELIVERY#')
+    .filter(({ sk, client_id: owner }) => sk === 'DELIVERY' && owner === tenant.clientId)
+    .map((row) => String(row['delivery_id']))
+}
+
+/** When merchants heard of a payment first. */
+const heardMs = ({ merchants }: World): ReadonlyMap<string, number> => {
+  const heard = new Map<string, number>()
+  for (const { body, atMs } of merchants.received.toReversed()) {
+    heard.set(/"id":"([^"]+)"/.exec(body)?.[1] ?? '', atMs)
+  }
+  return heard
+}
+
+/** A minute of the neighbours' requests, and how long each took; those of due work from the end of a payment on. */
+const timesOf = async (world: World, neighbours: readonly Tenant[]): Promise<Times> => {
+  const times: Times = { create: [], get: [], due: [] }
+  const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))
+  await pass(world, LOAD_SECONDS * SECOND_MS + REST_MS)
+  const heard = heardMs(world)
+  for (const ends of await Promise.all(asking)) {
+    for (const [id, endMs] of ends) times.due.push((heard.get(id) ?? Number.POSITIVE_INFINITY) - endMs)
+  }
+  return times
+}
+
+describe('beside a client at four times its limit with its dearest requests', () => {
+  it('creates, reads and due work of others are as fast as without it', async () => {
+    const { world, tenants } = await startPlay({ seed: 4, functions })
+    world.callsPerMinute = CALLS_PER_MINUTE
+    const flooder = await drive(world, addTenant(world, 2, 1))
+    const neighbours = [...tenants.slice(0, 1), await drive(world, addTenant(world, 3, 1))]
+    const deliveries = await prepare(world, flooder)
+
+    const without = await timesOf(world, neighbours)
+    const flooding = flood(world, flooder, deliveries)
+    const beside = await timesOf(world, neighbours)
+    const passed = await flooding
+
+    expect(Math.min(...passed)).toBeGreaterThan(0)
+    expect(passed.reduce((sum, one) => sum + one, 0)).toBeLessThan(REQUESTS / 2)
+    for (const what of ['create', 'get', 'due'] as const) {
+      expect(p99(beside[what]) / p99(without[what]), `p99 of ${what}`).toBeLessThanOrEqual(1.2)
+    }
+  })
+})
