@@ -60,9 +60,12 @@ const readHouseBook = async (deps: BooksDeps, period: BookPeriod): Promise<Check
 
 /** The provider's own word, beside ours: it proves nothing, because the provider names no settlement time. */
 const askForBalance = async ({ provider, now }: BooksDeps) => {
-  const answer = await provider.getBalance('CASH', PROVIDER_READ_TIMEOUT_MS)
-  if (answer.kind === 'found') return { account: 'CASH', amount_minor: answer.value.amountMinor, at: now() }
-  return { account: 'CASH', unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
+  const answer = await provider.getBalance(PROVIDER_READ_TIMEOUT_MS)
+  if (answer.kind === 'found') {
+    const { account, amountMinor } = answer.value
+    return { account, amount_minor: amountMinor, at: now() }
+  }
+  return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
 }
 
 /** A run begins no further page of clients after this time: the function has a third more. */

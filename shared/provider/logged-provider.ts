@@ -55,7 +55,7 @@ export const loggedProvider = (
     getRequest: (id, timeoutMs) => noted('get_request', provider.getRequest(id, timeoutMs)),
     getPayment: (id, timeoutMs) => noted('get_payment', provider.getPayment(id, timeoutMs)),
     cancelRequest: (id, timeoutMs) => noted('cancel_request', provider.cancelRequest(id, timeoutMs)),
-    getBalance: (account, timeoutMs) => noted('get_balance', provider.getBalance(account, timeoutMs)),
+    getBalance: (timeoutMs) => noted('get_balance', provider.getBalance(timeoutMs)),
     listTransactions: (filter, timeoutMs) => noted('list_transactions', provider.listTransactions(filter, timeoutMs)),
   }
 }

@@ -3,7 +3,7 @@ import type { PaymentMethod } from '../payment-method.ts'
 import type { FailureReason } from '../payment-status.ts'
 import type { Timestamp } from '../time.ts'
 
-/** The upstream provider as the domain sees it. The adapter (xendit-provider.ts) knows its HTTP, nothing else does. */
+/** The upstream provider as the domain sees it. The adapter, in a folder of its own, knows its HTTP, nothing else does. */
 export type Provider = {
   createRequest(input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer>
   getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
@@ -11,8 +11,8 @@ export type Provider = {
   cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
   /** One page of transactions. Inside a span only `afterId` is a position: their order is the provider's affair. */
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
-  /** What our account holds now, by the provider's own word. It names no settlement time, so it proves nothing. */
-  getBalance(account: 'CASH', timeoutMs: number): Promise<Answer<ProviderBalance>>
+  /** What the account of payments holds now, by the provider's own word. It names no settlement time: it proves nothing. */
+  getBalance(timeoutMs: number): Promise<Answer<ProviderBalance>>
   /**
    * How long the provider wants no more calls of an operation, by the headers of its last answer to one; 0: go on. Work
    * that nobody waits for obeys it (`waitForProvider`); a customer's question is asked all the same.
@@ -33,8 +33,8 @@ export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */
   readonly reference: string
   readonly method: PaymentMethod
-  /** The provider's own code of the channel. */
-  readonly channelCode: string
+  /** The merchants' code of the channel; undefined where the method has one channel. The adapter knows the provider's own. */
+  readonly channelCode: string | undefined
   readonly amountMinor: Minor
   readonly description: string | undefined
   /** From here on: undefined or empty where the channel takes none. */
@@ -87,7 +87,11 @@ export type CancelAnswer =
   | { readonly kind: 'not_found' }
   | Unanswered
 
-export type ProviderBalance = { readonly amountMinor: Minor }
+export type ProviderBalance = {
+  /** The provider's own name of the account. */
+  readonly account: string
+  readonly amountMinor: Minor
+}
 
 /** `open` covers every state from which the request can still end in another one. */
 export type ProviderRequestStatus = 'open' | 'succeeded' | 'failed' | 'expired' | 'cancelled'

@@ -125,7 +125,7 @@ export const fakeProvider = (): FakeProvider => {
       return { kind: 'cancelled' }
     },
     listTransactions: async (filter) => found(pageOfRows(transactions, filter)),
-    getBalance: async () => ({ kind: 'found', value: { amountMinor: ZERO } }),
+    getBalance: async () => ({ kind: 'found', value: { account: 'CASH', amountMinor: ZERO } }),
     pauseMs: () => 0,
     callsLeft: () => undefined,
     isOtherChannel,

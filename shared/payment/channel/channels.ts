@@ -43,8 +43,6 @@ export type Channel = Terms & {
   readonly method: PaymentMethod
   /** What clients call it (`channel_code`); empty for QRIS. */
   readonly code: string
-  /** What the provider calls it. */
-  readonly providerCode: string
   /** What the provider wants to know of a payment. Not more: what a channel does not know can be refused. */
   readonly needs: {
     readonly displayName?: true
@@ -73,7 +71,6 @@ const USUAL_WALLET_MS = 15 * MINUTE_MS
 const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
   method: 'virtual_account',
   code,
-  providerCode: `${code}_VIRTUAL_ACCOUNT`,
   needs: { displayName: true },
   tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
   timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
@@ -89,7 +86,6 @@ const ANY_WALLET: Terms = {
 const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel => ({
   method: 'ewallet',
   code,
-  providerCode: code,
   needs: { returnUrls: ['success', 'failure'] },
   tariffs: [...ANY_WALLET.tariffs, ...tariffs],
   timings: [...ANY_WALLET.timings, ...timings],
@@ -102,7 +98,6 @@ const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false }]
 const QRIS: Channel = {
   method: 'qris',
   code: '',
-  providerCode: 'QRIS',
   needs: {},
   tariffs: [{ ...START, bps: 70, flatMinor: 0 }],
   timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false }],

@@ -14,14 +14,14 @@ export const createInput = (
   { request, paymentId, attempt }: Pick<CreatingPayment, 'request' | 'paymentId' | 'attempt'>,
   expiresAt: Timestamp | undefined,
 ): CreateRequestInput => {
-  const { providerCode, needs } = channelOf(request)
+  const { needs } = channelOf(request)
   const phone = needs.phone && request.customer?.phone
   assertInvariant(!needs.phone || phone !== undefined, 'a channel that needs a phone is asked for without one')
   const returnUrl = client.returnUrl ?? stage.defaultReturnUrl
   return {
     reference: referenceOf(paymentId, attempt),
     method: request.method,
-    channelCode: providerCode,
+    channelCode: request.channelCode,
     amountMinor: request.notionalMinor,
     description: request.description,
     expiresAt,

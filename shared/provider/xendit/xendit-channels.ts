@@ -1,7 +1,22 @@
+import { assertNever } from '../../errors.ts'
 import type { CreateRequestInput } from '../provider.ts'
 
 /** A step of the provider's answer; unknown ones are passed over. */
 export type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
+
+/** What the provider calls a channel. */
+export const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, 'method' | 'channelCode'>) => {
+  switch (method) {
+    case 'qris':
+      return 'QRIS'
+    case 'virtual_account':
+      return `${channelCode}_VIRTUAL_ACCOUNT`
+    case 'ewallet':
+      return channelCode
+    default:
+      return assertNever(method)
+  }
+}
 
 /** `channel_properties` of a create call. */
 export const channelProperties = ({

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
 import type { HttpOutcome } from './call-json.ts'
-import { channelProperties } from './xendit-channels.ts'
+import { channelProperties, providerCodeOf } from './xendit-channels.ts'
 import { errorCodeOf, RequestEchoSchema, RequestSchema } from './xendit-schema.ts'
 
 /** Body of `POST /v3/payment_requests`: one payment of a fixed amount. No customer: the provider would keep personal data. */
@@ -12,7 +12,7 @@ export const createBody = (input: CreateRequestInput): object => ({
   currency: 'IDR',
   request_amount: input.amountMinor,
   capture_method: 'AUTOMATIC',
-  channel_code: input.channelCode,
+  channel_code: providerCodeOf(input),
   channel_properties: channelProperties(input),
   ...(input.description && { description: input.description }),
 })

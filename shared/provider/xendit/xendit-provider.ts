@@ -12,7 +12,7 @@ import type {
   Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secret.ts'
-import { BalanceSchema } from './balance-schema.ts'
+import { BalanceSchema, CASH_ACCOUNT } from './balance-schema.ts'
 import { callJson, type HttpCall, type HttpOutcome } from './call-json.ts'
 import { isOtherChannel } from './other-channels.ts'
 import { rateLimits } from './rate-limits.ts'
@@ -20,7 +20,8 @@ import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
 
 export type XenditOptions = {
-  readonly baseUrl: string
+  /** The provider's own unless another is given. */
+  readonly baseUrl?: string | undefined
   readonly stage: string
   readonly secrets: Pick<Secrets, 'get'>
   /** The clock that pauses are counted on. */
@@ -29,6 +30,7 @@ export type XenditOptions = {
   readonly call?: (call: HttpCall) => Promise<HttpOutcome>
 }
 
+const BASE_URL = 'https://api.xendit.co'
 const API_VERSION = '2024-11-11'
 const REQUESTS = '/v3/payment_requests'
 
@@ -47,7 +49,7 @@ type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
  * (whoever holds the secrets caches them), so that a rotated one needs no restart.
  */
 export const xenditProvider = (options: XenditOptions): Provider => {
-  const { baseUrl, stage, secrets, nowMs, call: make = callJson } = options
+  const { baseUrl = BASE_URL, stage, secrets, nowMs, call: make = callJson } = options
   const limits = rateLimits(nowMs)
   const send: Send = async ({ operation, path, query, headers, ...call }) => {
     const key = await readProviderKey(secrets, stage).catch(() => undefined)
@@ -70,8 +72,8 @@ export const xenditProvider = (options: XenditOptions): Provider => {
       getById(send, { operation: 'getPayment', path: '/v3/payments', id, timeoutMs }, PaymentSchema),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
-    getBalance: (account, timeoutMs) => {
-      const query = new URLSearchParams({ account_type: account })
+    getBalance: (timeoutMs) => {
+      const query = new URLSearchParams({ account_type: CASH_ACCOUNT })
       return get(send, { operation: 'getBalance', method: 'GET', path: '/balance', query, timeoutMs }, BalanceSchema)
     },
   }

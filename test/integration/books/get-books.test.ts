@@ -181,7 +181,10 @@ describe('get-books (design section 12)', () => {
 
   it('shows the provider’s own balance beside them on request', async () => {
     const deps = memoryDeps()
-    deps.provider.script('getBalance', async () => ({ kind: 'found', value: { amountMinor: minor(-1_500) } }))
+    deps.provider.script('getBalance', async () => ({
+      kind: 'found',
+      value: { account: 'CASH', amountMinor: minor(-1_500) },
+    }))
 
     const { body } = await invokeAdmin(getBooks, deps, { provider_balance: true })
     deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))

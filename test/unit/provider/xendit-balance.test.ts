@@ -6,14 +6,14 @@ const TIMEOUT_MS = 5_000
 
 const asked = async (status: number, body: unknown) => {
   const { provider, server } = await scriptedProvider(json(status, body))
-  return { answer: await provider.getBalance('CASH', TIMEOUT_MS), server }
+  return { answer: await provider.getBalance(TIMEOUT_MS), server }
 }
 
 describe('xendit getBalance', () => {
   it('asks for the cash account, and rounds down what it holds', async () => {
     const { answer, server } = await asked(200, { balance: 1_241_231.7 })
 
-    expect(answer).toStrictEqual({ kind: 'found', value: { amountMinor: 1_241_231 } })
+    expect(answer).toStrictEqual({ kind: 'found', value: { account: 'CASH', amountMinor: 1_241_231 } })
     expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toStrictEqual([
       'GET /balance?account_type=CASH',
     ])
@@ -22,7 +22,7 @@ describe('xendit getBalance', () => {
   it('reads a balance below zero', async () => {
     const { answer } = await asked(200, { balance: -5_000 })
 
-    expect(answer).toStrictEqual({ kind: 'found', value: { amountMinor: -5_000 } })
+    expect(answer).toStrictEqual({ kind: 'found', value: { account: 'CASH', amountMinor: -5_000 } })
   })
 
   it.each([
