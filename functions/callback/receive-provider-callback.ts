@@ -1,12 +1,14 @@
 import { GatewayError, toErrorReply } from '../../shared/errors.ts'
 import { receiveCallback } from '../../shared/payment/news/receive-callback.ts'
+import { isCallbackToken } from '../../shared/provider/callback-secret.ts'
 import { parseCallback } from '../../shared/provider/xendit/parse-callback.ts'
 import { httpHandler } from '../../shared/runtime/http-handler.ts'
 
 const NOT_YET = new GatewayError('internal_error', 'not applied yet; send it again')
 
-/** POST /callbacks/xendit: the provider's news, answered 200 or 401. 500 asks the provider to send it again. */
+/** POST /callbacks/{the provider}: its news, answered 200 or 401. 500 asks the provider to send it again. */
 export const handler = httpHandler(async ({ headers, rawBody }, deps) => {
-  const outcome = await receiveCallback(deps, { token: headers['x-callback-token'], rawBody, parse: parseCallback })
+  const isGenuine = await isCallbackToken(deps, headers['x-callback-token'])
+  const outcome = await receiveCallback(deps, { isGenuine, rawBody, parse: parseCallback })
   return outcome === 'ask_again' ? toErrorReply(NOT_YET) : { status: 200, body: { outcome } }
 })

@@ -1,7 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import type { PaymentId } from '../../ids.ts'
-import { isCallbackToken } from '../../provider/callback-secret.ts'
 import { notePause, pausedUntil } from '../../provider/pause-store.ts'
 import type { CallbackSubject, ParseCallback, ProviderOperation } from '../../provider/provider.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../../time.ts'
@@ -12,10 +11,7 @@ import { paymentIdOf } from '../provider-attempts.ts'
 import type { ApplyOutcome } from './apply-news.ts'
 import { applyProviderNews } from './apply-provider-news.ts'
 
-type CallbackDeps = Pick<
-  Deps,
-  'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage' | 'queues'
->
+type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'stage' | 'queues'>
 
 /** `ask_again`: the provider should send this callback once more. */
 export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
@@ -117,17 +113,17 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
 }
 
 /**
- * Receives a callback of the provider (design section 4). Its token is a shared secret without a signature over the
- * body, so it only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
+ * Receives a callback of the provider (design section 4). `isGenuine`: it carries the provider's proof, of whatever
+ * kind. It only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
  * behind its own callback, the payment becomes due at once, since the provider's own first retry comes after 15 minutes.
  * While the provider takes no questions nothing is asked and nothing written, however many callbacks come. A repeat of what
  * is credited asks nothing. Of money that goes back the sync reads what is booked: it is woken.
  */
 export const receiveCallback = async (
   deps: CallbackDeps,
-  input: { readonly token: string | undefined; readonly rawBody: Buffer; readonly parse: ParseCallback },
+  input: { readonly isGenuine: boolean; readonly rawBody: Buffer; readonly parse: ParseCallback },
 ): Promise<CallbackOutcome> => {
-  if (!(await isCallbackToken(deps, input.token))) {
+  if (!input.isGenuine) {
     deps.log.warn('callback.refused')
     throw new GatewayError('auth', 'invalid callback token')
   }

@@ -43,7 +43,7 @@ export const aHidden = async (as: 'missing' | 'open') => {
     providerPaymentId,
     show: () => deps.provider.payments.set(providerPaymentId, shown),
     say: (body: object) =>
-      receiveCallback(deps, { token: TOKEN, rawBody: Buffer.from(JSON.stringify(body)), parse: parseCallback }),
+      receiveCallback(deps, { isGenuine: true, rawBody: Buffer.from(JSON.stringify(body)), parse: parseCallback }),
     stored: () => findStoredPayment(deps, payment.paymentId),
   }
 }
