@@ -1,5 +1,6 @@
 import { workersForQuota } from '../shared/provider/workers-for-quota.ts'
 import { allAccess } from '../shared/table/access.ts'
+import { UPSTREAM } from '../shared/table/upstream.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
 import {
   ASKS_PROVIDER,
@@ -20,7 +21,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     ...ASKS_PROVIDER,
     name: 'receive-provider-callback',
     entry: 'functions/callback/receive-provider-callback.ts',
-    trigger: { kind: 'http', method: 'POST', path: '/callbacks/xendit' },
+    trigger: { kind: 'http', method: 'POST', path: `/callbacks/${UPSTREAM}` },
     table: allAccess(NEWS, PAUSES),
     sends: [...BOTH_LANES, 'sync'],
     secrets: [...ASKS_PROVIDER.secrets, 'read-callback-tokens'],

@@ -1,4 +1,5 @@
 import { MANIFEST } from '../../functions/manifest.ts'
+import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { openClock, openQueues, openSecrets } from './backends.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
 import { startStory } from './console/story/story.ts'
@@ -122,7 +123,7 @@ const startServers = async (
     port: portOf(2),
     family,
     secretKey: PROVIDER_KEY,
-    callbackUrl: () => `${api.url}/callbacks/xendit`,
+    callbackUrl: () => `${api.url}/callbacks/${UPSTREAM}`,
     callbackToken: CALLBACK_TOKEN,
     ...(data && { stateFile: data.simulator }),
   }

@@ -35,7 +35,7 @@ const EnvironmentSchema = v.object({
   // A function is given only what its manifest entry says it uses; using what it was not given fails loudly.
   [ENV.alertsTopic]: v.optional(v.string()),
   [ENV.sealKey]: v.optional(v.pipe(v.string(), v.minLength(1))),
-  [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
+  [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.defaultReturnUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
   [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
   // A list and no flag: a misspelt value stops the function instead of opening the origin.
@@ -57,7 +57,8 @@ export type Config = {
   readonly alertsTopicArn: string | undefined
   /** Seals the signing secrets of endpoints. */
   readonly sealKeyArn: string | undefined
-  readonly providerUrl: string
+  /** Undefined: the provider's own. */
+  readonly providerUrl: string | undefined
 }
 
 /** Reads the environment of a deployed function. Throws at start, naming the variable, when one is wrong. */

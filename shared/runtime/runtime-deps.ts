@@ -6,7 +6,6 @@ import { SNSClient } from '@aws-sdk/client-sns'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import type { Deps } from '../deps.ts'
 import { loggedProvider } from '../provider/logged-provider.ts'
-import { xenditProvider } from '../provider/xendit/xendit-provider.ts'
 import { timestampOf } from '../time.ts'
 import { urlRulesOf } from '../webhook/endpoint/safe-url.ts'
 import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
@@ -20,6 +19,7 @@ import { secretsManager } from './aws/secrets-manager.ts'
 import { snsAlerts } from './aws/sns-alerts.ts'
 import { sqsQueues } from './aws/sqs-queues.ts'
 import { withoutLog } from './aws/without-log.ts'
+import { chosenProvider } from './chosen-provider.ts'
 import { readConfig } from './config.ts'
 import { powertoolsLog } from './powertools-log.ts'
 import { WITHHELD } from './withheld.ts'
@@ -54,7 +54,7 @@ export const runtimeDeps = (): Deps => {
     provider: process.env['WITHHOLD_PROVIDER']
       ? WITHHELD.provider
       : loggedProvider(
-          xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
+          chosenProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
           { log: means.log, monotonicMs },
         ),
     queues: process.env['WITHHOLD_QUEUES']

@@ -4,12 +4,12 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import type { Log } from '../../../shared/log.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
-import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { aside } from '../../../shared/runtime/aside.ts'
 import { joinedReads } from '../../../shared/runtime/aws/joined-reads.ts'
 import { retryingTable } from '../../../shared/runtime/aws/retrying-table.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
+import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import type { Sealer, Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -73,7 +73,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
       ...granted,
       stage: LOCAL_STAGE,
       provider: loggedProvider(
-        xenditProvider({
+        chosenProvider({
           baseUrl: options.providerUrl,
           stage: LOCAL_STAGE.name,
           secrets: granted.secrets,

@@ -1,8 +1,7 @@
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { callbackSecretProblems, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { providerSecretProblems } from '../../../shared/provider/provider-secret.ts'
-import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
-import { ENV, readConfig } from '../../../shared/runtime/config.ts'
+import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { frontStackNameOf, stackNameOf, watchStackNameOf } from '../../stack/stack-name-of.ts'
@@ -102,8 +101,7 @@ const checkProvider = async (
   ])
   const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
   const secrets = { get: async () => key.text }
-  const baseUrl = providerUrl ?? readConfig({ [ENV.stage]: settings.name, [ENV.table]: 'any' }).providerUrl
-  const provider = xenditProvider({ baseUrl, stage: settings.name, secrets, nowMs })
+  const provider = chosenProvider({ baseUrl: providerUrl, stage: settings.name, secrets, nowMs })
   const [knocks, answers] = await Promise.all([
     apiUrl === undefined
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]

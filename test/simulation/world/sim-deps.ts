@@ -1,6 +1,6 @@
 import type { Deps } from '../../../shared/deps.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
-import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
+import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { assembledDeps } from '../../support/assembled-deps.ts'
 import type { Prng } from './prng.ts'
@@ -90,7 +90,7 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
     sleep: (ms) => process().sleep(ms),
     random: prng.next,
     provider: loggedProvider(
-      xenditProvider({
+      chosenProvider({
         baseUrl: 'https://provider.example',
         stage: SIM_STAGE,
         nowMs: world.scheduler.nowMs,

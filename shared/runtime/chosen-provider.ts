@@ -1,0 +1,5 @@
+import type { Provider } from '../provider/provider.ts'
+import { type XenditOptions, xenditProvider } from '../provider/xendit/xendit-provider.ts'
+
+/** The provider that this gateway has: the one place that makes its adapter. `UPSTREAM` is its name in the table. */
+export const chosenProvider = (options: XenditOptions): Provider => xenditProvider(options)
