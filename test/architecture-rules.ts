@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import type { ESTree } from 'vite'
-import { IMPORT_RULES, isCode, LAYERS, layerOf, type Rule } from './import-rules.ts'
+import { IMPORT_RULES, isCode, isOfAnyProvider, LAYERS, layerOf, type Rule } from './import-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
 const FILE_LINES = 250
@@ -48,6 +48,17 @@ const textOf = (node: ESTree.Node): string | undefined => {
 const keysAreBuiltInOnePlace: Rule = (file) =>
   isCode(file) && file.path !== 'shared/table/keys.ts'
     ? file.nodes.flatMap((node) => (KEY_PREFIX.test(textOf(node) ?? '') ? [at(file, node, textOf(node) ?? '')] : []))
+    : []
+
+/** Xendit's name but for the fields that the specification calls so, its forms of ids, its codes of channels and accounts. */
+const PROVIDERS_WORD = /[Xx]endit(?!_fees?_minor)|(^|[^a-z])(py|pr|txn)[-_]|_VIRTUAL_ACCOUNT|^(QRIS|CASH)$/
+
+const domainSpeaksNoProvidersWords: Rule = (file) =>
+  isOfAnyProvider(file.path) && file.path !== 'shared/table/upstream.ts'
+    ? file.nodes.flatMap((node) => {
+        const text = node.type === 'Literal' && typeof node.value === 'string' ? node.value : textOf(node)
+        return text !== undefined && PROVIDERS_WORD.test(text) ? [at(file, node, text)] : []
+      })
     : []
 
 const VAGUE = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/
@@ -114,6 +125,7 @@ export const RULES = {
   ...IMPORT_RULES,
   'time, chance and environment come in through deps': timeAndChanceAreGiven,
   'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
+  "the domain speaks no provider's words": domainSpeaksNoProvidersWords,
   'names of files say what is in them': namesSaySomething,
   'exports have names': exportsHaveNames,
   'a file is called what it exports': filesAreCalledWhatTheyExport,

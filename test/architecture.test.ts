@@ -111,6 +111,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   'the domain knows no provider by name': [
     ['shared/sync/read-slice.ts', types('../provider/xendit/call-json.ts'), types('../provider/provider.ts')],
     ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./provider-quota.ts')],
+    ['shared/payment/payment.ts', from('../provider/another/another-provider.ts'), from('../provider/provider.ts')],
   ],
   'time, chance and environment come in through deps': [
     ['shared/ids.ts', 'export const now = Date.now', '// Date.now()'],
@@ -123,6 +124,12 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   'keys are spelled only in table/keys.ts': [
     ['shared/payment/outbox-store.ts', 'const pk = `PAYMENT#${1}`', `const pk = 'PAYMENT'`],
     ['infra/local/seed-demo-client.ts', `const sk = 'EVENT#'`, '// EVENT#'],
+  ],
+  "the domain speaks no provider's words": [
+    ['shared/payment/channel/channels.ts', 'const code = `${bank}_VIRTUAL_ACCOUNT`', `const code = 'BCA'`],
+    ['shared/sync/credit-by-row.ts', 'const own = /^py-/', `const fee = 'xendit_fee_minor'`],
+    ['shared/books/get-books.ts', `const account = 'CASH'`, `// CASH`],
+    ['shared/payment/news/receive-callback.ts', `const path = '/callbacks/xendit'`, `const path = '/callbacks'`],
   ],
   'names of files say what is in them': [
     ['shared/payment/payment-utils.ts', '', ''],

@@ -126,11 +126,16 @@ const storesMakeSteps: Rule = (file) => {
   return imports.flatMap((used) => (!used.typeOnly && MAKERS.includes(used.path ?? '') ? [`imports ${used.from}`] : []))
 }
 
-const ADAPTER = 'shared/provider/xendit/'
+/** Each provider's own folder. */
+const ADAPTER = /^shared\/provider\/[a-z-]+\//
+
+/** What works with any provider: all of shared but the adapters, and the runtime, which chooses one. */
+export const isOfAnyProvider = (path: string): boolean =>
+  path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 
 const domainKnowsNoProvider: Rule = ({ path, imports }) =>
-  path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !path.startsWith(ADAPTER)
-    ? imports.flatMap((used) => (used.path?.startsWith(ADAPTER) === true ? [`imports ${used.from}`] : []))
+  isOfAnyProvider(path)
+    ? imports.flatMap((used) => (ADAPTER.test(used.path ?? '') ? [`imports ${used.from}`] : []))
     : []
 
 /** Who may import whom, by the sentence that each rule holds. */
