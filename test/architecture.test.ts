@@ -109,7 +109,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/client/client.ts', from('../table/condition.ts'), from('../table/keys.ts')],
   ],
   'the domain knows no provider by name': [
-    ['shared/sync/read-slice.ts', types('../provider/xendit/call-json.ts'), types('../provider/provider.ts')],
+    ['shared/sync/read-slice.ts', types('../provider/xendit/xendit-schema.ts'), types('../provider/provider.ts')],
     ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./provider-quota.ts')],
     ['shared/payment/payment.ts', from('../provider/another/another-provider.ts'), from('../provider/provider.ts')],
   ],

@@ -1,5 +1,5 @@
+import type { HttpOutcome } from '../call-json.ts'
 import type { ProviderOperation } from '../provider.ts'
-import type { HttpOutcome } from './call-json.ts'
 
 /** The provider's window is a minute: whatever a header says, it has room again after two, and none in no time. */
 const LONGEST_PAUSE_MS = 120_000

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import type { HttpOutcome } from '../call-json.ts'
 import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
-import type { HttpOutcome } from './call-json.ts'
 import { channelProperties, providerCodeOf } from './xendit-channels.ts'
 import { errorCodeOf, RequestEchoSchema, RequestSchema } from './xendit-schema.ts'
 

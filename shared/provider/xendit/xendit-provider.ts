@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Secrets } from '../../secrets.ts'
+import { callJson, type HttpCall, type HttpOutcome } from '../call-json.ts'
 import type {
   Answer,
   CancelAnswer,
@@ -13,7 +14,6 @@ import type {
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secret.ts'
 import { BalanceSchema, CASH_ACCOUNT } from './balance-schema.ts'
-import { callJson, type HttpCall, type HttpOutcome } from './call-json.ts'
 import { isOtherChannel } from './other-channels.ts'
 import { rateLimits } from './rate-limits.ts'
 import { createAnswer, createBody } from './xendit-create.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
+import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
-import type { HttpCall, HttpOutcome } from '../../../shared/provider/xendit/call-json.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { hostileJson, nearly } from '../../support/hostile-values.ts'

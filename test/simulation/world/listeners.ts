@@ -1,7 +1,7 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import type { Alert } from '../../../shared/alerts.ts'
-import type { HttpOutcome } from '../../../shared/provider/xendit/call-json.ts'
+import type { HttpOutcome } from '../../../shared/provider/call-json.ts'
 import type { QueueMessage, QueueName } from '../../../shared/queues.ts'
 import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook.ts'
 import type { Key } from '../../../shared/table/keys.ts'

@@ -1,10 +1,5 @@
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
-import {
-  type HttpCall,
-  type HttpOutcome,
-  type RateLimit,
-  rateLimitOf,
-} from '../../../shared/provider/xendit/call-json.ts'
+import { type HttpCall, type HttpOutcome, type RateLimit, rateLimitOf } from '../../../shared/provider/call-json.ts'
 import { actingAs } from './acting-as.ts'
 import type { Process } from './process.ts'
 import { inStretch } from './stretch.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { callJson, type HttpCall } from '../../../shared/provider/xendit/call-json.ts'
+import { callJson, type HttpCall } from '../../../shared/provider/call-json.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 const SECRET = 'xnd_production_very_secret'
