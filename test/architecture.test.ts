@@ -108,10 +108,11 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/payment/cancel/cancel.ts', from('../../table/step.ts'), types('../../table/step.ts')],
     ['shared/client/client.ts', from('../table/condition.ts'), from('../table/keys.ts')],
   ],
-  'the domain knows no provider by name': [
+  'only its choice and its callbacks name a provider': [
     ['shared/sync/read-slice.ts', types('../provider/xendit/xendit-schema.ts'), types('../provider/provider.ts')],
     ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./provider-quota.ts')],
     ['shared/payment/payment.ts', from('../provider/another/another-provider.ts'), from('../provider/provider.ts')],
+    ['infra/local/main.ts', from('../../shared/provider/xendit/other-channels.ts'), from('../../shared/money.ts')],
   ],
   'time, chance and environment come in through deps': [
     ['shared/ids.ts', 'export const now = Date.now', '// Date.now()'],

@@ -9,7 +9,7 @@ export type Rule = (file: SourceFile) => readonly string[]
 export const LAYERS = ['shared', 'functions', 'infra', 'test']
 
 export const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')
-export const isCode = ({ path }: SourceFile) => layerOf(path) < LAYERS.indexOf('test')
+export const isCode = ({ path }: Pick<SourceFile, 'path'>) => layerOf(path) < LAYERS.indexOf('test')
 
 /** What merchants copy knows nothing of us; tests alone know of it. */
 const isExample = (path: string) => path.startsWith('docs/examples/')
@@ -133,8 +133,11 @@ const ADAPTER = /^shared\/provider\/[a-z-]+\//
 export const isOfAnyProvider = (path: string): boolean =>
   path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 
-const domainKnowsNoProvider: Rule = ({ path, imports }) =>
-  isOfAnyProvider(path)
+/** Where a provider is chosen, and where its callbacks arrive. */
+const CHOOSES_PROVIDER = /^(shared\/runtime\/chosen-provider\.ts$|functions\/callback\/)/
+
+const oneFileChoosesTheProvider: Rule = ({ path, imports }) =>
+  layerOf(path) >= 0 && isCode({ path }) && !ADAPTER.test(path) && !CHOOSES_PROVIDER.test(path)
     ? imports.flatMap((used) => (ADAPTER.test(used.path ?? '') ? [`imports ${used.from}`] : []))
     : []
 
@@ -147,5 +150,5 @@ export const IMPORT_RULES = {
   'only the stack knows CDK': cdkStaysInTheStack,
   'operate may use local and stack, local the stack, and the stack neither': wingsKeepTheirOrder,
   'steps and conditions are made in stores': storesMakeSteps,
-  'the domain knows no provider by name': domainKnowsNoProvider,
+  'only its choice and its callbacks name a provider': oneFileChoosesTheProvider,
 }

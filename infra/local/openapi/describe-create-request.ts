@@ -9,7 +9,7 @@ import {
   PHONE,
 } from '../../../shared/payment/create/check-payment-rules.ts'
 import { type PaymentBody, PaymentBodySchema } from '../../../shared/payment/create/payment-body.ts'
-import { OTHER_CHANNELS } from '../../../shared/provider/xendit/other-channels.ts'
+import { OTHER_CHANNELS } from '../../../shared/runtime/chosen-provider.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 /** What a field's own schema leaves to the rules, and what it is for. */
