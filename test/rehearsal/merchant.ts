@@ -35,8 +35,8 @@ export type Merchant = {
   ): Promise<v.InferOutput<Schema>>
   /** 201; 200 where the key is known. */
   create(idempotencyKey: string, status?: number): Promise<Payment>
-  /** Its customer pays: the provider calls back, and it is credited. */
-  pay(payment: Payment): Promise<Payment>
+  /** Its customer pays: the provider calls back, and it is credited. Another amount than asked fails it. */
+  pay(payment: Payment, anotherAmountMinor?: number): Promise<Payment>
   hasStatus(payment: Payment, status: string): Promise<Payment>
   /** The same merchant at another address of the API. */
   at(apiUrl: string): Merchant
@@ -89,9 +89,9 @@ const merchantAt = (rehearsal: Rehearsal, apiUrl: string, known: Known): Merchan
     post,
     create,
     hasStatus,
-    pay: async (payment) => {
-      await payAtProvider(world.provider, world.secrets.provider.secret_key, payment)
-      return hasStatus(payment, 'succeeded')
+    pay: async (payment, anotherAmountMinor) => {
+      await payAtProvider(world, payment, anotherAmountMinor)
+      return hasStatus(payment, anotherAmountMinor === undefined ? 'succeeded' : 'failed')
     },
     webhooksOf: async ({ id }) => {
       const received = await call(ReceivedSchema, `${world.inbox}/received`)
@@ -112,12 +112,16 @@ export const requestOf = async (provider: string, { id }: Payment): Promise<stri
   return found.payment_request_id
 }
 
-const payAtProvider = async (provider: string, secretKey: string, payment: Payment): Promise<void> => {
+const payAtProvider = async (
+  { provider, secrets }: Rehearsal['world'],
+  payment: Payment,
+  amount: number | undefined,
+): Promise<void> => {
   const headers = {
-    authorization: `Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`,
+    authorization: `Basic ${Buffer.from(`${secrets.provider.secret_key}:`).toString('base64')}`,
     'api-version': '2024-11-11',
     'content-type': 'application/json',
   }
   const path = `/v3/payment_requests/${await requestOf(provider, payment)}/simulate`
-  await call(v.unknown(), `${provider}${path}`, { method: 'POST', headers, body: '{}' })
+  await call(v.unknown(), `${provider}${path}`, { method: 'POST', headers, body: JSON.stringify({ amount }) })
 }

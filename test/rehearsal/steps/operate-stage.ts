@@ -21,6 +21,7 @@ export const lookUp = ({ step, world }: Rehearsal, { merchant, payments, settlem
     const { data: deliveries } = await merchant.get(IdsSchema, 'webhook_deliveries')
     for (const path of [
       'payments?status=succeeded',
+      'balance/entries',
       'settlements',
       `settlements/${settlement.id}/payments`,
       'webhook_endpoints',
@@ -72,8 +73,12 @@ export const operateStage = ({ step, admin, clock }: Rehearsal, { merchant, paym
       'audit-clients': {},
     })
     const { data: items } = v.parse(SuspenseSchema, await admin('list-suspense', { status: 'open' }))
-    const suspense = { operator: OPERATOR, suspense_id: items[0]?.suspense_id, resolution: 'refunded' }
+    const suspense = { operator: OPERATOR, suspense_id: items[0]?.suspense_id, resolution: 'refunded_by_bank' }
     await admin('resolve-suspense', suspense)
+    await admin('adjust-ledger', { ...by, kind: 'recovered', amount_minor: 5_000, reference: 'transfer-3' })
+    // It is refused: no difference stands on a stage whose books balance.
+    const difference = { what: 'window.written_off_minor', id: merchant.clientId, expected: 0, found: 1 }
+    await admin('accept-difference', { ...by, ...difference, notes: 'none stands' }, [1])
     const audit = v.parse(v.object({ balanced: v.boolean() }), await admin('audit-ledger', client))
     expect(audit.balanced, 'the books do not balance')
     await admin('get-books', client)

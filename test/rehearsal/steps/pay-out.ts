@@ -13,6 +13,11 @@ const SettlementsSchema = v.object({ data: v.array(SettlementSchema) })
 const SyncSchema = v.union([v.object({ complete: v.boolean() }), v.undefined()])
 export type Settlement = v.InferOutput<typeof SettlementSchema>
 
+const PayoutFileSchema = v.object({
+  csv: v.string(),
+  left_out: v.array(v.object({ settlement_id: v.string(), reason: v.string() })),
+})
+
 const SYNC_RUNS = 20
 
 /** Runs the sync by hand until it has read everything there is. One that meets a jump of the clock may break off: the next goes on. */
@@ -28,6 +33,24 @@ const recorded = (merchant: Merchant, before: readonly Settlement[]) =>
     const { data } = await merchant.get(SettlementsSchema, 'settlements')
     return data.find(({ id }) => before.every((one) => one.id !== id))
   })
+
+/** A settlement is audited a minute after it was recorded, and only then paid out. */
+const AUDITED_AFTER_SECONDS = 120
+
+/** Audited by due work, in the bank's file, then marked paid with the bank's reference. */
+const payOutNow = async (rehearsal: Rehearsal, { id }: Settlement, reference: string): Promise<void> => {
+  const { admin } = rehearsal
+  advance(rehearsal, AUDITED_AFTER_SECONDS)
+  await admin('check-due-work')
+  const { csv, left_out: leftOut } = await eventually('an audit of the settlement', async () => {
+    const file = v.parse(PayoutFileSchema, await admin('list-settlements', { status: 'recorded', format: 'csv' }))
+    return file.left_out.some(({ reason }) => reason === 'not audited yet') ? undefined : file
+  })
+  expect(csv.includes(id), `the bank's file leaves the settlement out: ${JSON.stringify(leftOut)}`)
+  const order = { operator: OPERATOR, settlement_id: id, bank_reference: reference }
+  const paid = v.parse(SettlementSchema, await admin('mark-settlement-paid', order))
+  expect(paid.status === 'manual_paid', `the settlement is ${paid.status}`)
+}
 
 /** Days later: fees are final, what went back is known, the sweep settles, a bank pays, another one refuses first. */
 export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid }: TakenPayments) => {
@@ -49,9 +72,7 @@ export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid 
   await step('an operator pays it out', async () => {
     await admin('list-settlements', { status: 'recorded' })
     await admin('get-settlement-statement', { settlement_id: settlement.id })
-    const order = { ...operator, settlement_id: settlement.id, notes: 'transfer 1' }
-    const paid = await admin('mark-settlement-paid', order)
-    expect(v.parse(SettlementSchema, paid).status === 'manual_paid', 'the settlement was not paid out')
+    await payOutNow(rehearsal, settlement, 'transfer 1')
   })
   const failed = await step('another one, triggered by hand, is refused by the bank', async () => {
     await merchant.pay(await merchant.create('order-4'))
@@ -67,7 +88,7 @@ export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid 
     await admin('sweep-settlements')
     const found = await recorded(merchant, [settlement, failed])
     expect(found.net_minor === failed.net_minor, `${found.net_minor} is not ${failed.net_minor}`)
-    await admin('mark-settlement-paid', { ...operator, settlement_id: found.id, notes: 'transfer 2' })
+    await payOutNow(rehearsal, found, 'transfer 2')
     return found
   })
   return { settlement, failed, again }

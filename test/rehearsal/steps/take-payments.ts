@@ -13,6 +13,8 @@ export type TakenPayments = {
 /** Behind the first failure of an attempt. */
 const FIRST_WAIT_SECONDS = 60
 
+const ANOTHER_AMOUNT_MINOR = 140_000
+
 const DeliveriesSchema = v.object({
   data: v.array(
     v.object({
@@ -61,6 +63,9 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
     const reverse = `${world.provider}/_simulator/payment_requests/${request}/reverse`
     await call(v.unknown(), reverse, { method: 'POST', body: JSON.stringify({ kind: 'refund' }) })
     return payment
+  })
+  await step('a customer pays another amount: the payment fails, and the money is held in suspense', async () => {
+    await merchant.pay(await merchant.create('order-8'), ANOTHER_AMOUNT_MINOR)
   })
   return { paid, reversed, cancelled, unpaid: await merchant.create('order-unpaid') }
 }
