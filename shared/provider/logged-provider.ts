@@ -50,6 +50,7 @@ export const loggedProvider = (
   return {
     pauseMs: (operation) => provider.pauseMs(operation),
     isOtherChannel: (code) => provider.isOtherChannel(code),
+    nameFor: (channel) => provider.nameFor(channel),
     callsLeft: (operation) => provider.callsLeft(operation),
     createRequest: (input, timeoutMs) => noted('create_request', provider.createRequest(input, timeoutMs)),
     getRequest: (id, timeoutMs) => noted('get_request', provider.getRequest(id, timeoutMs)),

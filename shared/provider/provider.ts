@@ -25,9 +25,14 @@ export type Provider = {
    * taken for a wallet (spec 2.1.1).
    */
   isOtherChannel(code: string): boolean
+  /** The name of the provider that takes payments of this channel. A payment keeps it from its claim on. */
+  nameFor(channel: Channel): string
 }
 
-export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isOtherChannel'>
+export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isOtherChannel' | 'nameFor'>
+
+/** A channel by the merchants' words. */
+type Channel = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
 
 export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */

@@ -42,6 +42,7 @@ export const WITHHELD = {
     pauseMs: noProvider,
     callsLeft: noProvider,
     isOtherChannel: noProvider,
+    nameFor: noProvider,
   } satisfies Provider,
   sendWebhook: withheld('merchants') satisfies SendWebhook,
   resolveHost: withheld('merchants') satisfies ResolveHost,

@@ -10,6 +10,7 @@ import type {
   TransactionPage,
 } from '../../shared/provider/provider.ts'
 import { isOtherChannel } from '../../shared/provider/xendit/other-channels.ts'
+import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
 type KnownRequest = ProviderRequest & { readonly input: CreateRequestInput }
@@ -129,6 +130,7 @@ export const fakeProvider = (): FakeProvider => {
     pauseMs: () => 0,
     callsLeft: () => undefined,
     isOtherChannel,
+    nameFor: () => UPSTREAM,
   }
   const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
@@ -150,6 +152,7 @@ export const fakeProvider = (): FakeProvider => {
     getBalance: recorded('getBalance'),
     pauseMs: (operation) => answers.pauseMs(operation),
     isOtherChannel,
+    nameFor: (channel) => answers.nameFor(channel),
     callsLeft: (operation) => answers.callsLeft(operation),
     script: (name, implementation) => {
       answers[name] = implementation

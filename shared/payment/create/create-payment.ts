@@ -5,7 +5,6 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
 import { takeShare } from '../../provider/take-share.ts'
-import { UPSTREAM } from '../../table/upstream.ts'
 import { addMs } from '../../time.ts'
 import { claimPayment } from '../creating-store.ts'
 import { type Deadline, providerWithin, startDeadline } from '../deadline.ts'
@@ -35,7 +34,7 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
     part: partForClaim(client, paymentId, now),
     status: 'creating',
     request,
-    provider: UPSTREAM,
+    provider: deps.provider.nameFor(request),
     attempt: 1,
     claimedAt: now,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Secrets } from '../../secrets.ts'
+import { UPSTREAM } from '../../table/upstream.ts'
 import { callJson, type HttpCall, type HttpOutcome } from '../call-json.ts'
 import type {
   Answer,
@@ -65,6 +66,7 @@ export const xenditProvider = (options: XenditOptions): Provider => {
     pauseMs: limits.pauseMs,
     callsLeft: limits.callsLeft,
     isOtherChannel,
+    nameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
       getById(send, { operation: 'getRequest', path: REQUESTS, id, timeoutMs }, RequestSchema),

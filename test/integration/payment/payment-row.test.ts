@@ -74,3 +74,18 @@ describe('what the rows of a payment leave out', () => {
     await expectBalanced(deps, client.clientId)
   })
 })
+
+describe('the provider of a payment', () => {
+  it('is the one that takes its channel, from the claim on', async () => {
+    const deps = memoryDeps()
+    const client = await aStoredClient(deps)
+    deps.provider.script('nameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
+
+    const [qris, bank] = [
+      await aPendingPayment(deps, client, { method: 'qris', channelCode: undefined }),
+      await aPendingPayment(deps, client),
+    ]
+
+    expect([qris.provider, bank.provider]).toStrictEqual(['another', 'xendit'])
+  })
+})
