@@ -139,10 +139,10 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   const returnUrl = 'https://merchant.example/return'
 
   it.each([
-    [bank('BCA'), 'BCA_VIRTUAL_ACCOUNT', { expiresAt: '2026-11-20T04:10:00.000Z', displayName }],
+    [bank('BCA'), 'BCA', { expiresAt: '2026-11-20T04:10:00.000Z', displayName }],
     [OVO, 'OVO', { phone: OVO.customer.phone }],
     [wallet('DANA'), 'DANA', { returnUrls: { success: returnUrl, failure: returnUrl } }],
-    [QRIS, 'QRIS', {}],
+    [QRIS, undefined, {}],
   ])('tells the provider of %j as much as the channel needs', async (channel, channelCode, needed) => {
     const deps = testDeps()
 

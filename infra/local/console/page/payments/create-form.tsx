@@ -10,9 +10,9 @@ import { CreatedSchema } from '../shapes.ts'
 const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR code' } as const
 
 /** What a merchant's shop offers: every channel with terms of its own. */
-const OFFERED = CHANNELS.map(({ method, code, providerCode, push }) => ({
+const OFFERED = CHANNELS.map(({ method, code, push }) => ({
   value: code === '' ? method : `${method} ${code}`,
-  label: `${KINDS[method]} · ${code || providerCode}${push ? ' (asks on the phone)' : ''}`,
+  label: `${KINDS[method]} · ${code || method.toUpperCase()}${push ? ' (asks on the phone)' : ''}`,
 }))
 
 const newKey = () => `console-${crypto.randomUUID()}`
