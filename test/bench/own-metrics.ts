@@ -1,5 +1,5 @@
 import { MANIFEST } from '../../functions/manifest.ts'
-import { PROVIDER_OPERATIONS } from '../../infra/stack/monitoring/alarms/provider-alarms.ts'
+import { PROVIDER_OPERATIONS } from '../../infra/stack/monitoring/alarms/provider-operations.ts'
 import { LOG_METRICS, METRICS } from '../../shared/metrics.ts'
 import type { NewsSource } from '../../shared/payment/payment.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
@@ -21,7 +21,7 @@ const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   source: each(Object.keys(SOURCES)),
   kind: each(Object.keys(SUSPENSE_CAUSES)),
   'kind cause': Object.entries(SUSPENSE_CAUSES).flatMap(([kind, causes]) => each(causes, [kind])),
-  operation: each(PROVIDER_OPERATIONS.map(({ name }) => name)),
+  operation: each(PROVIDER_OPERATIONS),
   triggered_by: each(Object.keys(TRIGGERS)),
   function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue').map(({ name }) => [`${BENCH_STAGE}-${name}`]),
 }

@@ -7,6 +7,8 @@ import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
+import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
+import type { Watched } from '../../infra/stack/monitoring/alarms/watched.ts'
 import { frontStackNameOf } from '../../infra/stack/stack-name-of.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
@@ -146,6 +148,13 @@ export const synthesised = (stage: string | DeployedStage): StackTemplate => {
 /** The stack of the front of a stage behind CloudFront, likewise. */
 export const synthesisedFront = (stage: DeployedStage): StackTemplate =>
   readableTemplate(rawStacks((app) => new FrontStack(app, frontStackNameOf(stage), { stage })))
+
+/** What the alarms of a stage are made for, by the names that CloudWatch knows. */
+export const watchedIn = (stage: string): Watched => {
+  const gateway = synthesised(stage).app.node.children.find((child) => child instanceof GatewayStack)
+  if (!gateway) throw new Error('there is no gateway')
+  return gateway.watched
+}
 
 const readableTemplate = ({ Resources, Outputs, ...synthesis }: RawStacks): StackTemplate => {
   const resources = Object.entries(Resources).map(([logicalId, raw]) => ({

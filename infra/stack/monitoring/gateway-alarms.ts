@@ -2,7 +2,6 @@ import { Duration } from 'aws-cdk-lib'
 import {
   Alarm,
   type AlarmBase,
-  type AlarmProps,
   AlarmRule,
   AlarmState,
   ComparisonOperator,
@@ -12,10 +11,10 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
-import { type AlarmSpec, alarmDescription, alarmName } from './alarms/alarm-spec.ts'
-import { allAlarms } from './alarms/all-alarms.ts'
+import { type AlarmSpec, alarmDescription, alarmName, thresholdOf } from './alarms/alarm-spec.ts'
+import { alarmTable } from './alarms/alarm-table.ts'
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
-import { assertPaged, PAGES, type Page } from './alarms/pages.ts'
+import { PAGES, type Page } from './alarms/pages.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 
@@ -25,7 +24,7 @@ const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic:
 const QUIET_MINUTES = 60
 
 /**
- * Every alarm of alarms/. Each tells the topic by its own name when it goes off and when it is over. Above them
+ * Every alarm of alarms/alarm-table.ts. Each tells the topic by its own name when it goes off and when it is over. Above them
  * `gateway-<stage>-page-<who>` stand for those that page, one for each who impact, and tell the pager's topic alone.
  * Were there a single one, a slow trouble that is on for hours would hide the disaster that begins beside it.
  */
@@ -38,17 +37,16 @@ export class GatewayAlarms extends Construct {
     { watched, topic, pageTopic }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
   ) {
     super(scope, id)
-    const specs = allAlarms(watched)
-    assertPaged(specs)
-    const alarms = new Map(specs.map((spec) => [spec.id, this.alarm(watched.stage, spec)]))
+    const made = alarmTable(watched)
+      .flatMap(({ alarms }) => alarms)
+      .map((spec) => ({ page: spec.page, alarm: this.alarm(watched.stage, spec) }))
     const quiet = this.quiet(watched.stage)
-    this.pages = PAGES.map((page) =>
-      this.page(watched.stage, page, {
-        alarms: page.alarms.flatMap((alarmId) => alarms.get(alarmId) ?? []),
-        quiet,
-      }),
-    )
-    tell(topic, [...alarms.values()])
+    this.pages = PAGES.map((page) => {
+      const alarms = made.filter((one) => one.page === page.id).map(({ alarm }) => alarm)
+      return this.page(watched.stage, page, { alarms, quiet })
+    })
+    const alarms = made.map(({ alarm }) => alarm)
+    tell(topic, alarms)
     tell(pageTopic, this.pages)
   }
 
@@ -58,7 +56,8 @@ export class GatewayAlarms extends Construct {
       alarmName: alarmName(stage, spec),
       alarmDescription: alarmDescription(spec),
       metric: cloudWatchMetric(spec.measure, minutes, spec.summary),
-      ...thresholdOf(spec),
+      threshold: thresholdOf(spec),
+      comparisonOperator: comparisonOf(spec),
       evaluationPeriods: outOf,
       datapointsToAlarm: periods,
       treatMissingData: spec.whenMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
@@ -92,11 +91,10 @@ export class GatewayAlarms extends Construct {
   }
 }
 
-const thresholdOf = ({ when }: AlarmSpec): Pick<AlarmProps, 'threshold' | 'comparisonOperator'> => {
-  const { GREATER_THAN_THRESHOLD, GREATER_THAN_OR_EQUAL_TO_THRESHOLD, LESS_THAN_THRESHOLD } = ComparisonOperator
-  if ('above' in when) return { threshold: when.above, comparisonOperator: GREATER_THAN_THRESHOLD }
-  if ('below' in when) return { threshold: when.below, comparisonOperator: LESS_THAN_THRESHOLD }
-  return { threshold: when.atLeast, comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD }
+const comparisonOf = ({ when }: AlarmSpec): ComparisonOperator => {
+  if ('above' in when) return ComparisonOperator.GREATER_THAN_THRESHOLD
+  if ('below' in when) return ComparisonOperator.LESS_THAN_THRESHOLD
+  return ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 }
 
 /** When it goes off and when it is over. */

@@ -15,6 +15,7 @@ import { Construct } from 'constructs'
 import { chunks } from '../../../shared/chunks.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
+import { alarmRows } from './dashboard/alarm-rows.ts'
 import { type Graph, type Line, numbered, searchExpression } from './dashboard/graph.ts'
 import { machineRows } from './dashboard/machine-rows.ts'
 import { moneyRows } from './dashboard/money-rows.ts'
@@ -35,10 +36,11 @@ const metricOf = (line: Line, at: number, periodMinutes: number): IMetric =>
       })
     : cloudWatchMetric(numbered(line.measure, at), periodMinutes, line.label)
 
-const widgetOf = ({ title, unit, lines, stacked = false, periodMinutes = 1 }: Graph): GraphWidget =>
+const widgetOf = ({ title, unit, lines, stacked = false, periodMinutes = 1, threshold }: Graph): GraphWidget =>
   new GraphWidget({
     title: `${title} (${unit})`,
     left: lines.map((line, at) => metricOf(line, at, periodMinutes)),
+    ...(threshold !== undefined && { leftAnnotations: [{ value: threshold, label: 'alarm' }] }),
     leftYAxis: { min: 0, label: unit, showUnits: false },
     view: stacked ? GraphWidgetView.BAR : GraphWidgetView.TIME_SERIES,
     stacked,
@@ -72,7 +74,7 @@ export class GatewayDashboard extends Construct {
       periodOverride: PeriodOverride.INHERIT,
       widgets: [
         ...(pages.length > 0 ? [[status]] : []),
-        ...[...moneyRows(watched), ...machineRows(watched)].flatMap((row) => [
+        ...[...moneyRows(watched), ...machineRows(watched), ...alarmRows(watched)].flatMap((row) => [
           [heading(`## ${row.heading}`)],
           ...inLines(row.graphs).map((widgets) => [...widgets]),
         ]),

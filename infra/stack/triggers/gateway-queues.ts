@@ -2,14 +2,9 @@ import { Duration, Stack } from 'aws-cdk-lib'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
-import { queuesOf } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
-import { QUEUE_SETTINGS } from './queue-settings.ts'
-
-/** For a queue nothing reads yet. */
-const DEFAULT_TIMEOUT_SECONDS = 60
+import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
 
 type Encrypted = { readonly stage: DeployedStage; readonly key: Key | undefined }
 
@@ -25,14 +20,6 @@ const secure = ({ stage, key }: Encrypted): sqs.QueueProps => ({
 /** A message that was set aside keeps the age it had in its queue, so it must be kept longer than the queue keeps any. */
 const RETENTION = Duration.days(4)
 const DEAD_RETENTION = Duration.days(14)
-
-/** The longest timeout among the functions that the queue triggers. */
-const consumerTimeoutSeconds = (name: QueueName): number => {
-  const timeouts = MANIFEST.filter(({ trigger }) => queuesOf(trigger).some(({ queue }) => queue === name)).map(
-    ({ timeoutSeconds }) => timeoutSeconds,
-  )
-  return timeouts.length > 0 ? Math.max(...timeouts) : DEFAULT_TIMEOUT_SECONDS
-}
 
 /** Where what could not be read ends, for an operator to look at and move back to its one queue, if it came from one. */
 export class DeadLetterQueue extends Construct {
@@ -72,13 +59,12 @@ export class QueueWithDeadLetters extends Construct {
       name: `${queueName}-dead`,
       source: sqs.Queue.fromQueueArn(this, 'Source', queueArn),
     }).queue
-    const { hiddenSeconds, maxReceives } = QUEUE_SETTINGS[name]
     this.queue = new sqs.Queue(this, 'Queue', {
       ...secure(encrypted),
       queueName,
       retentionPeriod: RETENTION,
-      visibilityTimeout: Duration.seconds(hiddenSeconds(consumerTimeoutSeconds(name))),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: maxReceives },
+      visibilityTimeout: Duration.seconds(hiddenSecondsOf(name)),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: QUEUE_SETTINGS[name].maxReceives },
     })
   }
 }

@@ -1,3 +1,5 @@
+import { queuesOf } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 
 /** How every queue of the gateway behaves, on AWS and in the local gateway. */
@@ -31,4 +33,10 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   'due-payments': HANDED_OUT_ONCE,
   'due-deliveries': HANDED_OUT_ONCE,
   'due-alerts': HANDED_OUT_ONCE,
+}
+
+/** How long a message of the queue stays hidden after it was received: by the longest timeout of the functions it starts. */
+export const hiddenSecondsOf = (name: QueueName): number => {
+  const readers = MANIFEST.filter(({ trigger }) => queuesOf(trigger).some(({ queue }) => queue === name))
+  return QUEUE_SETTINGS[name].hiddenSeconds(Math.max(...readers.map(({ timeoutSeconds }) => timeoutSeconds)))
 }

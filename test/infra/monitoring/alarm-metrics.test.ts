@@ -88,7 +88,7 @@ describe('what must not wake anybody', () => {
 })
 
 it('a sweep says how many clients it put on the queue, none as well', async () => {
-  const emitted = await emittedIn(SCENES['sweep-empty'])
+  const emitted = await emittedIn(SCENES['sweep-not-run'])
 
   expect(emitted.filter(({ name }) => name === 'SweptClients').map(({ value }) => value)).toStrictEqual([0, 1])
 })

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { functionName, runsByItself } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { AWS_METRICS } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { METRIC_NAMESPACE } from '../../../shared/metrics.ts'
@@ -79,14 +77,6 @@ describe('nothing is left unwatched', () => {
       named(queues.filter((queue) => !dead.includes(queue)))
         .filter((name) => !name.includes('-due-'))
         .toSorted(),
-    )
-  })
-
-  it.each(['Errors', 'Throttles'])('of the functions: %s of each that runs by itself, once', (name) => {
-    const started = MANIFEST.filter(runsByItself)
-
-    expect(watching(name, 'FunctionName').toSorted()).toStrictEqual(
-      started.map((spec) => functionName(STAGE, spec)).toSorted(),
     )
   })
 

@@ -1,23 +1,30 @@
 import type { Measure } from './metric-ref.ts'
+import type { Page } from './pages.ts'
 
-/** `page`: wakes somebody at any hour. `ticket`: somebody looks at it in the day. */
-export type Severity = 'page' | 'ticket'
-
-/** What an alarm watches, whom it is for, and why it goes off where it does. */
+/** One alarm: what it watches, why it goes off where it does, and what a person does then. */
 export type AlarmSpec = {
-  /** Names the alarm (`gateway-<stage>-<id>`) and its heading in docs/runbook.md. */
+  /** Names the alarm, `gateway-<stage>-<id>`. */
   readonly id: string
-  readonly severity: Severity
+  /** Its heading in docs/runbook.md, where two alarms share one. Left out: its id. */
+  readonly heading?: string
+  /** The page that it turns on, at any hour. Left out: a ticket, which is read in the day. */
+  readonly page?: Page['id']
   /** What is wrong, in one sentence. */
   readonly summary: string
   /** Who notices, and by what. */
   readonly impact: string
   readonly measure: Measure
+  /** What the measure counts. */
+  readonly unit: string
   readonly when: Threshold & Periods
   /** Why this threshold, and these periods. */
   readonly because: string
   /** Silence is the failure that is watched for; otherwise it is none. */
   readonly whenMissing?: 'breaching'
+  /** What to look at: queries of the logs (`filter …`), commands (`npm …`, `aws …`), and what their answers mean. */
+  readonly look: readonly string[]
+  /** What to do, and when it is over. */
+  readonly act: readonly string[]
 }
 
 type Threshold = { readonly above: number } | { readonly atLeast: number } | { readonly below: number }
@@ -30,6 +37,15 @@ export const LONGEST_LOOK_BACK_MINUTES = { shortPeriods: 24 * 60, hourlyPeriods:
 
 export const alarmName = (stage: string, { id }: Pick<AlarmSpec, 'id'>): string => `gateway-${stage}-${id}`
 
+export const severityOf = ({ page }: Pick<AlarmSpec, 'page'>): 'page' | 'ticket' => (page ? 'page' : 'ticket')
+
+export const headingOf = ({ id, heading }: Pick<AlarmSpec, 'id' | 'heading'>): string => heading ?? id
+
+export const thresholdOf = ({ when }: Pick<AlarmSpec, 'when'>): number => {
+  if ('above' in when) return when.above
+  return 'below' in when ? when.below : when.atLeast
+}
+
 /** What the mail says: the sentence, the sufferer, and where to read on. */
-export const alarmDescription = ({ id, severity, summary, impact }: AlarmSpec): string =>
-  `[${severity}] ${summary} Who suffers: ${impact} What to do: docs/runbook.md#${id}`
+export const alarmDescription = (spec: AlarmSpec): string =>
+  `[${severityOf(spec)}] ${spec.summary} Who suffers: ${spec.impact} What to do: docs/runbook.md#${headingOf(spec)}`

@@ -1,6 +1,7 @@
 import { type DimensionsOf, METRIC_NAMESPACE, type MetricName } from '../../../../shared/metrics.ts'
 
-export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount' | 'p50' | 'p99'
+/** `TC(:60000)`: how many values are at most 60,000. */
+export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount' | 'p50' | 'p99' | `TC(:${number})`
 
 /** One metric of CloudWatch as an alarm or a graph reads it. */
 export type MetricRef = {
@@ -47,7 +48,6 @@ export const AWS_METRICS = {
     Throttles: ['FunctionName'],
     Invocations: ['FunctionName'],
     Duration: ['FunctionName'],
-    RecursiveInvocationsDropped: ['FunctionName'],
     UnreservedConcurrentExecutions: [],
   },
   // docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
@@ -62,7 +62,6 @@ export const AWS_METRICS = {
     WriteThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
     ConsumedReadCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
     ConsumedWriteCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
-    SystemErrors: ['TableName', 'Operation'],
     SuccessfulRequestLatency: ['TableName', 'Operation'],
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
@@ -107,3 +106,7 @@ export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
 
 /** A metric without a value in a period has none because nothing happened. */
 export const orZero = (id: string): string => `FILL(${id}, 0)`
+
+/** How many of these say true of their metric: 1 for each, 0 for the others. */
+export const countOf = (conditions: readonly string[]): string =>
+  conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')

@@ -1,127 +1,130 @@
+import { MINUTE_MS } from '../../../../shared/time.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
-import { OVERALL, withoutGaps } from './metric-ref.ts'
-import { functionNameOf, type Watched } from './watched.ts'
+import { awsMetric, countOf, OVERALL, orZero, withoutGaps } from './metric-ref.ts'
+import type { Watched } from './watched.ts'
 
-const HOUR = 60
-const SYNC_LAG_MS = 15 * 60 * 1_000
+const sweep = ({ our }: Watched): AlarmSpec => ({
+  id: 'sweep-not-run',
+  page: 'page-settlements',
+  summary: 'The daily sweep has put no client on the queue for more than a day.',
+  impact: 'every merchant: no client is settled, and none is paid out today.',
+  measure: withoutGaps(our('SweptClients', OVERALL, 'Sum')),
+  unit: 'clients',
+  when: { below: 1, minutes: 60, periods: 26 },
+  because: 'It runs once a day (`sweepAtUtc`), some seconds earlier or later. A run that finds no client is none.',
+  whenMissing: 'breaching',
+  look: [
+    'aws events describe-rule --name gateway-prod-sweep-settlements --query State',
+    'aws logs tail /aws/lambda/gateway-prod-sweep-settlements --since 26h',
+    'npm run -s admin -- list-clients --stage prod',
+  ],
+  act: [
+    'Start it; a client that was swept already is not settled twice. In a new stage the alarm is on until the first client is registered and swept. Clients are listed and the sweep finds none: the index `by-owner` lacks them; [roll back](#roll-back) and settle by `trigger-settlement`.',
+    'npm run -s admin -- sweep-settlements --stage prod',
+    'npm run -s admin -- list-settlements --stage prod --status recorded',
+  ],
+})
 
-const runs = ({ our }: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'sweep-not-run',
-    severity: 'page',
-    summary: 'The daily sweep of settlements has not run for more than a day.',
-    impact: 'every merchant: nothing is settled, and nobody is paid out today.',
-    measure: withoutGaps(our('SweepRuns', OVERALL, 'Sum')),
-    when: { below: 1, minutes: HOUR, periods: 26 },
-    because:
-      'It runs at one time of day (sweepAtUtc). One period of a day slides, and two runs some seconds more than a day apart would leave it empty; so 26 hours, each without a run. Periods of an hour may look back a week.',
-    whenMissing: 'breaching',
-  },
-  {
-    id: 'sync-not-running',
-    severity: 'ticket',
-    summary: "The provider's transactions have not been read for half an hour.",
-    impact: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
-    measure: withoutGaps(our('SyncRuns', OVERALL, 'Sum')),
-    when: { below: 1, minutes: 15, periods: 2 },
-    because: 'It runs every five minutes, and lost captures wait for it. It goes on where it was, so nothing is lost.',
-    whenMissing: 'breaching',
-  },
-  {
-    id: 'sync-incomplete',
-    severity: 'ticket',
-    summary: "Round after round, the provider's list of transactions is not read to its end.",
-    impact: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
-    measure: our('SyncsIncomplete', OVERALL, 'Minimum'),
-    when: { atLeast: 1, minutes: 15, periods: 4 },
-    because: 'A run that was cut short is continued by the next; an hour without one that was not is no backlog.',
-  },
-  {
-    id: 'sync-behind',
-    severity: 'ticket',
-    summary: 'Transactions are read more than fifteen minutes after the provider booked them.',
-    impact: 'customers and merchants whose callback was lost: their payment is credited late.',
-    measure: our('SyncLag', OVERALL, 'Maximum'),
-    when: { above: SYNC_LAG_MS, minutes: 15, periods: 3 },
-    because:
-      'Milliseconds. A run reads what the five minutes before it brought; three quarters of an hour are no burst.',
-  },
-]
-
-const results = (watched: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'sweep-empty',
-    severity: 'ticket',
-    summary: 'The sweep of settlements ran and found no client at all.',
-    impact: 'every merchant, once there are any: nobody is settled.',
-    measure: watched.our('SweptClients', OVERALL, 'Sum'),
-    when: { below: 1, minutes: HOUR, periods: 1 },
-    because: 'A run counts as a run even if the index it reads is empty. Before the first client that is right.',
-  },
-  {
-    id: 'settlements-failing',
-    severity: 'page',
-    summary: 'Settling fails for one client after another.',
-    impact: 'merchants, who are not settled and not paid out today.',
-    measure: watched.our(
-      'FailedMessages',
-      {
-        function: functionNameOf(watched, ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements'),
+const stuck = ({ queues }: Watched): AlarmSpec => {
+  const QueueName = queues.settlements
+  return {
+    id: 'settlements-stuck',
+    page: 'page-settlements',
+    summary: 'Settlements wait in their queue and no worker takes them.',
+    impact: 'every merchant: no client is settled, and none is paid out today.',
+    measure: {
+      formula: `IF(${orZero('waiting')} > 0, IF(${orZero('finished')} < 1, waiting, 0), 0)`,
+      of: {
+        waiting: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Minimum'),
+        finished: awsMetric('AWS/SQS', 'NumberOfMessagesDeleted', { QueueName }, 'Sum'),
       },
-      'Sum',
-    ),
-    when: { atLeast: 3, minutes: 15, periods: 1 },
-    because: 'One that failed comes back after an hour, so three in a quarter of an hour are three clients.',
-  },
-]
+    },
+    unit: 'messages',
+    when: { above: 0, minutes: 15, periods: 2 },
+    because: 'A client takes some minutes. One that failed is hidden: settled-in-time counts those.',
+    look: [
+      "aws lambda list-event-source-mappings --function-name gateway-prod-settle-client --query 'EventSourceMappings[].[UUID,State]'",
+      'aws logs tail /aws/lambda/gateway-prod-settle-client --since 1h',
+    ],
+    act: [
+      'Event source off: `aws lambda update-event-source-mapping --uuid UUID --enabled`. Not started: [concurrency-near-limit](#concurrency-near-limit). Payout time is near: `trigger-settlement` for the large clients.',
+    ],
+  }
+}
 
-const audits = ({ our }: Watched): readonly AlarmSpec[] => [
+const LAG_MINUTES = 15
+
+const sync = ({ our }: Watched): AlarmSpec => ({
+  id: 'sync-behind',
+  summary: 'The provider’s transactions are not read, not to their end, or late.',
+  impact: 'merchants whose settlement waits for actual fees, and customers whose callback was lost.',
+  measure: {
+    formula: countOf([
+      `${orZero('runs')} < 1`,
+      `${orZero('incomplete')} > 0`,
+      `${orZero('lag')} > ${LAG_MINUTES * MINUTE_MS}`,
+    ]),
+    of: {
+      runs: our('SyncRuns', OVERALL, 'Sum'),
+      incomplete: our('SyncsIncomplete', OVERALL, 'Minimum'),
+      lag: our('SyncLag', OVERALL, 'Maximum'),
+    },
+  },
+  unit: 'signs of it',
+  when: { atLeast: 1, minutes: 15, periods: 3 },
+  because: `No run, no run that was complete, or more than ${LAG_MINUTES} minutes between booking and reading. A run that was cut short is continued by the next.`,
+  whenMissing: 'breaching',
+  look: [
+    'aws events describe-rule --name gateway-prod-sync-provider-transactions --query State',
+    'filter message = "sync.completed" | stats count() as n, sum(transactions) as read, max(lag_ms) as lag by end, bin(15m)',
+    '`rate_limited`: the quota (`providerCallsPerMinute`). `provider_silent`: the provider. `refused`: [provider-refuses-calls](#provider-refuses-calls). `out_of_time`: a backlog, it catches up.',
+  ],
+  act: [
+    'Start it by hand, several times side by side for a backlog; it goes on where it stopped, so nothing is lost.',
+    'npm run -s admin -- sync-provider-transactions --stage prod',
+  ],
+})
+
+const suspense = ({ our }: Watched): AlarmSpec => ({
+  id: 'suspense-flood',
+  page: 'page-settlements',
+  summary: 'Money that no merchant may be credited with keeps coming in.',
+  impact: 'customers, who paid for nothing, and their merchants, who do not ship.',
+  measure: our('SuspenseItems', { kind: 'money' }, 'Sum'),
+  unit: 'items',
+  when: { atLeast: 10, minutes: 60, periods: 1 },
+  because: 'Single ones are customers, and each has an alert. Ten in an hour are a fault, and go on.',
+  look: [
+    'filter message = "suspense.recorded" | stats count() as n by kind, cause | sort n desc',
+    '`wrong_amount`: the provider takes another amount. `payment_not_pending`: payments end before they are paid. `second_capture`: customers are asked twice. `unknown_reference`: another system uses the account.',
+  ],
+  act: [
+    'After a release: [roll back](#roll-back). The provider: open a ticket with it, and tell merchants to stop the channel. Then handle [each item](#suspense).',
+  ],
+})
+
+/** The sweep, the sync, the audit, and money in suspense. */
+export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  sweep(watched),
+  stuck(watched),
+  sync(watched),
   {
     id: 'audit-imbalance',
-    severity: 'ticket',
     summary: 'The books of a merchant do not add up.',
     impact: 'a merchant, whose balance or payout may be wrong.',
-    measure: our('AuditImbalances', OVERALL, 'Sum'),
-    when: { atLeast: 1, minutes: HOUR, periods: 1 },
-    because:
-      'A difference was there twice, ten seconds apart, in books that stood still. The alert names the merchant; it comes each day until it is gone.',
+    measure: watched.our('AuditImbalances', OVERALL, 'Sum'),
+    unit: 'clients',
+    when: { atLeast: 1, minutes: 60, periods: 1 },
+    because: 'A difference was there twice in books that stood still. The alert names the merchant, each day anew.',
+    look: [
+      'npm run -s admin -- audit-ledger --stage prod --client_id CLIENT_ID',
+      'npm run -s admin -- list-settlements --stage prod --client_id CLIENT_ID',
+      '`audit_record`: a person wrote to the table past the gateway; `list-audit --subject` of that id and the account’s trail show who.',
+    ],
+    act: [
+      'Pay out nothing to that merchant. Keep the output, do not repair by hand, and call the owner of the code. Several merchants on the day of a release: [roll back](#roll-back).',
+      'Once finance can explain it, `accept-difference` lets payouts go on; it is void when the figures change.',
+    ],
   },
-]
-
-const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'suspense-money',
-    severity: 'ticket',
-    summary: 'Money was received that no merchant may be credited with.',
-    impact: 'a customer, who paid for nothing until it is refunded.',
-    measure: our('SuspenseItems', { kind: 'money' }, 'Sum'),
-    when: { atLeast: 1, minutes: 5, periods: 1 },
-    because: 'Each is somebody’s money. Hours do not matter to it, days do.',
-  },
-  {
-    id: 'suspense-flood',
-    severity: 'page',
-    summary: 'Money that no merchant may be credited with keeps coming in.',
-    impact: 'customers, who paid for nothing, and their merchants, who do not ship.',
-    measure: our('SuspenseItems', { kind: 'money' }, 'Sum'),
-    when: { atLeast: 10, minutes: HOUR, periods: 1 },
-    because: 'Single ones are customers who paid twice or too late; ten in an hour are a fault of ours, and go on.',
-  },
-  {
-    id: 'suspense-findings',
-    severity: 'ticket',
-    summary: 'The books and the provider disagree in many places at once.',
-    impact: 'nobody yet: no money is held, but sums may be wrong or a key may be.',
-    measure: our('SuspenseItems', { kind: 'finding' }, 'Sum'),
-    when: { atLeast: 10, minutes: HOUR, periods: 1 },
-    because: 'Each finding is announced by itself; ten in an hour have one cause, often a wrong or rotated key.',
-  },
-]
-
-/** The daily sweep, the sync, the audit, and money in suspense. */
-export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
-  ...runs(watched),
-  ...results(watched),
-  ...audits(watched),
-  ...suspense(watched),
+  suspense(watched),
 ]

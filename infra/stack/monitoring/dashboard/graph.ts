@@ -1,5 +1,5 @@
 import { METRIC_NAMESPACE, METRICS, type MetricName } from '../../../../shared/metrics.ts'
-import { type Measure, type MetricRef, type Statistic, serviceOf } from '../alarms/metric-ref.ts'
+import { type Measure, type Statistic, serviceOf } from '../alarms/metric-ref.ts'
 
 /** All metrics of ours that differ in some of their dimensions only: one line for each that CloudWatch finds. */
 export type Search = {
@@ -21,6 +21,8 @@ export type Graph = {
   /** Bars that add up, for counts by kind; lines otherwise. */
   readonly stacked?: boolean
   readonly periodMinutes?: number
+  /** Where the alarm on it goes off. */
+  readonly threshold?: number
 }
 
 export const graph = (
@@ -62,9 +64,6 @@ export const searchExpression = (
 }
 
 export const line = (label: string, measure: Measure): Line => ({ label, measure })
-
-/** Milliseconds as minutes, for what is read by people and not by code. */
-export const inMinutes = (metric: MetricRef): Measure => ({ formula: 'late / 60000', of: { late: metric } })
 
 /** Names in a formula hold for the whole graph, so each line's get its number. */
 export const numbered = (measure: Measure, at: number): Measure =>

@@ -1,9 +1,8 @@
 import { runsByItself } from '../../../../functions/function-spec.ts'
 import { FUNCTION_GROUPS, groupSum } from '../alarms/function-groups.ts'
 import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
-import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/table-alarms.ts'
+import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
 import type { Watched } from '../alarms/watched.ts'
-import { failedMessages } from '../alarms/write-alarms.ts'
 import { type DashboardRow, type Graph, graph, line } from './graph.ts'
 
 const api = ({ apiId }: Watched): readonly Graph[] => {
@@ -22,9 +21,7 @@ const own = (watched: Watched): readonly Graph[] => {
     line('requests answered 5xx by us', our('RequestFailures', OVERALL, 'Sum')),
     line('calls refused by the provider', our('CallsRefused', OVERALL, 'Sum')),
     line('callbacks refused', our('CallbacksRefused', OVERALL, 'Sum')),
-    line('messages failed', failedMessages(watched)),
     line('alerts failed', our('AlertFailures', OVERALL, 'Sum')),
-    line('due work failed', our('DueWorkFailures', OVERALL, 'Sum')),
   ]
   const runs = [
     line('due work', our('DueWorkRuns', OVERALL, 'Sum')),

@@ -1,7 +1,7 @@
 import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
-import { PROVIDER_OPERATIONS } from '../alarms/provider-alarms.ts'
+import { PROVIDER_OPERATIONS } from '../alarms/provider-operations.ts'
 import type { Watched } from '../alarms/watched.ts'
-import { type DashboardRow, type Graph, graph, inMinutes, line, search } from './graph.ts'
+import { type DashboardRow, type Graph, graph, line, search } from './graph.ts'
 
 const HOURLY = { periodMinutes: 60 }
 const DAILY = { periodMinutes: 24 * 60 }
@@ -27,8 +27,8 @@ const provider = ({ our }: Watched): readonly Graph[] => {
     formula: '100 * errors',
     of: { errors: our('ProviderErrors', { operation }, 'Average') },
   })
-  const errors = PROVIDER_OPERATIONS.map(({ name }) => line(name, wrong(name)))
-  const slowest = PROVIDER_OPERATIONS.map(({ name }) => line(name, our('ProviderLatency', { operation: name }, 'p99')))
+  const errors = PROVIDER_OPERATIONS.map((name) => line(name, wrong(name)))
+  const slowest = PROVIDER_OPERATIONS.map((name) => line(name, our('ProviderLatency', { operation: name }, 'p99')))
   return [
     graph('Provider: calls that went wrong', 'percent', errors, FIVE_MINUTES),
     graph('Provider: slowest of 100 calls', 'milliseconds', slowest, FIVE_MINUTES),
@@ -47,11 +47,6 @@ const left = ({ our, deadLetterQueues }: Watched): readonly Graph[] => {
     line('by an operator', our('SettlementAmount', { triggered_by: 'manual' }, 'Sum')),
   ]
   return [
-    graph('Oldest due work', 'minutes late', [
-      line('alerts', inMinutes(our('AlertsLate', OVERALL, 'Maximum'))),
-      line('deliveries', inMinutes(our('DeliveriesLate', OVERALL, 'Maximum'))),
-      line('payment checks', inMinutes(our('PaymentChecksLate', OVERALL, 'Maximum'))),
-    ]),
     graph('Suspense', 'new items per hour', suspense, HOURLY),
     graph(
       'Messages given up',

@@ -14,7 +14,7 @@ import { aStoredClient } from '../../../support/payment-builders.ts'
 import { aDayLater, withFloor } from '../../../support/settlement-builders.ts'
 import { aPending } from './payment-scenes.ts'
 import { answersLate, asMessage, handOver, run, runDueWork, type Scene } from './watched-world.ts'
-import { unsettled } from './webhook-scenes.ts'
+import { unreadableMessages, unsettled } from './webhook-scenes.ts'
 
 /** Less than what was asked is received: nobody may be credited with it. */
 const wrongAmount = async (deps: MemoryDeps) => {
@@ -98,25 +98,28 @@ const foreignTransaction: Scene = async ({ deps }) => {
   await run(syncProviderTransactions, deps)
 }
 
+const sweptAndUnsettled: Scene = async (world) => {
+  await sweptTwice(world)
+  await unsettled(world)
+}
+
+const unfinishedWork: Scene = async (world) => {
+  await itemInTrouble(world)
+  await unreadableMessages(world)
+}
+
 /** By the alarm that must see it. */
 export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
-  'alerts-failing': unheardAlert,
+  'settled-in-time-fast': sweptAndUnsettled,
+  'settled-in-time-slow': sweptTwice,
   'alerts-late': alertOwedForLong,
   'payment-checks-late': paymentsUnchecked,
   'due-work-not-running': async ({ deps }) => runDueWork(deps),
-  'due-work-failing': itemInTrouble,
-  'sweep-not-run': async ({ deps }) => void (await run(sweepSettlements, deps)),
-  'sweep-empty': sweptTwice,
-  'settlements-failing': unsettled,
-  'sync-not-running': async ({ deps }) => void (await run(syncProviderTransactions, deps)),
-  'sync-incomplete': silentList,
+  'work-failing': unfinishedWork,
+  'sweep-not-run': sweptTwice,
   'sync-behind': listLeftAlone,
   'provider-refuses-calls': refusedList,
-  'provider-errors-list-transactions': silentList,
-  'provider-slow-list-transactions': silentList,
-  'suspense-money': async ({ deps }) => wrongAmount(deps),
   'suspense-flood': async ({ deps }) => wrongAmount(deps),
-  'suspense-findings': foreignTransaction,
   'audit-imbalance': falsifiedBooks,
 }
 
@@ -127,8 +130,10 @@ const anEligibleClient = async (deps: MemoryDeps) => {
   return client
 }
 
-/** Settlements, which no alarm watches one by one, but the dashboard shows. */
+/** What no alarm watches by itself, but the dashboard shows. */
 export const OTHER_MONEY_SCENES: Readonly<Record<string, Scene>> = {
+  'an alert cannot be published': unheardAlert,
+  'the provider has a transaction of another system': foreignTransaction,
   'a client is settled by the sweep': async ({ deps }) => {
     const { clientId } = await anEligibleClient(deps)
     await handOver(settleClient, deps, [asMessage({ client_id: clientId })], 'settle-client')

@@ -88,11 +88,6 @@ const contendedCreate: Scene = async ({ deps }) => {
   await createByApi(deps, contended.table)
 }
 
-const slowCreate: Scene = async ({ deps }) => {
-  answersLate(deps, 'createRequest', { kind: 'unknown', reason: 'timeout' })
-  await createByApi(deps)
-}
-
 /** Its cancel comes too late. */
 const slowRequestCheck: Scene = async ({ deps }) => {
   const { paymentRequestId } = await aPending(deps)
@@ -120,31 +115,30 @@ const slowCancel: Scene = async (world) => {
   await cancelled(world)
 }
 
-/** By the alarm that must see it. */
-export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
-  'creates-failing': failedCreates,
-  'creates-failing-for-an-hour': failedCreates,
-  'creates-refused': refusedCreates,
-  'api-errors': refusedCreate,
-  'canary-server-errors': refusedCreate,
-  'requests-failing': refusedCreate,
-  'money-not-moving': createdAndPaid,
-  'callbacks-refused': strangersCallback,
-  'callbacks-missing': lostCallback,
-  'provider-silent': lostCallback,
-  'conflicts-lost': contendedCreate,
-  'provider-errors-create-request': slowCreate,
-  'provider-slow-create-request': slowCreate,
-  'provider-errors-get-request': slowRequestCheck,
-  'provider-slow-get-request': slowRequestCheck,
-  'provider-errors-get-payment': slowConfirmation,
-  'provider-slow-get-payment': slowConfirmation,
-  'provider-errors-cancel-request': slowCancel,
-  'provider-slow-cancel-request': slowCancel,
+/** Neither question about a payment is answered. */
+const unansweredQuestions: Scene = async (world) => {
+  await slowRequestCheck(world)
+  await slowConfirmation(world)
 }
 
-/** Ends of payments that no alarm watches, but the dashboard shows. */
+/** By the alarm that must see it. */
+export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
+  'creates-answered-fast': refusedCreates,
+  'creates-answered-slow': refusedCreates,
+  'creates-refused': refusedCreates,
+  'api-errors': refusedCreate,
+  'api-errors-lasting': refusedCreate,
+  'canary-server-errors': refusedCreate,
+  'money-not-moving': createdAndPaid,
+  'callbacks-missing': lostCallback,
+  'provider-failing': unansweredQuestions,
+}
+
+/** What no alarm watches by itself, but the dashboard shows. */
 export const OTHER_PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
+  'a stranger calls our callback address': strangersCallback,
+  'a write meets others until it gives up': contendedCreate,
+  'a cancel is not answered': slowCancel,
   'a payment is cancelled': cancelled,
   'a payment expires': async ({ deps }) => {
     await aPending(deps)

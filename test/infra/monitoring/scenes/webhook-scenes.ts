@@ -28,7 +28,7 @@ const abandonedDelivery: Scene = async ({ deps }) => {
 const UNREADABLE = [asMessage('not a message of ours')]
 
 /** Nobody can read what every worker gets. */
-const unreadableMessages: Scene = async ({ deps }) => {
+export const unreadableMessages: Scene = async ({ deps }) => {
   await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
   await handOver(settleClient, deps, UNREADABLE, 'settle-client')
   await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
@@ -55,10 +55,8 @@ const lostMessage: Scene = async ({ deps }) => {
 
 /** By the alarm that must see it. */
 export const WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
-  'announcements-slow': announcedLate,
-  'announcements-late': announcedLate,
-  'deliveries-abandoned': abandonedDelivery,
-  'messages-failing': unreadableMessages,
+  'webhooks-in-time-fast': announcedLate,
+  'webhooks-in-time-slow': announcedLate,
   'deliveries-failing': failingDeliveries,
   'deliveries-late': lostMessage,
 }

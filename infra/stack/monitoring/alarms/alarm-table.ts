@@ -1,0 +1,25 @@
+import type { AlarmSpec } from './alarm-spec.ts'
+import { announcementAlarms } from './announcement-alarms.ts'
+import { moneyInAlarms } from './money-in-alarms.ts'
+import { platformAlarms } from './platform-alarms.ts'
+import { providerAlarms } from './provider-alarms.ts'
+import { repairAlarms } from './repair-alarms.ts'
+import { serviceLevels } from './service-levels.ts'
+import { settlementAlarms } from './settlement-alarms.ts'
+import type { Watched } from './watched.ts'
+
+export type AlarmGroup = { readonly heading: string; readonly alarms: readonly AlarmSpec[] }
+
+/**
+ * Every alarm of a stage, and each asks for an action. The table makes the alarm, its widget on the dashboard, and its
+ * entry in docs/runbook.md. Their number does not grow with payments or clients: no metric has a client in it.
+ */
+export const alarmTable = (watched: Watched): readonly AlarmGroup[] => [
+  { heading: 'Service levels', alarms: serviceLevels(watched) },
+  { heading: 'Money in', alarms: moneyInAlarms(watched) },
+  { heading: 'Provider', alarms: providerAlarms(watched) },
+  { heading: 'Announcements', alarms: announcementAlarms(watched) },
+  { heading: 'Repair', alarms: repairAlarms(watched) },
+  { heading: 'Settlements and suspense', alarms: settlementAlarms(watched) },
+  { heading: 'Platform', alarms: platformAlarms(watched) },
+]
