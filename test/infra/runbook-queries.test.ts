@@ -1,0 +1,115 @@
+/**
+ * Goal: no query of the runbook asks for a field or a code that no line has. Method: the calls that write log lines are
+ * found in the parsed code, each with the fields of the file that makes its line; a query is held against the lines of
+ * the codes that it names, or of all codes when it names none.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-log.ts'
+import { WORK_SLOTS } from '../../shared/table/schema.ts'
+import { PROJECT_ROOT, type SourceFile, sourcesIn } from '../support/source-file.ts'
+import { synthesised } from '../support/stack-template.ts'
+
+const runbook = readFileSync(join(PROJECT_ROOT, 'docs/runbook.md'), 'utf8')
+const log = readFileSync(join(PROJECT_ROOT, 'shared/log.ts'), 'utf8')
+const CODES = [...log.matchAll(/^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm)].map(([, code = '']) => code)
+
+const sources = sourcesIn('shared', 'functions')
+
+/** Names of what a file puts into objects. */
+const keysIn = ({ nodes }: SourceFile): readonly string[] =>
+  nodes.flatMap((node) => {
+    if (node.type !== 'Property') return []
+    // `[kind.work]: done` of a worker of due work.
+    if (node.computed) return Object.keys(WORK_SLOTS)
+    return node.key.type === 'Identifier' ? [node.key.name] : []
+  })
+
+const textOf = ({ text }: SourceFile, { start, end }: { readonly start: number; readonly end: number }) =>
+  text.slice(start, end)
+
+/** The codes of the lines that a file writes. */
+const writtenIn = (file: SourceFile): readonly string[] =>
+  file.nodes.flatMap((node) => {
+    if (node.type !== 'CallExpression' || !/\blog(\.\w+|\[)/.test(textOf(file, node.callee))) return []
+    const [code] = node.arguments
+    return code ? CODES.filter((one) => textOf(file, code).includes(`'${one}'`)) : []
+  })
+
+const named = (path: string) => sources.filter((file) => file.path === path).flatMap(keysIn)
+/** On every line: by Powertools, and by our logger of errors. */
+const EVERYWHERE = ['message', 'level', 'outcomes', ...named('shared/runtime/powertools-log.ts')]
+
+/** By its code, the fields that a line may have. */
+const FIELDS = new Map(
+  CODES.map((code) => [
+    code,
+    [
+      // Whose request it is.
+      ...(code.startsWith('request.') ? named('shared/client/authenticate.ts') : []),
+      ...sources
+        .filter((file) => writtenIn(file).includes(code))
+        .flatMap((file) => [
+          ...keysIn(file),
+          // What a function of another file makes of what is logged.
+          ...file.imports.flatMap(({ path = '' }) => (/\/logged-[a-z]+\.ts$/.test(path) ? named(path) : [])),
+        ]),
+    ],
+  ]),
+)
+
+const ACCESS = Object.keys(
+  JSON.parse(
+    String(Object(synthesised('prod').only('AWS::ApiGatewayV2::Stage').properties['AccessLogSettings'])['Format']),
+  ),
+)
+
+const WORDS =
+  /^(?:filter|stats|sort|desc|asc|by|and|or|in|like|fields|display|limit|count|count_distinct|sum|min|max|pct|latest|bin|n|\d+[mhd]?)$/
+
+/** The fields that a query names: neither its texts nor its own names for what it counts. */
+const fieldsOf = (query: string): readonly string[] => {
+  const own = [...query.matchAll(/ as (\w+)/g)].map(([, name]) => name)
+  const bare = query.replaceAll(/"[^"]*"|\/[^/]*\/|`/g, ' ').replaceAll(/ as \w+/g, ' ')
+  const names = [...bare.matchAll(/[@\w][\w.-]*/g)].map(([name]) => name)
+  return names.filter((name) => !WORDS.test(name) && !own.includes(name))
+}
+
+/** Lambda's and CloudWatch's own: the latter begin with @. */
+const isForeign = (name: string) => /^(?:@|type$|record\.status$)/.test(name)
+
+const unknownIn = (query: string, known: readonly string[]): readonly string[] =>
+  fieldsOf(query).filter((name) => !isForeign(name) && !known.includes(name))
+
+const lines = (query: string): readonly string[] => {
+  const asked = CODES.filter((code) => query.includes(code))
+  return [...EVERYWHERE, ...(asked.length > 0 ? asked : CODES).flatMap((code) => FIELDS.get(code) ?? [])]
+}
+
+const fenced = [...runbook.matchAll(/```logs\n([\s\S]*?)\n```/g)].map(([, query = '']) => query)
+const asked = [...runbook.matchAll(/^ask \d+ '([^']*)'(?:\s+(?:\\\n\s*)?(\/aws\/\S+))?/gm)].map(
+  ([, query = '', group = '']) => ({ query, group }),
+)
+const ofFunctions = [...fenced, ...asked.filter(({ group }) => group === '').map(({ query }) => query)]
+const ofGroup = (part: string) => asked.filter(({ group }) => group.includes(part)).map(({ query }) => query)
+
+it('a query of the runbook names codes and fields of lines that the code writes', () => {
+  const codes = fenced.flatMap((query) => [...query.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map(([, code = '']) => code))
+
+  expect(ofFunctions.length).toBeGreaterThan(20)
+  expect(codes.filter((code) => !CODES.includes(code) && code !== 'platform.report')).toStrictEqual([])
+  expect(ofFunctions.flatMap((query) => unknownIn(query, lines(query)))).toStrictEqual([])
+})
+
+it('a query of an access log names fields of that log', () => {
+  expect([ofGroup('/http-api/').length, ofGroup('/cloudfront/').length]).toStrictEqual([5, 1])
+  expect(ofGroup('/http-api/').flatMap((query) => unknownIn(query, ACCESS))).toStrictEqual([])
+  expect(ofGroup('/cloudfront/').flatMap((query) => unknownIn(query, FRONT_LOG_FIELDS))).toStrictEqual([])
+})
+
+it('a field that no line of a code has would be found', () => {
+  const query = 'filter message = "settlement.recorded" | stats count() as n by reason, latency_ms | sort n desc'
+
+  expect(unknownIn(query, lines(query))).toStrictEqual(['reason', 'latency_ms'])
+})
