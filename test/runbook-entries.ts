@@ -8,7 +8,7 @@ const span = (minutes: number) => (minutes % 60 === 0 ? several(minutes / 60, 'h
 /** Milliseconds as minutes. */
 const valueOf = (spec: AlarmSpec) =>
   spec.unit === 'milliseconds'
-    ? several(thresholdOf(spec) / 60_000, 'minute')
+    ? `${several(thresholdOf(spec) / 60_000, 'minute')} late`
     : `${thresholdOf(spec).toLocaleString('en')} ${spec.unit}`
 
 /** When an alarm goes off, in words. */

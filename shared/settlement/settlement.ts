@@ -42,7 +42,7 @@ export const periodOf = ({ sweptFrom, sweptUntil }: Settlement) => ({
 })
 
 /** How long new bank details are young: time for the merchant to hear of them and object. */
-const NEW_BANK_MS = 3 * DAY_MS
+export const NEW_BANK_MS = 3 * DAY_MS
 
 /** Until when the account is new; undefined of details that a client had before its first credit. */
 export const bankIsNewUntil = ({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined =>

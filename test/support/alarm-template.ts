@@ -74,7 +74,11 @@ export const tellingAlarms = (template: StackTemplate, stage: string): readonly 
 type RawWidget = {
   readonly type: string
   readonly y: number
-  readonly properties: { readonly title?: string; readonly metrics?: readonly (readonly unknown[])[] }
+  readonly properties: {
+    readonly title?: string
+    readonly metrics?: readonly (readonly unknown[])[]
+    readonly annotations?: { readonly horizontal: readonly { readonly value: number }[] }
+  }
 }
 
 /** A graph of the dashboard: its title, plain metrics, and what is calculated or searched. */
@@ -83,6 +87,8 @@ type TemplateGraph = {
   readonly y: number
   readonly metrics: readonly Omit<TemplateMetric, 'periodSeconds'>[]
   readonly expressions: readonly string[]
+  /** Where an alarm on it goes off. */
+  readonly threshold: number | undefined
 }
 
 export const graphsIn = (template: StackTemplate): readonly TemplateGraph[] => {
@@ -90,9 +96,10 @@ export const graphsIn = (template: StackTemplate): readonly TemplateGraph[] => {
   const { widgets } = JSON.parse(String(body)) as { readonly widgets: readonly RawWidget[] }
   return widgets
     .filter(({ type }) => type === 'metric')
-    .map(({ y, properties: { title = '', metrics = [] } }) => ({
+    .map(({ y, properties: { title = '', metrics = [], annotations } }) => ({
       title,
       y,
+      threshold: annotations?.horizontal[0]?.value,
       metrics: metrics.flatMap((row) => {
         const [namespace, name, ...rest] = row.filter((item) => typeof item === 'string')
         if (namespace === undefined || name === undefined) return []

@@ -6,7 +6,7 @@ import {
 import type { Secrets } from '../../secrets.ts'
 
 /** A change acts after this time at the latest (docs/operations.md, section 4). */
-const CACHE_MS = 5 * 60_000
+export const CACHE_MS = 5 * 60_000
 const CACHE_LIMIT = 1_000
 
 type Cached = { readonly value: string; readonly until: number }

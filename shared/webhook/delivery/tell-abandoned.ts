@@ -12,7 +12,7 @@ import { newestAbandoned } from './newest-keys.ts'
 export type TellDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
 /** At most one message about an endpoint in so long, unless a redelivery brings it forward. */
-const ALERT_EVERY_MS = 15 * MINUTE_MS
+export const ALERT_EVERY_MS = 15 * MINUTE_MS
 /** Deliveries of one message; what is left has a message of its own. */
 const MOST_TOLD = 2_500
 /** Abandoned deliveries that are looked at for one message, newest first. An older one has a message of its own. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { graphsIn } from '../../support/alarm-template.ts'
+import { graphsIn, tellingAlarms } from '../../support/alarm-template.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
 const template = synthesised('prod')
@@ -18,6 +18,14 @@ describe('the dashboard', () => {
     expect(graphs.filter(({ title }) => !/ \([^()]+\)$/.test(title))).toStrictEqual([])
     expect(graphs.filter(({ metrics, expressions }) => metrics.length + expressions.length === 0)).toStrictEqual([])
     expect(new Set(graphs.map(({ title }) => title)).size).toBe(graphs.length)
+  })
+
+  it('shows every alarm with its threshold', () => {
+    const shown = graphs
+      .filter(({ threshold }) => threshold !== undefined)
+      .map(({ title, threshold }) => [title.replace(/ \(.*/, ''), threshold])
+
+    expect(shown).toStrictEqual(tellingAlarms(template, 'prod').map(({ id, threshold }) => [id, threshold]))
   })
 
   it('calculates only with metrics that its graph has', () => {
