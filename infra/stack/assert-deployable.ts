@@ -2,6 +2,9 @@ import { assertCarried } from './capacity/assert-carried.ts'
 import { assertClientLimits } from './capacity/assert-client-limits.ts'
 import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
 
+/** AWS Budgets takes no more for one notification. */
+const MOST_TOLD_OF_BUDGET = 10
+
 /**
  * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
  * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
@@ -15,6 +18,10 @@ export const assertDeployable = (stage: DeployedStage): void => {
     'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
     'CloudFront needs a domain, since the address API Gateway makes up stays open':
       front === 'cloudfront' && domain === undefined,
+    'a budget is made in the front’s region, so monthlyBudgetUsd needs front: cloudfront':
+      stage.monthlyBudgetUsd !== undefined && front !== 'cloudfront',
+    'a budget tells ten addresses at most, and alarmRecipients are more':
+      stage.monthlyBudgetUsd !== undefined && stage.alarmRecipients.length > MOST_TOLD_OF_BUDGET,
     [`${domain?.name} is no name of the zone ${domain?.zone.name}`]:
       domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
   }

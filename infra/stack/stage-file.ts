@@ -106,6 +106,8 @@ export const StageFileSchema = v.strictObject({
   alarmRecipients: v.array(Text),
   /** E-mail or https addresses, such as a pager's, that are told of what wakes somebody. Left out: `alarmRecipients`. */
   pageRecipients: v.optional(v.array(Text)),
+  /** Dollars that the account may cost a month, told to `alarmRecipients`. Left out: no budget. Made in the front's region. */
+  monthlyBudgetUsd: v.optional(above(0, 1_000_000)),
   /** Runs at a time that the account may have over all its functions (quota L-B99A9384); the alarm near it counts from here. */
   accountConcurrency: Rate,
   /** Who invokes an operator's function is recorded by CloudTrail, in a bucket that nothing can be deleted from. */

@@ -107,6 +107,6 @@ export const OPTIONAL_STAGES: Readonly<Record<string, DeployedStage>> = {
   'dev with fixed addresses': stageWith({ webhookEgress: 'nat' }),
   'dev with canaries': stageWith({ deployment: 'canary' }),
   'dev with aliases alone': stageWith({ deployment: 'alias-only' }),
-  'prod without a front': stageWith({ domain: undefined, front: 'none' }, 'prod'),
+  'prod without a front': stageWith({ domain: undefined, front: 'none', monthlyBudgetUsd: undefined }, 'prod'),
   'prod with everything': EVERYTHING,
 }

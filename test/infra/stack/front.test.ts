@@ -17,6 +17,30 @@ const distributionOf = (template: typeof front) =>
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad'
 const ALL_VIEWER_EXCEPT_HOST_HEADER = 'b689b0a8-53d0-40ab-baf2-68738e2966ac'
 
+describe('the budget of a stage', () => {
+  it('is told to those who read alarms, at 80 % and when more is forecast', () => {
+    const budget = synthesisedFront({ ...READY_PRODUCTION, monthlyBudgetUsd: 300 }).only('AWS::Budgets::Budget')
+    const told = (NotificationType: string, Threshold: number) => ({
+      Notification: { NotificationType, Threshold, ComparisonOperator: 'GREATER_THAN', ThresholdType: 'PERCENTAGE' },
+      Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'oncall@gateway.example.org' }],
+    })
+
+    expect(budget.properties).toStrictEqual({
+      Budget: {
+        BudgetName: 'gateway-prod',
+        BudgetType: 'COST',
+        TimeUnit: 'MONTHLY',
+        BudgetLimit: { Amount: 300, Unit: 'USD' },
+      },
+      NotificationsWithSubscribers: [told('ACTUAL', 80), told('FORECASTED', 100)],
+    })
+  })
+
+  it('is none where the stage names no amount', () => {
+    expect(front.ofType('AWS::Budgets::Budget')).toStrictEqual([])
+  })
+})
+
 describe('CloudFront before the API', () => {
   it('keeps no error either, so that one merchant’s answer is never another’s', () => {
     // Every status that CloudFront keeps for ten seconds where nothing else is said.

@@ -35,6 +35,7 @@ describe("a stage's file", () => {
     ['fees as Invoiced', { providerFees: 'Invoiced' }, 'providerFees: '],
     ['no call a minute', { providerCallsPerMinute: 0 }, 'providerCallsPerMinute: at least 1'],
     ['1.5 calls a minute', { providerCallsPerMinute: 1.5 }, 'providerCallsPerMinute: a whole number'],
+    ['a budget of nothing', { monthlyBudgetUsd: 0 }, 'monthlyBudgetUsd: above 0'],
     ['no points a second', { clientRateLimit: 0 }, 'clientRateLimit: at least 1'],
     ['a million creates', { clientCreateLimit: 1_000_001 }, 'clientCreateLimit: at most 1000000'],
     ['no endpoint a payment', withDeliveries({ endpointsAPayment: 0 }), 'deliveries.endpointsAPayment: above 0'],

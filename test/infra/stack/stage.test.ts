@@ -27,6 +27,12 @@ describe('a stage', () => {
 
   it.each([
     ['loopback webhooks', withSettings({ allowLoopbackWebhooks: true }), 'loopback'],
+    ['a budget in a stage without a front', { ...dev, monthlyBudgetUsd: 1 }, 'monthlyBudgetUsd needs front'],
+    [
+      'a budget with too many readers',
+      { ...deployedStage('prod'), alarmRecipients: Array.from({ length: 11 }, () => 'a@b.example') },
+      'ten addresses',
+    ],
     ['the name of the local gateway, whoever built the settings', withSettings({ name: 'local' }), 'reserved'],
   ] as const)('refuses %s', (_, stage, message) => {
     expect(() => synthesised(stage)).toThrow(message)

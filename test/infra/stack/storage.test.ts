@@ -5,7 +5,7 @@ import { DOMAIN, OTHER_FIGURES, stageWith } from '../../support/stage-options.ts
 
 const dev = synthesised('dev')
 // What a front adds is looked at in its own tests.
-const prod = synthesised(stageWith({ domain: undefined, front: 'none' }, 'prod'))
+const prod = synthesised(stageWith({ domain: undefined, front: 'none', monthlyBudgetUsd: undefined }, 'prod'))
 
 const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType })
 
