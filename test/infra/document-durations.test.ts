@@ -20,7 +20,7 @@ const [suppressedAfter] = template.each('AWS::CloudWatch::CompositeAlarm', 'Acti
 
 /** Sentences that a person wrote. The entries of the alarms in the runbook are written from the settings themselves. */
 it.each([
-  ['docs/runbook.md', `Logs are kept for ${retentionDays} days.`],
+  ['docs/runbook.md', `Logs are kept for ${Number(retentionDays)} days.`],
   ['docs/runbook.md', `for ${quietMinutes} minutes, beginning within ${Number(suppressedAfter) / 60} minutes`],
   ['docs/operations.md', `Functions keep a secret for ${CACHE_MS / MINUTE_MS} minutes.`],
   ['docs/operations.md', `For ${NEW_BANK_MS / HOUR_MS} hours \`mark-settlement-paid\` refuses`],

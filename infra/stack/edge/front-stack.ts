@@ -7,7 +7,7 @@ import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets'
 import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { assertDeployable } from '../assert-deployable.ts'
-import { MonthlyBudget } from '../monitoring/monthly-budget.ts'
+import { addMonthlyBudget } from '../monitoring/add-monthly-budget.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { StageDomain } from '../stage-file.ts'
 import { apiDomainName, hostedZone } from './api-domain.ts'
@@ -72,10 +72,7 @@ export class FrontStack extends Stack {
     new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
 
     // Here, because CloudFormation has budgets in this region and not in every stage's.
-    if (stage.monthlyBudgetUsd !== undefined) {
-      new MonthlyBudget(this, 'Budget', { stage, amountUsd: stage.monthlyBudgetUsd })
-    }
-
+    addMonthlyBudget(this, stage)
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId, description: 'The CloudFront front' })
   }
 }

@@ -25,8 +25,8 @@ const QUIET_MINUTES = 60
 
 /**
  * Every alarm of alarms/alarm-table.ts. Each tells the topic by its own name when it goes off and when it is over. Above them
- * `gateway-<stage>-page-<who>` stand for those that page, one for each who impact, and tell the pager's topic alone.
- * Were there a single one, a slow trouble that is on for hours would hide the disaster that begins beside it.
+ * `gateway-<stage>-page-<what>` stand for those that page, and tell the pager's topic alone. They are several: a slow
+ * trouble that is on for hours must not hide the next one.
  */
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]

@@ -67,25 +67,26 @@ const api = (watched: Watched): readonly AlarmSpec[] => {
       when: { above: 0.5, minutes: 60, periods: 3 },
       because: 'A route with few callers never makes one in twenty. Of at least ten errors an hour.',
     },
-    {
-      id: 'requests-refused',
-      page: 'page-money-in',
-      summary: 'Nine in ten requests are refused.',
-      impact: 'merchants and their customers: almost none is served.',
-      measure: clientErrors(watched),
-      unit: 'percent of requests',
-      when: { above: 90, minutes: 5, periods: 3 },
-      because: 'Of at least twenty. So many callers are not wrong at once: authentication, the front or a throttle is.',
-      look: [
-        "ask 1 'filter status >= 400 and status < 500 | stats count() as n, count_distinct(ip) as callers by status, route | sort n desc' \\\n  /aws/vendedlogs/http-api/gateway-prod",
-        '401 of all: API keys are not found. 403 of all: the origin secret of the front and of the API differ. 429 without a line `request.completed`: a throttle of the stage or the account’s quota. 400: a release reads bodies differently. Silence here and 502 at the front: the front’s certificate. One caller: an old key, or a stranger.',
-      ],
-      act: [
-        'After a release: [roll back](#roll-back). 403: set the origin secret right (`docs/operations.md`). 429: raise the throttle in the stage’s file and deploy. A stranger: nothing.',
-      ],
-    },
   ]
 }
+
+const refused = (watched: Watched): AlarmSpec => ({
+  id: 'requests-refused',
+  page: 'page-money-in',
+  summary: 'Nine in ten requests are refused.',
+  impact: 'merchants and their customers: almost none is served.',
+  measure: clientErrors(watched),
+  unit: 'percent of requests',
+  when: { above: 90, minutes: 5, periods: 3 },
+  because: 'Of at least twenty. So many callers are not wrong at once: authentication, the front or a throttle is.',
+  look: [
+    "ask 1 'filter status >= 400 and status < 500 | stats count() as n, count_distinct(ip) as callers by status, route | sort n desc' \\\n  /aws/vendedlogs/http-api/gateway-prod",
+    '401 of all: API keys are not found. 403 of all: the origin secret of the front and of the API differ. 429 without a line `request.completed`: a throttle of the stage or the account’s quota. 400: a release reads bodies differently. Silence here and 502 at the front: the front’s certificate. One caller: an old key, or a stranger.',
+  ],
+  act: [
+    'After a release: [roll back](#roll-back). 403: set the origin secret right (`docs/operations.md`). 429: raise the throttle in the stage’s file and deploy. A stranger: nothing.',
+  ],
+})
 
 const creates = ({ our }: Watched): readonly AlarmSpec[] => {
   const of = {
@@ -172,4 +173,5 @@ export const moneyInAlarms = (watched: Watched): readonly AlarmSpec[] => [
   ...creates(watched),
   callbacks(watched),
   ...api(watched),
+  refused(watched),
 ]

@@ -5,27 +5,28 @@ import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, sumOf, withoutGaps } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
-const dueWork = ({ our }: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'due-work-not-running',
-    page: 'page-due-work',
-    summary: 'No run has looked for due work for ten minutes.',
-    impact: 'everyone whose callback or message is lost: nothing repairs it.',
-    measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
-    unit: 'runs',
-    when: { below: 1, minutes: 5, periods: 2 },
-    because: 'It runs every minute. EventBridge may be late by one, a deployment by two; not by ten.',
-    whenMissing: 'breaching',
-    look: [
-      'aws events describe-rule --name gateway-prod-check-due-work --query State',
-      'aws logs tail /aws/lambda/gateway-prod-check-due-work --since 20m',
-    ],
-    act: [
-      'Start it by hand, each minute until the rule works; it hands out what is due within seconds. It breaks off: [roll back](#roll-back).',
-      'npm run -s admin -- check-due-work --stage prod',
-      'aws events enable-rule --name gateway-prod-check-due-work',
-    ],
-  },
+const notRunning = ({ our }: Watched): AlarmSpec => ({
+  id: 'due-work-not-running',
+  page: 'page-due-work',
+  summary: 'No run has looked for due work for ten minutes.',
+  impact: 'everyone whose callback or message is lost: nothing repairs it.',
+  measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
+  unit: 'runs',
+  when: { below: 1, minutes: 5, periods: 2 },
+  because: 'It runs every minute. EventBridge may be late by one, a deployment by two; not by ten.',
+  whenMissing: 'breaching',
+  look: [
+    'aws events describe-rule --name gateway-prod-check-due-work --query State',
+    'aws logs tail /aws/lambda/gateway-prod-check-due-work --since 20m',
+  ],
+  act: [
+    'Start it by hand, each minute until the rule works; it hands out what is due within seconds. It breaks off: [roll back](#roll-back).',
+    'npm run -s admin -- check-due-work --stage prod',
+    'aws events enable-rule --name gateway-prod-check-due-work',
+  ],
+})
+
+const late = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'payment-checks-late',
     page: 'page-due-work',
@@ -136,7 +137,8 @@ const givenUp = ({ deadLetterQueues }: Watched): AlarmSpec => ({
 
 /** The net under everything: due work, and the queues that it fills. */
 export const repairAlarms = (watched: Watched): readonly AlarmSpec[] => [
-  ...dueWork(watched),
+  notRunning(watched),
+  ...late(watched),
   {
     id: 'work-failing',
     summary: 'Workers cannot finish some messages or items of due work.',
