@@ -5,18 +5,21 @@ import type { Watched } from '../infra/stack/monitoring/alarms/watched.ts'
 const several = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
 const span = (minutes: number) => (minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute'))
 
-/** Milliseconds as minutes. */
-const valueOf = (spec: AlarmSpec) =>
-  spec.unit === 'milliseconds'
-    ? `${several(thresholdOf(spec) / 60_000, 'minute')} late`
-    : `${thresholdOf(spec).toLocaleString('en')} ${spec.unit}`
+/** What must be seen in each period. */
+const seenIn = (spec: AlarmSpec): string => {
+  const { when, unit } = spec
+  const threshold = thresholdOf(spec)
+  if (unit === 'milliseconds') return `above ${several(threshold / 60_000, 'minute')} late`
+  if ('below' in when) return threshold === 1 ? `no ${unit}` : `below ${threshold} ${unit}`
+  if ('atLeast' in when) return `${threshold} or more ${unit}`
+  return threshold === 0 ? `any ${unit}` : `above ${threshold.toLocaleString('en')} ${unit}`
+}
 
 /** When an alarm goes off, in words. */
-export const conditionOf = (spec: AlarmSpec): string => {
-  const { minutes, periods, outOf = periods, ...threshold } = spec.when
-  const comparison = 'atLeast' in threshold ? 'at least' : Object.keys(threshold).join('')
+const conditionOf = (spec: AlarmSpec): string => {
+  const { minutes, periods, outOf = periods } = spec.when
   const often = outOf === periods ? `${periods} times in a row` : `${periods} of ${outOf} times`
-  return `${comparison} ${valueOf(spec)} in ${span(minutes)}${outOf === 1 ? '' : `, ${often}`}`
+  return `${seenIn(spec)} in ${span(minutes)}${outOf === 1 ? '' : `, ${often}`}`
 }
 
 const isCommand = (text: string) => /^(npm|aws|ask) /.test(text)

@@ -20,7 +20,7 @@ import { cloudWatchMetric } from './cloudwatch-metric.ts'
 
 /** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
 const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
-/** Asked for by the hour: quiet that nobody ends must end by itself. */
+/** Asked for by the hour: quiet that no operator ends must end by itself. */
 const QUIET_MINUTES = 60
 
 /**

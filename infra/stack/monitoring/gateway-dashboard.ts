@@ -62,7 +62,7 @@ export class GatewayDashboard extends Construct {
     super(scope, id)
     const { watched, pages } = props
     const status = new AlarmStatusWidget({
-      title: 'Does somebody have to get up?',
+      title: 'Pages',
       alarms: [...pages],
       height: 2,
       width: 24,

@@ -88,6 +88,13 @@ describe('every alarm', () => {
     expect(alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData))).toBe(true)
   })
 
+  it('that counts conditions has a value while one of its metrics is silent', () => {
+    const counting = alarms.filter(({ expression = '' }) => expression.includes(' + IF('))
+
+    expect(counting.length).toBeGreaterThan(3)
+    expect(counting.filter(hasGaps).map(({ id }) => id)).toStrictEqual([])
+  })
+
   it('on metrics of DynamoDB cannot stick after silence, which CloudWatch ignores there whatever an alarm says', () => {
     const onTable = alarms.filter(({ metrics }) => metrics.some(({ namespace }) => namespace === 'AWS/DynamoDB'))
 

@@ -107,6 +107,6 @@ export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
 /** A metric without a value in a period has none because nothing happened. */
 export const orZero = (id: string): string => `FILL(${id}, 0)`
 
-/** How many of these say true of their metric: 1 for each, 0 for the others. */
+/** How many of these are true. Each metric in them is `orZero`: one without a value would leave the sum without one. */
 export const countOf = (conditions: readonly string[]): string =>
   conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')

@@ -55,7 +55,7 @@ const throttled = (watched: Watched): AlarmSpec => ({
 const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }: Watched): AlarmSpec => ({
   id: 'table-near-maximum',
   summary: 'The table’s reads or writes come close to the most that the stage allows.',
-  impact: 'nobody yet: everyone, once requests are refused.',
+  impact: 'no one yet; all callers, once requests are refused.',
   measure: {
     formula: countOf([
       `${orZero('reads')} > ${CLOSE * maxReadUnits * 60}`,
@@ -66,7 +66,7 @@ const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }
       writes: awsMetric('AWS/DynamoDB', 'ConsumedWriteCapacityUnits', { TableName }, 'Sum'),
     },
   },
-  unit: 'of reads and writes',
+  unit: 'limits',
   when: { atLeast: 1, minutes: 1, periods: 5 },
   because: `${CLOSE * 100} % of the maximum that the stage sets against a bill out of control.`,
   look: ['Growth, or a loop? Compare a week on the dashboard with the payments created.'],

@@ -6,9 +6,10 @@ import type { Watched } from './watched.ts'
 const QUESTIONS = ['get_request', 'get_payment'] as const
 
 const failing = ({ our }: Watched): AlarmSpec => {
-  const bad = QUESTIONS.map(
-    (name) => `${orZero(`calls_${name}`)} >= 5 && ${orZero(`errors_${name}`)} > 0.2 * calls_${name}`,
-  )
+  const bad = QUESTIONS.map((name) => {
+    const [calls, errors] = [orZero(`calls_${name}`), orZero(`errors_${name}`)]
+    return `${calls} >= 5 && ${errors} > 0.2 * ${calls}`
+  })
   return {
     id: 'provider-failing',
     page: 'page-money-in',

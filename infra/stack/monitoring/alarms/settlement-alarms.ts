@@ -70,7 +70,7 @@ const sync = ({ our }: Watched): AlarmSpec => ({
       lag: our('SyncLag', OVERALL, 'Maximum'),
     },
   },
-  unit: 'signs of it',
+  unit: 'signs',
   when: { atLeast: 1, minutes: 15, periods: 3 },
   because: `No run, no run that was complete, or more than ${LAG_MINUTES} minutes between booking and reading. A run that was cut short is continued by the next.`,
   whenMissing: 'breaching',
