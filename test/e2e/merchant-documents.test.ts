@@ -176,6 +176,8 @@ describe('docs/merchants/payments.md', () => {
     stages.push(await figures())
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
+    // Workers read the slices that the sync hands out.
+    await eventually(async () => expect(await figures()).toMatchObject({ fee_status: 'actual' }))
     stages.push(await figures())
     const settlementId = await settled()
     stages.push(await figures())
