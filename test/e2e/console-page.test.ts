@@ -128,6 +128,8 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
+    // Workers read the slices that the sync hands out.
+    await eventually(async () => expect(await payment(id)).toMatchObject({ fee_status: 'actual' }))
     const of = { operator: 'test', client_id: world.cloud.demoClient.client_id }
     const { body } = await world.admin('trigger-settlement', of)
     const closing = { operator: 'test', settlement_id: Object(body['settlements'])[0].id, notes: 'the bank refused it' }

@@ -42,6 +42,8 @@ describe('the client of docs/examples', () => {
     await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ status: 'succeeded' }))
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
+    // Workers read the slices that the sync hands out.
+    await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ fee_status: 'actual' }))
     await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
 
     const [settlement] = await allOf(client.listSettlements())
