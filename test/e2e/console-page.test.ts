@@ -128,7 +128,6 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
-    // Workers read the slices that the sync hands out.
     await eventually(async () => expect(await payment(id)).toMatchObject({ fee_status: 'actual' }))
     const of = { operator: 'test', client_id: world.cloud.demoClient.client_id }
     const { body } = await world.admin('trigger-settlement', of)
@@ -138,7 +137,6 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await world.control(`/payment_requests/${request?.payment_request_id}/reverse`, { kind: 'voided' })
     await world.advance(3_600)
     await world.invoke('sync-provider-transactions')
-
     const { page, close } = await consoleOf(world)
     await view(page, 'Money')
     const figure = (name: string) => page.locator('.equation > div', { hasText: name }).locator('dd')

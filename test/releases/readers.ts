@@ -79,7 +79,6 @@ export const UNREAD: readonly string[] = [
   'QUOTA pauses',
   'RATE',
   'RATE of a key',
-  'RATE of a window',
   'REFERENCE',
   'REFERENCE PAYOUT',
 ]

@@ -10,8 +10,7 @@ const textOf = (item: RawItem, name: string): string => item[name]?.S ?? item[na
 
 const KINDS_APART: readonly (readonly [RegExp, string])[] = [
   [/^RATE#.+#key#/, 'RATE of a key'],
-  [/^RATE#.+#w\d+$/, 'RATE of a window'],
-  [/^QUOTA#pauses$/, 'QUOTA pauses'],
+  [/^QUOTA#[^#]+#pauses$/, 'QUOTA pauses'],
   [/^SYNC#head$/, 'SYNC position'],
   [/^JOURNAL#house#.*$/, 'JOURNAL house'],
 ]

@@ -18,25 +18,26 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withFloor } from '../../support/settlement-builders.ts'
 import { grown } from './grown-client.ts'
 
-/** An Idempotency-Key whose payment is in that one of two parts. */
-const keyInPart = ({ clientId }: Client, part: number): string => {
-  const keys = Array.from({ length: 50 }, (_, at) => `key-${at}`)
-  return keys.find((key) => partOf(paymentIdForKey(clientId, key), 2) === part) ?? ''
+/** An Idempotency-Key whose payment is in that one of so many parts. */
+const keyInPart = ({ clientId }: Client, part: number, parts: number): string => {
+  const keys = Array.from({ length: 50 * parts }, (_, at) => `key-${at}`)
+  return keys.find((key) => partOf(paymentIdForKey(clientId, key), parts) === part) ?? ''
 }
 
 describe('a client that grows', () => {
   it('uses no new part for a minute, and one by the hash of the id from then on, which all that follows keeps', async () => {
     const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 4)
-    const make = async (count: number) => {
+    const make = async (count: number, keys: string[] = []) => {
       const made: Payment[] = []
-      for (let at = 0; at < count; at++) made.push((await create(deps, client)).payment)
+      for (let at = 0; at < count; at++) made.push((await create(deps, client, aRequest(), keys[at])).payment)
       return made
     }
     deps.clock.set(addMs(deps.now(), 59_999))
     const before = await make(20)
     deps.clock.set(addMs(deps.now(), 1))
-    const after = await make(20)
+    const ofEachPart = [0, 1, 2, 3].map((part) => keyInPart(client, part, 4))
+    const after = await make(20, ofEachPart)
 
     expect(before.map(({ part }) => part)).toStrictEqual(before.map(() => undefined))
     expect(after.map(({ part }) => part ?? 0)).toStrictEqual(after.map(({ paymentId }) => partOf(paymentId, 4)))
@@ -82,7 +83,7 @@ describe('a client that grows', () => {
     const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 2)
     deps.clock.advance(61)
-    const key = keyInPart(client, 1)
+    const key = keyInPart(client, 1, 2)
     deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
     await create(deps, client, aRequest(), key).catch(() => undefined)
     deps.provider.heal('createRequest')

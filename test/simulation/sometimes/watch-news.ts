@@ -1,3 +1,4 @@
+import { pausesKey } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
@@ -40,7 +41,7 @@ export const watchNews = (world: World): void => {
   const paymentOf = (id: string) => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
 
   world.onChange.push(({ key, before, after }) => {
-    if (key.pk === 'QUOTA#pauses' && after !== undefined) meet(world, 'an operation of the provider is paused')
+    if (key.pk === pausesKey.pk && after !== undefined) meet(world, 'an operation of the provider is paused')
     if (key.sk === 'SUSPENSE' && before === undefined && after?.['kind'] === 'money') {
       const status = text(paymentOf(text(after, 'payment_id')) ?? {}, 'status')
       const held = after['cause'] === 'wrong_amount' ? undefined : HELD[status]

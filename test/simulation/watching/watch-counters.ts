@@ -1,3 +1,4 @@
+import { pausesKey } from '../../../shared/table/keys.ts'
 import { amount, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
@@ -43,8 +44,8 @@ const ofRate: readonly Rule<Write>[] = [
 /** Checked at every write of a counter: it stays within what it counts against. */
 export const watchCounters = (world: World, seen: Observations): void =>
   watchRules(world, seen, ({ pk }) => {
-    if (pk === 'QUOTA#pauses') return ofPauses
-    if (/^QUOTA#\w+#\d+$/.test(pk)) return ofQuota
-    if (/^QUOTA#\w+#[^#]+#\d+$/.test(pk)) return ofShare
+    if (pk === pausesKey.pk) return ofPauses
+    if (/^QUOTA#[^#]+#\w+#\d+$/.test(pk)) return ofQuota
+    if (/^QUOTA#[^#]+#\w+#[^#]+#\d+$/.test(pk)) return ofShare
     return /^RATE#[^#]+$/.test(pk) ? ofRate : []
   })
