@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import { listPaymentEvents } from '../event/event-store.ts'
-import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
+import type { Payment, ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
@@ -18,6 +18,14 @@ const toAttemptDto = (payment: StoredPayment, attempt: ProviderAttempt) => ({
   code: attempt.code ?? null,
   payment_request_id: requestIdOf(payment, attempt) ?? null,
 })
+
+/** The end of a failed payment says why. */
+const toTransitionDto =
+  ({ failureReason }: Payment) =>
+  (transition: Payment['transitions'][number]) => ({
+    ...transition,
+    ...(transition.status === 'failed' && { failure_reason: failureReason }),
+  })
 
 const toEventDto = async (deps: Pick<Deps, 'table'>, event: Event) => ({
   event: event.type,
@@ -66,7 +74,7 @@ export const paymentTimeline = async (deps: Pick<Deps, 'table'>, payment: Stored
     ...toHeadDto(payment),
     timeline: {
       provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
-      transitions: payment.status === 'creating' ? [] : payment.transitions,
+      transitions: payment.status === 'creating' ? [] : payment.transitions.map(toTransitionDto(payment)),
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),
     },

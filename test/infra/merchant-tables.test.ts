@@ -9,6 +9,7 @@ import { deployedStage } from '../../infra/stack/stage.ts'
 import { HTTP_STATUS } from '../../shared/errors.ts'
 import { REVERSAL_KINDS } from '../../shared/journal/payment-money.ts'
 import { CHANNELS, inForce } from '../../shared/payment/channel/channels.ts'
+import { FAILURE_REASONS } from '../../shared/payment-status.ts'
 import { SECOND_MS, timestampOf } from '../../shared/time.ts'
 import { ATTEMPTS_PER_ROUND, waitAfterFailureMs } from '../../shared/webhook/delivery/retry-schedule.ts'
 import { blocksOf } from '../support/document-blocks.ts'
@@ -66,6 +67,12 @@ it('every channel has its fee and its time', () => {
   ])
   expect(new Set(said.map(String))).toStrictEqual(new Set(known.map(String)))
   expect(said).toHaveLength(known.length)
+})
+
+it('every reason of a failure is explained', () => {
+  const explained = rows(payments, /^\| `([a-z_]+)` \| [^|]+ \| [^|]+ \|$/gm).flat()
+
+  expect(explained.filter((name) => FAILURE_REASONS.some((reason) => reason === name))).toStrictEqual(FAILURE_REASONS)
 })
 
 it('the waits between attempts are those of the schedule', () => {

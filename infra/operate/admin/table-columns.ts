@@ -2,7 +2,8 @@ const SETTLEMENTS = 'id client_id status net_minor payment_count period_end bank
   ' ',
 )
 const DELIVERIES = 'delivery_id event status attempts last_status last_error next_attempt_at endpoint_id'.split(' ')
-const PAYMENTS = 'id client_id status method channel_code notional_minor external_reference created_at'.split(' ')
+const PAYMENTS =
+  'id client_id status failure_reason method channel_code notional_minor external_reference created_at'.split(' ')
 
 /**
  * What a table of an action's answer shows, by the name of the list in it: what is looked for there, narrow enough for

@@ -75,7 +75,12 @@ type Closing = {
 }
 
 const afterClosing = async (deps: NewsDeps, { closed, status, source, held, told }: Closing): Promise<void> => {
-  deps.log.info(CLOSED_CODE[status], { ...loggedPayment(closed), source, deliveries: told.deliveries.length })
+  deps.log.info(CLOSED_CODE[status], {
+    ...loggedPayment(closed),
+    source,
+    deliveries: told.deliveries.length,
+    failure_reason: closed.failureReason,
+  })
   await tellWorkers(deps, told)
   if (!held) return
   logSuspense(deps, held)

@@ -42,6 +42,13 @@ describe('the story by the log', () => {
       'payment.expired',
       { ...paid, source: 'due_work', deliveries: 0 },
     ],
+    [
+      'payment',
+      'bad',
+      'failed: wrong amount (heard by callback); 1 webhook to send',
+      'payment.failed',
+      { ...paid, failure_reason: 'wrong_amount' },
+    ],
     ['payment', 'bad', 'cancelled (heard by callback)', 'payment.cancelled', paid],
     [
       'webhook',

@@ -42,13 +42,16 @@ export const TimelineSchema = v.object({
   payment_destination: v.string(),
   paid_at: Text,
   expires_at: Text,
+  failure_reason: v.optional(v.string()),
   payment_request_id: v.string(),
   reversal: v.optional(v.object({ kind: v.string(), amount_minor: v.number(), at: v.string() })),
   timeline: v.object({
     provider_attempts: v.array(
       v.object({ number: v.number(), started_at: v.string(), outcome: v.string(), code: v.nullable(v.string()) }),
     ),
-    transitions: v.array(v.object({ status: v.string(), at: v.string(), source: v.string() })),
+    transitions: v.array(
+      v.object({ status: v.string(), at: v.string(), source: v.string(), failure_reason: v.optional(v.string()) }),
+    ),
     events: v.array(v.object({ event: v.string(), fired_at: v.string(), deliveries: v.array(DeliverySchema) })),
     settlements: v.array(
       v.object({ settlement_id: v.string(), status: v.string(), settled_at: v.nullable(v.string()) }),

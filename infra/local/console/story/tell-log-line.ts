@@ -23,6 +23,7 @@ const Line = v.object({
   channel: Text,
   source: Text,
   status: Text,
+  failure_reason: Text,
   kind: Text,
   cause: Text,
   error: Text,
@@ -62,6 +63,8 @@ const channel = ({ channel: code, method = 'a channel' }: Line): string => code 
 
 const heard = ({ source = 'us' }: Line): string => `(heard by ${source.replaceAll('_', ' ')})`
 
+const reason = ({ failure_reason: code = 'other' }: Line): string => code.replaceAll('_', ' ')
+
 const announced = ({ deliveries = 0 }: Line): string => `${counted(deliveries, 'webhook')} to send`
 
 const SHORT_ID = 8
@@ -91,7 +94,7 @@ const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
     'payment.create_refused': CREATE_FAILED,
     'payment.succeeded': (line) =>
       ofPayment(line, 'good', `paid by ${channel(line)} ${heard(line)}; ${announced(line)}`),
-    'payment.failed': (line) => ofPayment(line, 'bad', `failed ${heard(line)}; ${announced(line)}`),
+    'payment.failed': (line) => ofPayment(line, 'bad', `failed: ${reason(line)} ${heard(line)}; ${announced(line)}`),
     'payment.expired': (line) => ofPayment(line, 'bad', `expired ${heard(line)}; ${announced(line)}`),
     'payment.cancelled': (line) => ofPayment(line, 'bad', `cancelled ${heard(line)}`),
     'delivery.succeeded': (line) => ({ subject: 'webhook', tone: 'good', text: answered(line) }),

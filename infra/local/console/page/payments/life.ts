@@ -39,10 +39,11 @@ export const lifeOf = ({ timeline, notional_minor: amount, ...payment }: Timelin
           ...(code !== null && { detail: code }),
         }),
       ),
-    ...timeline.transitions.map(({ status, at, source }): Moment => {
+    ...timeline.transitions.map(({ status, at, source, failure_reason: reason }): Moment => {
       if (status === 'pending') return { at, tone: 'plain', text: `Created: ${rupiah(amount)}` }
       if (status === 'succeeded') return { at, tone: 'good', text: 'Paid and credited', detail: heard(source) }
-      return { at, tone: 'bad', text: `Ended: ${status}`, detail: heard(source) }
+      const why = reason === undefined ? '' : `, ${reason.replaceAll('_', ' ')}`
+      return { at, tone: 'bad', text: `Ended: ${status}${why}`, detail: heard(source) }
     }),
     ...timeline.events.flatMap(({ event, fired_at: at, deliveries }): Moment[] => [
       { at, tone: 'plain', text: `Event ${event}`, detail: `to ${counted(deliveries.length, 'endpoint')}` },

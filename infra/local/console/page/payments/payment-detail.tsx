@@ -73,6 +73,7 @@ export const PaymentDetail = ({ id }: { readonly id: string }) => {
             <span class="muted">Reference</span> {payment.external_reference}
           </p>
         )}
+        {payment.failure_reason && <p class="line bad">It failed: {payment.failure_reason.replaceAll('_', ' ')}.</p>}
         {payment.reversal && (
           <p class="line bad">
             {rupiah(payment.reversal.amount_minor)} went back ({payment.reversal.kind}).
