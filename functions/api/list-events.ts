@@ -5,6 +5,6 @@ import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 /** GET /v1/events (design section 8): what webhooks told or should have, to catch up with. */
 export const handler = apiHandler({ query: EventFeedQuery }, async ({ clientId, query }, deps) => {
   const { after, since, limit } = query
-  const from = after ?? (since && { since })
+  const from = after ?? (since && { settled: { since }, young: { since } })
   return ok(toEventFeedJson(await readEventFeed(deps, { clientId, from, limit })))
 })

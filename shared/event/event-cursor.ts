@@ -4,8 +4,16 @@ import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
-/** Between two events: behind one of them, or before all that fired at or after a time. */
+/** Between two events: after one of them, or before all that fired at or after a time. */
 export type FeedPosition = EventPosition | { readonly since: Timestamp }
+
+/** How far a reader of the feed is (design section 8). `settled` is never after `young`. */
+export type FeedCursor = {
+  /** No event can come before it any more. */
+  readonly settled: FeedPosition
+  /** After the last event that was shown. */
+  readonly young: FeedPosition
+}
 
 /** A time further away would be outside of every range that is read. */
 const Time = v.pipe(
@@ -14,31 +22,55 @@ const Time = v.pipe(
 )
 
 /** Whose events they are is not in it: a cursor must not lead into another client's. */
-const CursorSchema = v.pipe(
-  CURSOR_JSON,
-  v.union([
-    v.strictObject({
-      event_id: EventIdSchema,
-      payment_id: PaymentIdSchema,
-      name: EventNameSchema,
-      fired_at: Time,
+const EventPositionText = v.pipe(
+  v.strictObject({ event_id: EventIdSchema, payment_id: PaymentIdSchema, name: EventNameSchema, fired_at: Time }),
+  v.transform(
+    ({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt }): EventPosition => ({
+      eventId,
+      paymentId,
+      name,
+      firedAt,
     }),
-    v.strictObject({ since: Time }),
-  ]),
+  ),
+)
+const FeedPositionText = v.union([EventPositionText, v.strictObject({ since: Time })])
+
+const EventCursor = v.pipe(CURSOR_JSON, EventPositionText)
+const FeedCursorText = v.pipe(
+  CURSOR_JSON,
+  v.strictObject({ settled: FeedPositionText, young: FeedPositionText }),
+  v.check(({ settled, young }) => !isAfter(settled, young)),
 )
 
-/** A position as text that callers hand back unread. */
-export const eventCursorOf = (position: FeedPosition): string => {
-  if ('since' in position) return encodeCursor({ since: position.since })
+const textOf = (position: FeedPosition): object => {
+  if ('since' in position) return { since: position.since }
   const { eventId, paymentId, name, firedAt } = position
-  return encodeCursor({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
+  return { event_id: eventId, payment_id: paymentId, name, fired_at: firedAt }
 }
 
-/** The position that a text says; undefined when it is no cursor of ours. */
-export const parseEventCursor = (text: string): FeedPosition | undefined => {
-  const parsed = v.safeParse(CursorSchema, text)
-  if (!parsed.success) return undefined
-  if ('since' in parsed.output) return parsed.output
-  const { event_id: eventId, payment_id: paymentId, name, fired_at: firedAt } = parsed.output
-  return { eventId, paymentId, name, firedAt }
+/** The time of a position: no event after it fired earlier. */
+export const timeOf = (position: FeedPosition): Timestamp => ('since' in position ? position.since : position.firedAt)
+
+const idOf = (position: FeedPosition): string => ('since' in position ? '' : position.eventId)
+
+/** Whether a position stands after another one, in the order of the feed. */
+export const isAfter = (one: FeedPosition, other: FeedPosition): boolean =>
+  timeOf(one) === timeOf(other) ? idOf(one) > idOf(other) : timeOf(one) > timeOf(other)
+
+/** The place after an event as text that callers hand back unread. */
+export const eventCursorOf = (position: EventPosition): string => encodeCursor(textOf(position))
+
+/** The event that a text names; undefined when it is no cursor of ours. */
+export const parseEventCursor = (text: string): EventPosition | undefined => parsed(EventCursor, text)
+
+/** How far a reader is, as text that callers hand back unread. */
+export const feedCursorOf = ({ settled, young }: FeedCursor): string =>
+  encodeCursor({ settled: textOf(settled), young: textOf(young) })
+
+/** How far the reader is that a text names; undefined when it is no cursor of ours. */
+export const parseFeedCursor = (text: string): FeedCursor | undefined => parsed(FeedCursorText, text)
+
+const parsed = <Output>(schema: v.GenericSchema<unknown, Output>, text: string): Output | undefined => {
+  const { success, output } = v.safeParse(schema, text)
+  return success ? output : undefined
 }

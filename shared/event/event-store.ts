@@ -88,17 +88,19 @@ type EventsSince = {
   /** How many the client has. */
   readonly parts: number
   readonly since: Timestamp
+  /** That time included; without it, to the end. */
+  readonly until?: Timestamp
   readonly limit: number
   readonly after: EventPosition | undefined
 }
 
-/** Where so many of a client's events stand that fired at or after a time, oldest first, behind one of them. */
+/** Where so many of a client's events stand that fired from one time to another, oldest first, after one of them. */
 export const listEventPositions = async (
   deps: Pick<Deps, 'table'>,
-  { clientId, parts, since, limit, after }: EventsSince,
+  { clientId, parts, since, until, limit, after }: EventsSince,
 ): Promise<readonly EventPosition[]> => {
   const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
-  const range = { between: [since, END_OF_TIME] } as const
+  const range = { between: [since, until ?? END_OF_TIME] } as const
   const pages = mergedPages(
     deps,
     { index: 'by-owner', partitions, range, limit: shareOf(limit, partitions) },

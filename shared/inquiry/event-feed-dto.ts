@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { eventCursorOf, parseEventCursor } from '../event/event-cursor.ts'
+import { feedCursorOf, parseFeedCursor } from '../event/event-cursor.ts'
 import { limitParamOf } from '../page.ts'
 import { AnyTimeSchema } from '../time.ts'
 import type { EventFeed } from './read-event-feed.ts'
@@ -10,8 +10,8 @@ export const EventFeedQuery = v.object({
     v.pipe(
       v.string(),
       v.rawTransform(({ dataset, addIssue, NEVER }) => {
-        const position = parseEventCursor(dataset.value)
-        if (position !== undefined) return position
+        const cursor = parseFeedCursor(dataset.value)
+        if (cursor !== undefined) return cursor
         addIssue({ message: 'after must be the `next` of an earlier answer' })
         return NEVER
       }),
@@ -24,5 +24,5 @@ export const EventFeedQuery = v.object({
 /** As JSON text: an envelope is the very bytes that webhooks carry, digits of numbers and order of keys among them. */
 export const toEventFeedJson = ({ events, next, hasMore }: EventFeed): string => {
   const data = events.map(({ body }) => body).join(',')
-  return `{"data":[${data}],"next":${JSON.stringify(eventCursorOf(next))},"has_more":${hasMore}}`
+  return `{"data":[${data}],"next":${JSON.stringify(feedCursorOf(next))},"has_more":${hasMore}}`
 }

@@ -1,14 +1,14 @@
 import type { StoreDeps } from '../deps.ts'
-import type { Event } from '../event/event.ts'
-import type { FeedPosition } from '../event/event-cursor.ts'
+import type { Event, EventPosition } from '../event/event.ts'
+import { type FeedCursor, type FeedPosition, isAfter, timeOf } from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/event-store.ts'
 import { RETENTION } from '../event/retention.ts'
 import type { ClientId } from '../ids.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { addMs, later, MINUTE_MS } from '../time.ts'
+import { addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
- * How old an event is before a reader may pass it: by then everything that fired before it is in the index. A commit is
+ * How old an event is before `settled` may pass it: by then everything that fired before it is in the index. A commit is
  * tried with its time for 5 s (`announcementOf`), its last try takes 17 s (four requests of 4 s, and pauses), the index
  * may be 90 s behind, and the clocks of who wrote and who reads may be 10 s off, either way: 132 s. A client's new part
  * is used 60 s after a reader can know it, which is less.
@@ -31,32 +31,76 @@ const roomFor = (events: readonly (Event | undefined)[]): number => {
 export type EventFeed = {
   /** Oldest first, young ones too. */
   readonly events: readonly Event[]
-  /** Behind the last one that no late one can come before. */
-  readonly next: FeedPosition
-  /** There are more that `next` can pass. */
+  readonly next: FeedCursor
+  /** The next question has more to show at once. */
   readonly hasMore: boolean
 }
 
-type Reading = { readonly clientId: ClientId; readonly from: FeedPosition | undefined; readonly limit: number }
+type Reading = { readonly clientId: ClientId; readonly from: FeedCursor | undefined; readonly limit: number }
+
+/** The two tracks of a reader, one row further than a page: what it is shown again, and what it has not been shown. */
+type Tracks = { readonly settling: readonly EventPosition[]; readonly fresh: readonly EventPosition[] }
 
 /**
- * A page of what a client was told in the last 90 days. Whoever follows `next` is shown every event at least once: young
- * ones at once, and again until nothing can come before them. Changes nothing.
+ * A page of what a client was told in the last 90 days (design section 8). A reader who follows `next` is shown every
+ * event at once, and the young ones a second time, when no other event can come before them. Changes nothing.
  */
 export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
   const now = deps.now()
-  const oldest = addMs(now, -RETENTION.feedMs)
-  const passable = addMs(now, -HOLD_BACK_MS)
-  const after = from && 'eventId' in from && from.firedAt >= oldest ? from : undefined
-  const since = after?.firedAt ?? later(from && 'since' in from ? from.since : oldest, oldest)
+  const oldest = { since: addMs(now, -RETENTION.feedMs) }
+  const latest = (position: FeedPosition = oldest) => (isAfter(position, oldest) ? position : oldest)
+  const at = { settled: latest(from?.settled), young: latest(from?.young) }
   const parts = await readParts(deps, clientId)
-  const found = await listEventPositions(deps, { clientId, parts, since, limit: limit + 1, after })
-  const events = await findEvents(deps, found.slice(0, limit))
-  const room = roomFor(events)
-  const further = found[room]
+  const tracks = await readTracks(deps, { clientId, parts, limit: limit + 1 }, at, now)
+  const { settling, fresh } = tracks
+  const served = inTurn(tracks, at, now).slice(0, limit)
+  const found = await findEvents(deps, served)
+  const shown = new Map(served.slice(0, roomFor(found)).map((position, index) => [position, found[index]]))
+  const [again, first] = [settling, fresh].map((track) => track.filter((position) => shown.has(position)))
+  const young = first?.at(-1) ?? at.young
+  const isSettled = again?.length === settling.length
   return {
-    events: events.slice(0, room).filter((event) => event !== undefined),
-    next: found.slice(0, room).findLast(({ firedAt }) => firedAt <= passable) ?? after ?? { since },
-    hasMore: further !== undefined && further.firedAt <= passable,
+    events: [...(again ?? []), ...(first ?? [])].flatMap((position) => shown.get(position) ?? []),
+    next: { settled: isSettled ? settledBy(at, young, now) : (again?.at(-1) ?? at.settled), young },
+    hasMore: shown.size < settling.length + fresh.length,
   }
+}
+
+/** The first moment that is not settled yet. */
+const unsettledFrom = (now: Timestamp): Timestamp => addMs(now, 1 - HOLD_BACK_MS)
+
+type Asked = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
+
+const readTracks = async (
+  deps: StoreDeps,
+  asked: Asked,
+  { settled, young }: FeedCursor,
+  now: Timestamp,
+): Promise<Tracks> => {
+  const until = earlier(timeOf(young), addMs(now, -HOLD_BACK_MS))
+  const [settling, fresh] = await Promise.all([
+    isAfter(young, settled) && timeOf(settled) <= until
+      ? listEventPositions(deps, { ...asked, ...startOf(settled), until })
+      : [],
+    listEventPositions(deps, { ...asked, ...startOf(young) }),
+  ])
+  return { settling: settling.filter((position) => !isAfter(position, young)), fresh }
+}
+
+const startOf = (position: FeedPosition) => ({
+  since: timeOf(position),
+  after: 'since' in position ? undefined : position,
+})
+
+/** Both tracks in the order in which they are served: the one that is further from its goal comes first. */
+const inTurn = ({ settling, fresh }: Tracks, { settled, young }: FeedCursor, now: Timestamp) => {
+  const isBehind = msBetween(timeOf(settled), addMs(now, -HOLD_BACK_MS)) > msBetween(timeOf(young), now)
+  return isBehind ? [...settling, ...fresh] : [...fresh, ...settling]
+}
+
+/** Where no event can come before any more, once all of the first track is shown. It never goes back. */
+const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp): FeedPosition => {
+  const border = { since: unsettledFrom(now) }
+  const reached = isAfter(young, border) ? border : young
+  return isAfter(reached, settled) ? reached : settled
 }

@@ -129,10 +129,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Follow the events',
     description:
       'What your webhooks told in the last 90 days, or should have, byte for byte and oldest first. Ask with `since`, then ' +
-      'with `after` and the `next` of the last answer: you are shown every event at least once, whatever became of its ' +
-      'webhooks. Events of the last five minutes are shown at once and shown again, since another may still come before ' +
-      'them: act once for each `event_id`. Ask again at once while `has_more`, else some time later. A page of 50 or ' +
-      'more takes two points of the rate limit, one of 100 three.',
+      'with `after` and the `next` of the last answer: you are shown every event once or twice, whatever became of its ' +
+      'webhooks. Ask again at once while `has_more` is true, else some time later: ten seconds are enough. Any limit ' +
+      'leads to the newest event. A young event is shown a second time, some five minutes later: act once for each ' +
+      '`event_id`. A page of 50 or more takes two points of the rate limit, one of 100 three.',
     parameters: {
       after: { description: 'The `next` of the last answer, as it was. Where it is, `since` does nothing.' },
       limit: {

@@ -80,7 +80,7 @@ const deliverMissing = async (
 
 const decodeCursor = (text: string, since: Timestamp): EventPosition => {
   const position = parseEventCursor(text)
-  if (position !== undefined && 'eventId' in position && position.firedAt >= since) return position
+  if (position !== undefined && position.firedAt >= since) return position
   const reason = 'must be the `next` of an earlier answer to the same since'
   throw invalid(`cursor: ${reason}`, { cursor: [reason] })
 }

@@ -93,11 +93,11 @@ const INCLUDE = 'include must be settlements'
 const AFTER = 'after must be the `next` of an earlier answer'
 const TIME = { since: 'must be an RFC 3339 time' }
 
-/** A position of an event, as the answer's cursor has it. */
+/** A position of an event, as the answer's cursor has two. */
 const right = {
   event_id: '7b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa',
   payment_id: '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d',
-  type: 'payment.succeeded',
+  name: 'payment.succeeded',
   fired_at: '2026-11-20T04:00:00.000Z',
 }
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
@@ -107,7 +107,8 @@ const WRONG_POSITIONS: readonly unknown[] = [
   { ...right, client_id: 'x' },
   { ...right, fired_at: FAR_OFF },
   { ...right, fired_at: 'now' },
-  { ...right, type: 'payment.paid' },
+  { ...right, name: 'payment.paid' },
+  { ...right, type: 'payment.succeeded' },
   { ...right, payment_id: '../x' },
   { ...right, since: right.fired_at },
   null,
@@ -117,6 +118,19 @@ const WRONG_POSITIONS: readonly unknown[] = [
   'text',
   { since: '2026-11-20' },
   { since: FAR_OFF },
+]
+const WRONG_CURSORS: readonly unknown[] = [
+  right,
+  { since: right.fired_at },
+  { settled: right },
+  { young: right },
+  { settled: right, young: right, client_id: 'x' },
+  { settled: right, young: { since: right.fired_at } },
+  { settled: right, young: { ...right, event_id: '1b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa' } },
+  ...WRONG_POSITIONS.flatMap((wrong) => [
+    { settled: wrong, young: { since: '9000-01-01T00:00:00.000Z' } },
+    { settled: { since: '1970-01-01T00:00:00.000Z' }, young: wrong },
+  ]),
 ]
 
 const each = <Value>(name: Name, values: readonly Value[], queryOf: (value: Value) => Query, reasons: Query) =>
@@ -176,7 +190,7 @@ const REFUSED: readonly (readonly [Name, Query, reasons: Query, message?: string
   ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), { limit: 'limit must be an integer' }),
   ...each(
     'listEvents',
-    [' ', 'x', 'null', '[]', '{}', '0', '💥', 'a'.repeat(5_000), ...WRONG_POSITIONS.map(cursorOf)],
+    [' ', 'x', 'null', '[]', '{}', '0', '💥', 'a'.repeat(5_000), ...WRONG_CURSORS.map(cursorOf)],
     (after) => ({ after }),
     { after: AFTER },
   ),

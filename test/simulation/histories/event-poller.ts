@@ -13,8 +13,13 @@ export type EventPoller = {
   readonly prng: Prng
   /** Each event's bytes, by its id. */
   readonly shown: Map<string, string>
+  /** The latest `timestamp` of these. */
+  newest: string
   next: string | undefined
 }
+
+/** When an event says that it fired, and when it was there. */
+export type FiredEvent = { readonly firedAt: string; readonly committedMs: number }
 
 const LIST_EVENTS = 'api-list-events'
 const LIMITS = ['1', '3', '7', '100']
@@ -24,7 +29,7 @@ const pollerOf = ({ pollers }: Play, tenant: Tenant): EventPoller => {
   const known = pollers.get(tenant.clientId)
   if (known) return known
   const prng = createPrng(Number.parseInt(tenant.clientId.slice(0, 8), 16))
-  const poller: EventPoller = { tenant, prng, shown: new Map(), next: undefined }
+  const poller: EventPoller = { tenant, prng, shown: new Map(), newest: '', next: undefined }
   pollers.set(tenant.clientId, poller)
   return poller
 }
@@ -32,11 +37,13 @@ const pollerOf = ({ pollers }: Play, tenant: Tenant): EventPoller => {
 type Page = { readonly data: readonly object[]; readonly next: string; readonly has_more: boolean }
 
 /** Notes what an answer shows, by the text of it. */
-const note = ({ shown }: EventPoller, { text: answer, body }: HttpReply): Page => {
+const note = (poller: EventPoller, { text: answer, body }: HttpReply): Page => {
   const page = body as Page
   for (const envelope of page.data) {
     const bytes = JSON.stringify(envelope)
-    if (answer.includes(bytes)) shown.set(String(Reflect.get(envelope, 'event_id')), bytes)
+    if (answer.includes(bytes)) poller.shown.set(String(Reflect.get(envelope, 'event_id')), bytes)
+    const firedAt = String(Reflect.get(envelope, 'timestamp'))
+    if (firedAt > poller.newest) poller.newest = firedAt
   }
   return page
 }
@@ -52,36 +59,43 @@ const look = async (play: Play, poller: EventPoller): Promise<void> => {
   const reply = await http(play, poller.tenant, LIST_EVENTS, { query })
   count(play.world.tally, `events answered ${reply?.status ?? 'nothing'}`)
   if (reply?.status !== 200) return
-  const { next, has_more: hasMore, data } = note(poller, reply)
-  const isFull = data.length >= Number(query.limit)
-  play.seen.problems.push(...lookProblems(play, poller, { askedMs, after: query.after, next, hasMore, isFull }))
+  const newest = poller.newest
+  const { next, has_more: hasMore } = note(poller, reply)
+  play.seen.problems.push(...lookProblems(play, poller, { askedMs, after: query.after, newest, next, hasMore }))
   if (poller.prng.chance(0.2)) tell(play.world, () => 'a reader of events starts again where it was')
   else poller.next = next
 }
 
-/** For as long as an index may lag behind the first of several. */
+/** For as long as an index may lag, with the time that a commit takes. */
 const LATEST_LOOK_MS = 90_000
+const KNOWN_MS = LATEST_LOOK_MS + 5_000
+
+/** An event is settled after five minutes, by two clocks of which each is up to ten seconds off. */
+const SETTLED_MS = 5 * 60_000 + 2 * 10_000
 
 type Look = {
   readonly askedMs: number
   readonly after: string | undefined
+  /** Of what it was shown before. */
+  readonly newest: string
   readonly next: string
   readonly hasMore: boolean
-  readonly isFull: boolean
 }
 
 /**
- * More is what the next question leads to; and whoever is shown less than a page has been shown all that an index can
- * know, however young it is.
+ * More is what the next question leads to. Where there is no more, the merchant has been shown every settled event,
+ * however late its row came, and every event that the index must know and that is newer than all that it was shown.
  */
-const lookProblems = ({ firedMs }: Play, poller: EventPoller, met: Look): readonly string[] => {
+const lookProblems = ({ fired }: Play, poller: EventPoller, met: Look): readonly string[] => {
   const { clientId } = poller.tenant
-  const unseen = [...(firedMs.get(clientId) ?? [])].filter(
-    ([id, atMs]) => atMs < met.askedMs - LATEST_LOOK_MS - 5_000 && !poller.shown.has(id),
+  const { askedMs, newest, hasMore } = met
+  const unseen = [...(fired.get(clientId) ?? [])].filter(
+    ([id, { firedAt, committedMs }]) =>
+      !poller.shown.has(id) && committedMs < askedMs - (firedAt > newest ? KNOWN_MS : SETTLED_MS),
   )
   return [
-    ...(met.hasMore && met.next === met.after ? [`${clientId} is told of more events, and led nowhere`] : []),
-    ...(met.isFull ? [] : unseen.map(([id]) => `${clientId} is not shown ${id}, of minutes ago`)),
+    ...(hasMore && met.next === met.after ? [`${clientId} is told of more events, and led nowhere`] : []),
+    ...(hasMore ? [] : unseen.map(([id]) => `${clientId} is not shown ${id}, of minutes ago`)),
   ]
 }
 
@@ -95,8 +109,9 @@ export const watchEvents = (play: Play): void => {
     const tenant = play.tenants.find(({ clientId }) => clientId === String(after?.['owner']).split('#')[0])
     if (before !== undefined || !key.sk.startsWith('EVENT#') || tenant === undefined) return
     const poller = pollerOf(play, tenant)
-    const fired = play.firedMs.get(tenant.clientId) ?? new Map<string, number>()
-    play.firedMs.set(tenant.clientId, fired.set(String(after?.['id']), world.scheduler.nowMs()))
+    const fired = play.fired.get(tenant.clientId) ?? new Map<string, FiredEvent>()
+    const event = { firedAt: String(after?.['listed_at']), committedMs: world.scheduler.nowMs() }
+    play.fired.set(tenant.clientId, fired.set(String(after?.['id']), event))
     const again = () => poller.prng.int(1, LATEST_LOOK_MS)
     for (const lookMs of [again(), again(), again()]) world.scheduler.after(lookMs, () => void look(play, poller))
   })

@@ -93,7 +93,7 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
     created: new Map(),
     keys: 0,
     pollers: new Map(),
-    firedMs: new Map(),
+    fired: new Map(),
     restProblems,
   }
 }

@@ -34,7 +34,7 @@ import { overtakeCreate } from './creating/overtake-create.ts'
 import { payAttempts } from './creating/pay-attempts.ts'
 import { pushAgain } from './creating/push-again.ts'
 import { customerPays, decline, pay } from './customers.ts'
-import type { EventPoller } from './event-poller.ts'
+import type { EventPoller, FiredEvent } from './event-poller.ts'
 import { lastSeconds } from './last-seconds.ts'
 import { payLostCreate } from './lost-create.ts'
 import { createStubbornly } from './stubborn-create.ts'
@@ -54,7 +54,7 @@ export type Play = {
   /** Who follows their events, by client. */
   readonly pollers: Map<string, EventPoller>
   /** When their events were written, by client and event. */
-  readonly firedMs: Map<string, Map<string, number>>
+  readonly fired: Map<string, Map<string, FiredEvent>>
 }
 
 const OPERATOR = { operator: 'sim' }
