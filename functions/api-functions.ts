@@ -19,6 +19,7 @@ import {
   OWN_DELIVERIES,
   OWN_DELIVERY,
   PAYMENT_LISTS,
+  REDELIVERING_SINCE,
   ROUNDS,
   SETTLED_ENTRIES,
 } from './table-access.ts'
@@ -68,6 +69,13 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     ...LOOKUP,
     sends: BOTH_LANES,
     alerts: true,
+  }),
+  api('redeliver-to-endpoint', 'POST', '/v1/webhook_endpoints/{id}/redeliver', REDELIVERING_SINCE, {
+    ...LOOKUP,
+    sends: BOTH_LANES,
+    alerts: true,
+    // A hundred rounds, one after the other.
+    timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   // Events are in the partitions of their payments; the ledger says in how many parts those are.
   api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),

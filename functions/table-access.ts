@@ -124,11 +124,12 @@ const TELLING: TableAccess = {
 export const ROUNDS: TableAccess = allAccess(TELLING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
-export const REDELIVERING: TableAccess = allAccess(ROUNDS, RECORDED, {
-  GetItem: ['DELIVERY', 'LEDGER'],
+export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
+  GetItem: ['LEDGER'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['DELIVERY'],
 })
+export const REDELIVERING: TableAccess = allAccess(REDELIVERING_SINCE, RECORDED, { GetItem: ['DELIVERY'] })
 
 /** Whether the provider is paused, and that it is. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }

@@ -7,6 +7,8 @@ import type {
   EventList,
   Payment,
   PaymentList,
+  Redelivered,
+  RedeliverToEndpoint,
   Settlement,
   SettlementList,
   WebhookDelivery,
@@ -35,6 +37,8 @@ type DeliveryFilter = {
   readonly endpoint_id?: string
   readonly event_id?: string
 }
+
+type Missed = Pick<RedeliverToEndpoint, 'since' | 'status'>
 
 type ListFilter = { readonly status?: Payment['status']; readonly external_reference?: string }
 
@@ -107,6 +111,20 @@ export const gatewayClient = (options: ClientOptions) => {
         path: `/v1/webhook_deliveries/${encodeURIComponent(id)}/redeliver`,
         once: true,
       }),
+
+    /** Sends an endpoint what it did not get since a time, until nothing is left. Safe to repeat. */
+    redeliverToEndpoint: async (id: string, missed: Missed): Promise<Omit<Redelivered, 'next'>> => {
+      const path = `/v1/webhook_endpoints/${encodeURIComponent(id)}/redeliver`
+      const sums = { count: 0, passed_over: 0 }
+      for (let cursor: string | null = null; ; ) {
+        const body: RedeliverToEndpoint = { ...missed, cursor }
+        const { count, passed_over: passedOver = 0, next }: Redelivered = await ask({ method: 'POST', path, body })
+        sums.count += count
+        sums.passed_over += passedOver
+        if (next === null) return sums
+        cursor = next
+      }
+    },
   }
 }
 

@@ -89,6 +89,15 @@ export type CustomerRequest = {
   readonly phone?: string | null
 } | null
 
+export type RedeliverToEndpoint = {
+  /** Events that fired at or after this time. */
+  readonly since: string
+  /** Only deliveries of this status. Left out: all that the endpoint did not get. */
+  readonly status?: 'succeeded' | 'abandoned' | 'skipped' | null
+  /** The `next` of the last answer to the same question. */
+  readonly cursor?: string | null
+}
+
 export type Payment = {
   /** Identifier of the payment. */
   readonly id: string
@@ -342,6 +351,15 @@ export type WebhookDelivery = {
     /** The first 1 KB of what your server answered. */
     readonly response_body: string | null
   })[]
+}
+
+export type Redelivered = {
+  /** So many deliveries are on their way again, or for the first time. */
+  readonly count: number
+  /** So many were wanted and had their ten rounds today. Ask again after 00:00 UTC. Absent where there are none. */
+  readonly passed_over?: number
+  /** Send it as `cursor`, with the same `since` and `status`. Null: nothing is left. */
+  readonly next: string | null
 }
 
 export type PaymentList = {

@@ -13,6 +13,7 @@ import { handler as listSettlements } from '../../functions/api/list-settlements
 import { handler as listWebhookDeliveries } from '../../functions/api/list-webhook-deliveries.ts'
 import { handler as listWebhookEndpoints } from '../../functions/api/list-webhook-endpoints.ts'
 import { handler as notFound } from '../../functions/api/not-found.ts'
+import { handler as redeliverToEndpoint } from '../../functions/api/redeliver-to-endpoint.ts'
 import { handler as redeliverWebhook } from '../../functions/api/redeliver-webhook.ts'
 import { httpEvent } from '../../infra/local/triggers/http-event.ts'
 import type { Client } from '../../shared/client/client.ts'
@@ -42,6 +43,7 @@ export const API = {
   listWebhookDeliveries: { route: 'GET /v1/webhook_deliveries', handler: listWebhookDeliveries },
   getWebhookDelivery: { route: 'GET /v1/webhook_deliveries/{id}', handler: getWebhookDelivery },
   redeliverWebhook: { route: 'POST /v1/webhook_deliveries/{id}/redeliver', handler: redeliverWebhook },
+  redeliverToEndpoint: { route: 'POST /v1/webhook_endpoints/{id}/redeliver', handler: redeliverToEndpoint },
   listEvents: { route: 'GET /v1/events', handler: listEvents },
 } as const satisfies Readonly<Record<string, Endpoint>>
 

@@ -1,6 +1,7 @@
 import { MAX_KEY_LENGTH } from '../../../shared/payment/create/parse-payment-request.ts'
 import { describeCreateRequest } from './describe-create-request.ts'
 import { describeOperations } from './describe-operations.ts'
+import { describeRedeliverRequest } from './describe-redeliver-request.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { COMMON_ERRORS, errorDescription, errorSchemas, errorTable } from './error-answers.ts'
 import { examplesOf, REQUEST_ID_HEADER } from './examples-of.ts'
@@ -82,6 +83,7 @@ export const describeApi = async (recorded: Recording): Promise<Json> => ({
     title: 'Payment gateway',
     version: API_VERSION,
     description: ABOUT,
+    contact: { name: 'The operator of your gateway', url: 'https://payments.invalid/' },
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers,
@@ -99,6 +101,6 @@ export const describeApi = async (recorded: Recording): Promise<Json> => ({
       RequestId: { description: 'Of this request; quote it to support.', schema: { type: 'string' }, required: true },
     },
     responses: responses(recorded),
-    schemas: { ...describeCreateRequest(), ...responseSchemas(), ...errorSchemas() },
+    schemas: { ...describeCreateRequest(), ...describeRedeliverRequest(), ...responseSchemas(), ...errorSchemas() },
   },
 })

@@ -4,7 +4,8 @@ import { COMMON_ERRORS, errorDescription } from './error-answers.ts'
 import type { Recorded } from './example-walk.ts'
 import { examplesOf, REQUEST_ID_HEADER } from './examples-of.ts'
 import type { Json } from './json-schema-of.ts'
-import { OPERATIONS, type Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
+import { OPERATIONS } from './operations.ts'
 import { queryParameters } from './query-parameters.ts'
 import { refTo } from './response-schemas.ts'
 
@@ -65,9 +66,10 @@ const responses = (described: Described): Json => {
   ])
 }
 
-const requestBody = ({ body, recorded }: Described): Json => {
+const requestBody = ({ body, success, recorded }: Described): Json => {
   if (body === undefined) return {}
-  const sent = recorded.filter(({ status, request }) => request && status === 201)
+  const done = Math.max(...Object.keys(success).map(Number))
+  const sent = recorded.filter(({ status, request }) => request && status === done)
   const asExamples = sent.map(({ request = {}, ...answer }) => ({ ...answer, body: request }))
   return {
     requestBody: {

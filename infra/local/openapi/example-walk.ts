@@ -128,7 +128,11 @@ const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<vo
   const endpoint = { client_id: clientId, endpoint_id: arrived.endpoint_id }
   await caller.act('update-endpoint', { ...endpoint, enabled: false })
   await keep('api-redeliver-webhook', 'disabled', 'The endpoint is disabled', { id })
+  const missed = { id: arrived.endpoint_id, body: { since: '2026-11-21T02:00:00Z' } }
+  await keep('api-redeliver-to-endpoint', 'disabled', 'The endpoint is disabled', missed)
   await caller.act('update-endpoint', { ...endpoint, enabled: true })
+  await keep('api-redeliver-to-endpoint', 'nothing_left', 'It has got everything', missed)
+  await keep('api-redeliver-to-endpoint', 'since', 'No time', { ...missed, body: {} })
 }
 
 /** What the caller did wrong. Nothing is changed by any of it. */
@@ -159,6 +163,7 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-list-webhook-deliveries', 'not_found', 'No such endpoint', { query: `endpoint_id=${id}` })
   await keep('api-get-webhook-delivery', 'not_found', 'No such delivery', { id })
   await keep('api-redeliver-webhook', 'not_found', 'No such delivery', { id })
+  await keep('api-redeliver-to-endpoint', 'not_found', 'No such endpoint', { id })
   await keep('api-get-balance', 'auth', 'A key that is none', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', { client_id: clientId, permissions: 'read_only' })
   await keep('api-create-payment', 'forbidden', 'A key that may only read', { key: String(readOnly), body: QRIS })

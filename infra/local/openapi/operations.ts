@@ -1,30 +1,5 @@
 import type { Json } from './json-schema-of.ts'
-import type { Parameters } from './query-parameters.ts'
-
-/** An answer of success: what it says, and the schema of its body. */
-type Success = {
-  readonly description: string
-  readonly schema: string
-  /** Asked for as CSV it is that. */
-  readonly csv?: true
-  readonly headers?: Readonly<Record<string, Json>>
-  /** Operations that take this answer further, each with where its parameters come from. */
-  readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Json }>>
-}
-
-export type Operation = {
-  readonly operationId: string
-  readonly tag: keyof typeof TAGS
-  readonly summary: string
-  readonly description: string
-  /** Parameters that are otherwise than elsewhere. */
-  readonly parameters?: Parameters
-  readonly body?: string
-  readonly takesIdempotencyKey?: true
-  readonly success: Readonly<Record<number, Success>>
-  /** Beside those that every operation may give. */
-  readonly errors: readonly (404 | 422 | 502)[]
-}
+import type { Operation } from './operation.ts'
 
 export const TAGS = {
   Payments: 'One amount that one customer owes you, and where the customer pays it.',
@@ -32,7 +7,7 @@ export const TAGS = {
   Events: 'What your webhooks tell, to catch up with or to follow.',
   Settlements: 'Payouts to your bank account, each of many payments.',
   Deliveries: 'What became of the webhooks that were sent to you.',
-} as const
+} as const satisfies Record<Operation['tag'], string>
 
 const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
 
@@ -239,6 +214,18 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
         links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
       },
     },
+    errors: [404, 422],
+  },
+  'api-redeliver-to-endpoint': {
+    operationId: 'redeliverToEndpoint',
+    tag: 'Deliveries',
+    summary: 'Send an endpoint what it did not get',
+    description:
+      'Begins a new round for every delivery since a time that was abandoned or skipped, and sends events that the ' +
+      'endpoint was never told. One call goes through up to a hundred events: ask again with `next` as `cursor` until it ' +
+      'is null. Safe to repeat: a delivery under way is left alone. 422 where the endpoint is disabled.',
+    body: 'RedeliverToEndpoint',
+    success: { 200: { description: 'What was begun, and where to go on.', schema: 'Redelivered' } },
     errors: [404, 422],
   },
 }

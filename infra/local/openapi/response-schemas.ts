@@ -5,6 +5,7 @@ import { PaymentDtoSchema, ReversedDataSchema, WebhookDataSchema } from '../../.
 import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
 import { EntryDtoSchema } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { OwnDeliveryDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
+import { RedeliveredDtoSchema } from '../../../shared/webhook/delivery/redelivered-dto-schema.ts'
 import { OwnEndpointDtoSchema } from '../../../shared/webhook/endpoint/own-endpoint-dto-schema.ts'
 import { eventEnvelope } from './event-envelope.ts'
 import { type Json, jsonSchemaOf } from './json-schema-of.ts'
@@ -18,6 +19,7 @@ const DTOS = {
   Entry: EntryDtoSchema,
   WebhookEndpoint: OwnEndpointDtoSchema,
   WebhookDelivery: OwnDeliveryDtoSchema,
+  Redelivered: RedeliveredDtoSchema,
 } as const satisfies Readonly<Record<string, v.GenericSchema>>
 
 export const refTo = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` })

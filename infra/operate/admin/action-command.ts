@@ -10,6 +10,8 @@ export type Payload = Readonly<Record<string, unknown>>
 export type Asked = {
   readonly stage: string
   readonly json: boolean
+  /** Goes on until nothing is left. */
+  readonly all?: boolean
   readonly payload: Payload
   /** A CSV file with a line for each call; the payload is what all of them say. */
   readonly file?: string
@@ -85,7 +87,7 @@ const optionOf = ({ name, kind, notes }: Field, take: (text: string) => string, 
  */
 export const defineAction = (
   command: Command,
-  { summary, input, takesFile = false }: Described & { readonly takesFile?: boolean },
+  { summary, input, takesFile = false, isPaged = false }: Described,
   operator: string | undefined,
   run: (asked: Asked) => Promise<void> | void,
 ): void => {
@@ -108,9 +110,10 @@ export const defineAction = (
     .option('--json', 'prints the answer as JSON, with all that a table leaves out')
   if (input) command.option('--payload <json>', 'the whole input at once, instead of fields', payloadFrom)
   if (takesFile) command.option('--file <file>', 'a CSV file with a line for each call, columns named as fields', once)
+  if (isPaged) command.option('--all', 'goes on until nothing is left, and prints the sums')
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
   command.addHelpText('after', rules.join('')).action(() => {
-    const { stage = LOCAL_STAGE, json = false, payload, file } = command.opts<Partial<Asked>>()
+    const { stage = LOCAL_STAGE, json = false, all = false, payload, file } = command.opts<Partial<Asked>>()
     if (payload && values.size > 0) return command.error('error: give --payload or fields, not both')
     if (file !== undefined && (payload || [...values.keys()].some((name) => name !== 'operator'))) {
       return command.error('error: give --file or fields, not both')
@@ -118,6 +121,6 @@ export const defineAction = (
     const isAsked = fields.some(({ name }) => name === 'operator') && !values.has('operator')
     if (operator && isAsked) values.set('operator', operator)
     const named = [...values].reduce<Payload>((tree, [name, value]) => putMember(tree, name.split('.'), value), {})
-    return run({ stage, json, payload: payload ?? named, ...(file !== undefined && { file }) })
+    return run({ stage, json, ...(all && { all }), payload: payload ?? named, ...(file !== undefined && { file }) })
   })
 }

@@ -24,6 +24,9 @@ const CsvReply = v.object({
   left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
 })
 
+/** A bounded part of what was asked for. */
+const Further = v.object({ count: v.number(), next: v.string() })
+
 const report = (io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode => {
   const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
   const asJson = JSON.stringify(body, null, 2)
@@ -36,11 +39,9 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
     for (const { settlement_id: id, reason } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${reason}`))
     if (body.cursor) io.err(printable(`There is more: --cursor ${body.cursor}`))
   } else io.out(json ? asJson : renderReply(action, body))
+  if (!json && v.is(Further, body)) io.err('There is more: --all goes on until nothing is left')
   return 0
 }
-
-/** Actions that a file can ask for line by line: the bank's answer to a payout run. */
-const FILE_ACTIONS: ReadonlySet<string> = new Set(['mark-settlement-paid'])
 
 /** A report that one run could not finish: the next run goes on from the cursor. */
 const Unfinished = v.object({
@@ -81,6 +82,33 @@ const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv):
     payload = { ...asked.payload, cursor: body.cursor }
   }
   throw new InvocationFailed(`${spec.name} was not finished after ${MOST_RUNS} runs`)
+}
+
+const Counted = v.object({
+  status: v.literal(200),
+  body: v.object({ count: v.number(), passed_over: v.optional(v.number(), 0), next: v.optional(v.string()) }),
+})
+
+/** Asks until nothing is left, and answers the sums. A refusal is answered as it is, with what was done before it. */
+const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unknown> => {
+  const sums = { count: 0, passed_over: 0 }
+  let payload = asked.payload
+  for (;;) {
+    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
+      io.err(`${sums.count} were begun before; the same command again goes on`)
+      throw error
+    })
+    const counted = v.safeParse(Counted, answer)
+    if (!counted.success) {
+      if (sums.count > 0) io.err(`${sums.count} were begun before; the same command again goes on`)
+      return answer
+    }
+    const { count, passed_over: passedOver, next } = counted.output.body
+    sums.count += count
+    sums.passed_over += passedOver
+    if (next === undefined) return { status: 200, body: sums }
+    payload = { ...asked.payload, cursor: next }
+  }
 }
 
 const headingOf = ({ trigger }: FunctionSpec): string =>
@@ -125,9 +153,10 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
   try {
     for (const spec of named.length > 0 ? named : ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
-      const described = { ...(await describedAction(spec)), takesFile: FILE_ACTIONS.has(spec.name) }
+      const described = await describedAction(spec)
       defineAction(command, described, io.env['GATEWAY_OPERATOR'], async ({ file, ...asked }) => {
-        if (file === undefined) code = report(io, spec.name, asked.json, await askAll(spec, asked, io.env))
+        const ask = () => (asked.all ? askOn(spec, asked, io) : askAll(spec, asked, io.env))
+        if (file === undefined) code = report(io, spec.name, asked.json, await ask())
         else code = (await runFile(spec, described.input, { ...asked, file }, io)) ? 0 : 1
       })
     }

@@ -11,7 +11,7 @@ import { tellFirst } from './tell-abandoned.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
-type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
+export type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
 /** All or none of them; an operator's with its audit record. */
 type Write = (steps: RoundSteps) => Promise<TransactOutcome<keyof RoundSteps>>
 

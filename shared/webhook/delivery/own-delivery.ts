@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
+import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
 import { attemptsOf } from './attempt-store.ts'
@@ -8,6 +9,8 @@ import { beginRound, type RoundDeps, refusedRound } from './begin-round.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
 import { findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
+import { parseRedeliverBody, type Redelivered } from './redeliver-dto.ts'
+import { redeliverSince } from './redeliver-since.ts'
 
 /** A client's own delivery (design section 8). An absent id, another client's and one of a wrong shape throw one 404. */
 export const findOwnDelivery = async (
@@ -28,11 +31,31 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
   // A deleted one is not found.
-  if (!endpoint?.enabled) throw invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
+  if (!endpoint?.enabled) throw disabled()
   const refused = refusedRound(delivery, deps.now())
   if (refused) throw refused
   const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) => deps.table.transact(steps))
   if (begun === undefined) throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
   deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
   return { delivery: begun, attempts }
+}
+
+const disabled = () => invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
+
+/**
+ * A merchant has one of its endpoints told again what it did not get since a time, page by page. Throws 404 for an
+ * endpoint that is not among its own, and 422 for a wrong body and while the endpoint is disabled.
+ */
+export const redeliverOwnSince = async (
+  deps: RoundDeps,
+  { clientId, id, rawBody }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
+): Promise<Redelivered> => {
+  const endpoint = await findEndpoint(deps, clientId, parseEndpointId(id))
+  if (!endpoint) throw notFound('endpoint')
+  const asked = parseRedeliverBody(rawBody)
+  if (!endpoint.enabled) throw disabled()
+  const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) => deps.table.transact(steps))
+  const { endpointId } = endpoint
+  deps.log.info('delivery.redelivered', { endpoint_id: endpointId, client_id: clientId, deliveries: redelivered.count })
+  return redelivered
 }

@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { invalid } from '../../errors.ts'
+import { describeIssue } from '../../field-errors.ts'
+import { isJsonObject, readJson } from '../../json.ts'
 import { AnyTimeSchema, type Timestamp } from '../../time.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts'
+import type { RedeliveredDto } from './redelivered-dto-schema.ts'
 
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
 export type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
@@ -15,17 +18,26 @@ export const REDELIVER_FIELDS = {
   cursor: v.optional(v.string()),
 }
 
+/** What a bulk redelivery is asked for. */
+export type SinceRequest = {
+  readonly since: Timestamp
+  /** Only deliveries of this status; by default all that the merchant did not get. */
+  readonly status: FinishedStatus | undefined
+  readonly cursor: string | undefined
+}
+
+export type Redelivered = {
+  readonly count: number
+  /** Wanted deliveries that have no round left today. */
+  readonly passedOver: number
+  readonly next: string | undefined
+}
+
 type Fields = { readonly [Name in keyof typeof REDELIVER_FIELDS]?: v.InferOutput<(typeof REDELIVER_FIELDS)[Name]> }
 
 type Target =
   | { readonly form: 'delivery'; readonly deliveryId: string }
-  | {
-      readonly form: 'endpoint'
-      readonly endpointId: string
-      readonly since: Timestamp
-      readonly status: FinishedStatus | undefined
-      readonly cursor: string | undefined
-    }
+  | (SinceRequest & { readonly form: 'endpoint'; readonly endpointId: string })
 
 /** The two forms of it: one delivery, or what an endpoint did not get since a time. Anything between is a 422. */
 export const redeliverTarget = (fields: Fields): Target => {
@@ -38,3 +50,35 @@ export const redeliverTarget = (fields: Fields): Target => {
   const reason = 'give delivery_id alone, or endpoint_id and since'
   throw invalid(`body: ${reason}`, { body: [reason] }, 'status and cursor go with endpoint_id and since.')
 }
+
+/** A field that may be left out, which null says as well (design section 5). */
+const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
+
+/** The body of POST /v1/webhook_endpoints/{id}/redeliver (design section 8). */
+export const RedeliverBodySchema = v.strictObject({
+  since: AnyTimeSchema,
+  status: maybe(v.picklist(FINISHED_STATUSES, `must be one of ${FINISHED_STATUSES.join(', ')}`)),
+  cursor: maybe(v.string()),
+})
+
+const MAX_BODY_BYTES = 16_384
+
+/** Throws 422 for a body that is anything else. */
+export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
+  if (rawBody.length > MAX_BODY_BYTES) throw invalid('invalid JSON body: the body is larger than 16 KB')
+  const json = readJson(rawBody)
+  if (!json.ok) throw invalid(`invalid JSON body: ${json.reason}`)
+  if (!isJsonObject(json.value)) throw invalid('invalid JSON body: expected an object')
+  const body = v.safeParse(RedeliverBodySchema, json.value, { abortEarly: true })
+  if (body.success) return body.output
+  const [issue] = body.issues
+  const [name, reason] = [v.getDotPath(issue) ?? 'body', describeIssue(issue)]
+  const field = name in RedeliverBodySchema.entries ? name : 'body'
+  throw invalid(`invalid JSON body: ${field}: ${reason}`, { [field]: [reason] })
+}
+
+/** What a bulk redelivery did; those that were passed over are told of where there are any. */
+export const toRedeliveredDto = ({ count, passedOver }: Redelivered): Omit<RedeliveredDto, 'next'> => ({
+  count,
+  ...(passedOver > 0 && { passed_over: passedOver }),
+})

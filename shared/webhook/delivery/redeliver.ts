@@ -54,7 +54,7 @@ export const requireEnabledEndpoint = async (
 }
 
 /** A new round with its audit record. False when the delivery is in progress or has no round left today. */
-export const redeliverFinished = async (deps: RedeliverDeps, inLane: InLane, operator: string): Promise<boolean> => {
+const redeliverFinished = async (deps: RedeliverDeps, inLane: InLane, operator: string): Promise<boolean> => {
   const { deliveryId: subject, clientId, status } = inLane.delivery
   const change = { action: 'redeliver', before: { status }, after: { status: 'scheduled' } }
   const record = { subject, clientId, operator, ...change }

@@ -1,43 +1,20 @@
-import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import type { Event } from '../../../shared/event/event.ts'
 import { type ClientId, PaymentIdSchema } from '../../../shared/ids.ts'
-import { isNew } from '../../../shared/table/condition.ts'
-import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
-import { put } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { runs } from '../../support/runs.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { anEvent } from '../../support/webhook-builders.ts'
+import { eventRow, idsIn, inOrder, nextOf } from './stored-events.ts'
 
-/** An event's row in a part of its client. */
-const eventRow = async (
-  deps: TestDeps,
-  clientId: ClientId,
-  firedAt: Timestamp,
-  { part = 0, ...fields }: Partial<Event> & { readonly part?: number } = {},
-): Promise<Event> => {
-  const event = anEvent(firedAt, { clientId, ...fields })
-  const index = { owner: ownerOf(clientId, part), entity: 'event', listedAt: firedAt, id: event.eventId }
-  await deps.table.write(put(eventKey(event.paymentId, event.name), { ...event, ...index }, isNew))
-  return event
-}
-
-const place = ({ firedAt, eventId }: Event) => `${firedAt} ${eventId}`
-const inOrder = (events: readonly Event[]) => events.toSorted((a, b) => (place(a) < place(b) ? -1 : 1))
 const bodies = (events: readonly Event[]) => events.map(({ body }) => body)
 
 /** The answer's own text around the envelopes. */
 const page = (events: readonly Event[], { body }: ApiResponse, hasMore = false) =>
   `{"data":[${bodies(events).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
-
-const idsIn = ({ body }: ApiResponse) => (body['data'] as { event_id: string }[]).map(({ event_id: id }) => id)
-const nextOf = ({ body }: ApiResponse) => ({ after: String(body['next']) })
 
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
 
@@ -49,15 +26,6 @@ const cursorFrom = (since: Timestamp): string => cursorAt({ since })
 const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
   cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
 
-const HOLD_BACK_MS = 5 * MINUTE_MS
-const POLL_SECONDS = 10
-
-/** The first poll at or after a time. */
-const pollFrom = (firstPoll: Timestamp, time: Timestamp): Timestamp => {
-  const pollMs = POLL_SECONDS * SECOND_MS
-  return addMs(firstPoll, Math.max(0, Math.ceil(msBetween(firstPoll, time) / pollMs)) * pollMs)
-}
-
 const LATE = v.parse(PaymentIdSchema, '00000000-0000-4000-8000-000000000001')
 const IN_TIME = v.parse(PaymentIdSchema, 'f0000000-0000-4000-8000-000000000001')
 
@@ -67,88 +35,6 @@ const grow = async (deps: TestDeps, clientId: ClientId, parts: number) =>
   ).toMatchObject({ status: 200 })
 
 describe('GET /v1/events (design section 8)', () => {
-  it('shows every event once or twice to a reader of any limit, at its first poll and when it is settled', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 25 }),
-        fc.integer({ min: 1, max: 12 }),
-        fc.integer({ min: 0, max: 600 }),
-        fc.option(fc.integer({ min: 0, max: 700 }), { nil: undefined }),
-        async (seconds, limit, firstPoll, sinceSecond) => {
-          const { deps, caller, ask } = await anApi({}, memoryDeps())
-          const start = deps.now()
-          const moment = (second: number) => addMs(start, second * SECOND_MS)
-          const since = sinceSecond === undefined ? undefined : moment(sinceSecond)
-          const waiting = seconds.toSorted((a, b) => a - b)
-          const events: Event[] = []
-          const shown = new Map<string, Timestamp[]>()
-          let query: Readonly<Record<string, string>> = since === undefined ? {} : { since }
-          for (let second = firstPoll; second <= 1_300; second += POLL_SECONDS) {
-            for (; (waiting[0] ?? Number.POSITIVE_INFINITY) <= second; waiting.shift()) {
-              events.push(await eventRow(deps, caller.clientId, moment(waiting[0] ?? 0)))
-            }
-            deps.clock.set(moment(second))
-            for (let more = true; more; ) {
-              const answer = await ask('listEvents', { query: { ...query, limit: String(limit) } })
-              const ids = idsIn(answer)
-              expect(ids).toStrictEqual(inOrder(events).flatMap(({ eventId }) => ids.filter((id) => id === eventId)))
-              for (const id of ids) shown.set(id, [...(shown.get(id) ?? []), deps.now()])
-              more = answer.body['has_more'] === true
-              expect(ids.length).toBeLessThanOrEqual(limit)
-              if (more) expect(ids).not.toHaveLength(0)
-              query = nextOf(answer)
-            }
-          }
-          for (const { eventId, firedAt } of events) {
-            const first = pollFrom(moment(firstPoll), firedAt)
-            const again = pollFrom(moment(firstPoll), addMs(firedAt, HOLD_BACK_MS))
-            const isAsked = since === undefined || firedAt >= since
-            expect(shown.get(eventId) ?? []).toStrictEqual(isAsked ? [...new Set([first, again])] : [])
-          }
-        },
-      ),
-      { numRuns: runs(30) },
-    ))
-
-  it('leads a reader of small pages through many young events at once', async () => {
-    const { deps, caller, ask } = await anApi({}, memoryDeps())
-    const events: Event[] = []
-    for (let at = 0; at < 13; at++) events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at)))
-    deps.clock.advance(1)
-
-    const pages = []
-    for (let query: Readonly<Record<string, string>> = {}, more = true; more; ) {
-      const answer = await ask('listEvents', { query: { ...query, limit: '5' } })
-      pages.push(idsIn(answer))
-      query = nextOf(answer)
-      more = answer.body['has_more'] === true
-    }
-
-    const ids = inOrder(events).map(({ eventId }) => eventId)
-    expect(pages).toStrictEqual([ids.slice(0, 5), ids.slice(5, 10), ids.slice(10)])
-  })
-
-  it('serves the track first that is further from its goal, and fills the page with the other', async () => {
-    const { deps, caller, ask } = await anApi({}, memoryDeps())
-    const start = deps.now()
-    const row = (second: number) => eventRow(deps, caller.clientId, addMs(start, second * SECOND_MS))
-    const old = [await row(0), await row(1)]
-    deps.clock.advance(2)
-    const seen = await ask('listEvents')
-    deps.clock.advance(400)
-    const fresh = [await row(300), await row(301), await row(302)]
-
-    const one = await ask('listEvents', { query: { ...nextOf(seen), limit: '1' } })
-    const four = await ask('listEvents', { query: { ...nextOf(seen), limit: '4' } })
-    const rest = await ask('listEvents', { query: { ...nextOf(four), limit: '4' } })
-
-    const id = (event?: Event) => event?.eventId
-    // It has not seen anything of the last 401 seconds; of those before the last 300, all but 102 seconds is settled.
-    expect(idsIn(one)).toStrictEqual([id(fresh[0])])
-    expect(idsIn(four)).toStrictEqual([old[0], ...fresh].map(id))
-    expect([idsIn(rest), rest.body['has_more']]).toStrictEqual([[id(old[1])], false])
-  })
-
   it('shows those of the key: a cursor of another client is a position among one’s own, and says nothing of theirs', async () => {
     const { deps, caller, ask } = await anApi()
     const other = await anApiClient(deps)

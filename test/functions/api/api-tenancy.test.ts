@@ -35,6 +35,8 @@ const aSettlementId: Owned = async (deps, { clientId }) => (await storedSettleme
 const aDeliveryId: Owned = async (deps, { clientId }) =>
   (await storedDelivery(deps, await storedEndpoint(deps, { clientId }), ABANDONED)).deliveryId
 
+const anEndpointId: Owned = async (deps, { clientId }) => (await storedEndpoint(deps, { clientId })).endpointId
+
 const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
   ['getPayment', 'payment', aPayment],
   ['getPayment', 'closed payment', aClosedPayment],
@@ -46,6 +48,7 @@ const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
   ['listSettlementPayments', 'settlement', aSettlementId],
   ['getWebhookDelivery', 'delivery', aDeliveryId],
   ['redeliverWebhook', 'delivery', aDeliveryId],
+  ['redeliverToEndpoint', 'endpoint', anEndpointId],
 ]
 
 const NOT_FOUND: Readonly<Partial<Record<keyof typeof API, string>>> = {
@@ -53,6 +56,7 @@ const NOT_FOUND: Readonly<Partial<Record<keyof typeof API, string>>> = {
   listSettlementPayments: 'settlement not found',
   getWebhookDelivery: 'delivery not found',
   redeliverWebhook: 'delivery not found',
+  redeliverToEndpoint: 'endpoint not found',
 }
 
 const LISTS = ['listPayments', 'listSettlements', 'listWebhookEndpoints', 'listWebhookDeliveries'] as const
@@ -136,6 +140,7 @@ describe('an id of a wrong shape (design section 5: 404 without a read)', () => 
         'listSettlementPayments',
         'getWebhookDelivery',
         'redeliverWebhook',
+        'redeliverToEndpoint',
       ] as const
     ).flatMap((name) => SHAPES.map((id) => [name, id] as const)),
   )('%s of %j', async (name, id) => {

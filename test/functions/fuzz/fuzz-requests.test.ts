@@ -33,6 +33,7 @@ const ALLOWED: Readonly<Record<string, readonly number[]>> = {
   'GET /v1/webhook_deliveries': [200, 404, 422],
   'GET /v1/webhook_deliveries/{id}': [200, 404, 422],
   'POST /v1/webhook_deliveries/{id}/redeliver': [200, 404, 422],
+  'POST /v1/webhook_endpoints/{id}/redeliver': [200, 404, 422],
   'GET /v1/events': [200, 422],
   $default: [404],
 }

@@ -32,6 +32,7 @@ const HTTP: Readonly<Record<string, { readonly id?: string; readonly body?: obje
   'api-list-webhook-deliveries': { status: 200 },
   'api-get-webhook-delivery': { id: '$delivery', status: 200 },
   'api-redeliver-webhook': { id: '$delivery', status: 200 },
+  'api-redeliver-to-endpoint': { id: '$endpoint', body: { since: '2026-11-20T04:00:00Z' }, status: 200 },
   'api-list-events': { status: 200 },
   'api-not-found': { status: 404 },
   'receive-provider-callback': { body: { event: 'of.another.product', data: {} }, status: 200 },

@@ -36,6 +36,8 @@ export const lookUp = ({ step, world }: Rehearsal, { merchant, payments, settlem
     const path = `webhook_deliveries/${deliveries[0]?.id}`
     await merchant.get(v.object({ id: v.string() }), path)
     await merchant.post(v.unknown(), `${path}/redeliver`)
+    const since = new Date(Date.now() - 86_400_000).toISOString()
+    await merchant.post(v.unknown(), `webhook_endpoints/${merchant.endpointId}/redeliver`, { since })
     const nowhere = await fetch(`${apiUrl}/v2/anything`)
     expect(nowhere.status === 404, `what is not there answered ${nowhere.status}`)
     const stranger = await fetch(`${apiUrl}/callbacks/xendit`, { method: 'POST', body: '{}' })

@@ -46,6 +46,7 @@ describe('the help of npm run admin', () => {
           'json',
           ...(input ? ['payload'] : []),
           ...(spec.name === 'mark-settlement-paid' ? ['file'] : []),
+          ...(spec.name === 'redeliver' ? ['all'] : []),
         ],
       ])
       expect([spec.name, fields.length > 0]).toStrictEqual([spec.name, spec.trigger.kind === 'operator'])

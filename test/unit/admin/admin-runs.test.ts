@@ -75,3 +75,42 @@ describe('npm run admin, of a file that lacks some lines', () => {
     })
   })
 })
+
+describe('npm run admin, of a redelivery in parts', () => {
+  const asked = ['redeliver', '--operator', 'ayu', '--client_id', 'c', '--endpoint_id', 'e', '--since', '2026-11-20']
+
+  it('goes on with --all until nothing is left, and prints the sums', async () => {
+    const { run, called } = await cli(
+      inTurn({ count: 100, next: 'n1' }, { count: 0, passed_over: 3, next: 'n2' }, { count: 7, passed_over: 1 }),
+    )
+
+    const result = await run(...asked, '--all', '--json')
+
+    const sums = { count: 107, passed_over: 4 }
+    expect(result).toStrictEqual({ code: 0, out: JSON.stringify(sums, null, 2), err: '' })
+    expect(called().map(({ body }) => Reflect.get(Object(body), 'cursor'))).toStrictEqual([undefined, 'n1', 'n2'])
+  })
+
+  it('says without --all that there is more', async () => {
+    const { run, called } = await cli(inTurn({ count: 100, next: 'n1' }))
+
+    const { code, err } = await run(...asked)
+
+    expect([code, err]).toStrictEqual([0, 'There is more: --all goes on until nothing is left'])
+    expect(called()).toHaveLength(1)
+  })
+
+  it('ends with a later refusal, and says how far it was', async () => {
+    let calls = 0
+    const { run } = await cli((response, request) => {
+      const refusal = { status: 422, body: { message: 'the endpoint is disabled', code: 'validation' } }
+      json(200, calls++ === 0 ? { status: 200, body: { count: 100, next: 'n1' } } : refusal)(response, request)
+    })
+
+    const { code, err } = await run(...asked, '--all')
+
+    expect(code).toBe(1)
+    expect(err).toContain('100 were begun before; the same command again goes on')
+    expect(err).toContain('redeliver was refused (422 validation): the endpoint is disabled')
+  })
+})

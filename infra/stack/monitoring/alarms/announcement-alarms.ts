@@ -29,8 +29,8 @@ const failing = ({ our }: Watched): AlarmSpec => {
     ],
     act: [
       'Egress with `webhookEgress: "nat"`: look at the NAT gateways and at the function’s subnets, routes and security group; without it, at AWS’s health in the region. After a release: [roll back](#roll-back). Lost secrets: register new endpoints (`docs/operations.md`, section 4).',
-      `Each delivery is tried ${ATTEMPTS_PER_ROUND} times. Send again what was abandoned; repeat with \`--cursor\` while the answer has a \`next\`:`,
-      'npm run -s admin -- redeliver --stage prod --client_id CLIENT_ID --endpoint_id ENDPOINT_ID --since 2026-11-20T00:00:00.000Z',
+      `Each delivery is tried ${ATTEMPTS_PER_ROUND} times. Send again what was abandoned. \`--all\` goes on until nothing is left; \`passed_over\` counts those that had ten rounds today:`,
+      'npm run -s admin -- redeliver --stage prod --client_id CLIENT_ID --endpoint_id ENDPOINT_ID --since 2026-11-20T00:00:00.000Z --all',
     ],
   }
 }
