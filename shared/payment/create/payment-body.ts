@@ -15,6 +15,9 @@ const text = v.pipe(
 /** A field that may be left out, which null says as well (design section 5). */
 const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
 
+/** PHP writes an empty array for an object without members. */
+export const asObject = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? {} : value)
+
 const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
 
 /** Types only: unknown fields are looked for beside it, and what is missing or meant is checked by the rules. */
@@ -25,7 +28,9 @@ export const PaymentBodySchema = v.object({
   currency: maybe(text),
   external_reference: maybe(text),
   // To valibot an array and a lossless number are objects too.
-  customer: maybe(v.pipe(v.custom(isJsonObject, 'must be an object'), CustomerBodySchema)),
+  customer: maybe(
+    v.pipe(v.unknown(), v.transform(asObject), v.custom(isJsonObject, 'must be an object'), CustomerBodySchema),
+  ),
   description: maybe(text),
   metadata: maybe(v.unknown()),
   expires_in_seconds: maybe(integer),

@@ -9,10 +9,11 @@ export type MetadataRead =
 
 /**
  * Metadata as JSON text, so that it comes back as it came: large integers and `1.0` digit for digit, keys in their
- * order (design section 5). Takes the value as `readJson` reads it, and the text of the body it stands in.
+ * order (design section 5). PHP writes an empty array for an object without members. Takes the value as `readJson` reads it, and the text of the body it stands in.
  */
 export const readMetadata = (value: unknown, body: string): MetadataRead => {
   if (value === undefined) return { ok: true, text: undefined }
+  if (Array.isArray(value) && value.length === 0) return { ok: true, text: '{}' }
   if (!isJsonObject(value)) return { ok: false, reason: 'must be an object' }
   if (isDeeperThan(value, MAX_LEVELS)) return { ok: false, reason: `nested deeper than ${MAX_LEVELS} levels` }
   if (!isWellFormedDeep(value)) return { ok: false, reason: 'a string has a lone surrogate' }

