@@ -64,11 +64,16 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     sends: BOTH_LANES,
   }),
   look('get-payment', TIMELINE),
-  look('find-payments', {
-    GetItem: ['CLIENT', 'LEDGER'],
-    BatchGetItem: ['PAYMENT'],
-    Query: ['DESTINATION', 'REFERENCE'],
-  }),
+  look(
+    'find-payments',
+    {
+      GetItem: ['CLIENT', 'LEDGER', 'PAYMENT'],
+      BatchGetItem: ['PAYMENT', 'SUSPENSE'],
+      Query: ['DESTINATION', 'REFERENCE'],
+      indexes: ['by-owner'],
+    },
+    { secrets: ['read-provider'] },
+  ),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), { ...ASKS_PROVIDER, sends: BOTH_LANES }),
   support('erase-customer', ERASING),
   look('list-deliveries', DELIVERY_LISTS),

@@ -56,7 +56,7 @@ export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 /** A payment with its events, deliveries and settlements. */
 export const TIMELINE: TableAccess = {
   GetItem: ['PAYMENT'],
-  BatchGetItem: ['DELIVERY', 'SETTLEMENT'],
+  BatchGetItem: ['DELIVERY', 'SETTLEMENT', 'SUSPENSE'],
   Query: ['DELIVERY', 'PAYMENT'],
   QueryFields: ['ENDPOINTS'],
   indexes: ['by-owner'],

@@ -1,16 +1,30 @@
 import * as v from 'valibot'
-import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { parseClientId } from '../../shared/client/client-dto.ts'
+import { firstOfPage, pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { SUSPENSE_STATUSES } from '../../shared/suspense/suspense.ts'
 import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
-import { listSuspense } from '../../shared/suspense/suspense-store.ts'
+import { listSuspense, suspenseAbout } from '../../shared/suspense/suspense-store.ts'
 
 const summary =
-  'Money that was credited to nobody and findings the books cannot explain, newest first: all, or those of a status.'
-const input = v.strictObject({ status: v.optional(v.picklist(SUSPENSE_STATUSES)), ...pageFields })
+  'Money that was credited to nobody and findings the books cannot explain, newest first: all, or those of a status, ' +
+  'a merchant or a payment; `complete` says if all were looked at.'
+const input = v.strictObject({
+  status: v.optional(v.picklist(SUSPENSE_STATUSES)),
+  client_id: v.optional(v.string()),
+  payment_id: v.optional(v.string()),
+  ...pageFields,
+})
 
-export const handler = adminHandler({ summary, input }, async ({ status, ...request }, deps) => {
+export const handler = adminHandler({ summary, input }, async ({ status, client_id, payment_id, ...request }, deps) => {
   const page = pageOf(request)
-  const items = await listSuspense(deps, status, page)
-  return { data: items.map(toSuspenseDto), pagination: pagination(page) }
+  if (client_id === undefined && payment_id === undefined) {
+    const items = await listSuspense(deps, status, page)
+    return { data: items.map(toSuspenseDto), pagination: pagination(page) }
+  }
+  const clientId = client_id === undefined ? undefined : parseClientId(client_id)
+  const paymentIds = payment_id === undefined ? undefined : [payment_id]
+  const { items, complete } = await suspenseAbout(deps, { status, clientId, paymentIds })
+  const shown = items.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+  return { data: shown.map(toSuspenseDto), pagination: pagination(page), complete }
 })

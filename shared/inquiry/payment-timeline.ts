@@ -3,6 +3,8 @@ import type { Event } from '../event/event.ts'
 import { listPaymentEvents } from '../event/event-store.ts'
 import type { Payment, ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
+import { toSuspenseDto } from '../suspense/suspense-dto.ts'
+import { suspenseAbout } from '../suspense/suspense-store.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { settlementsWithPayment } from './settlements-with-payment.ts'
@@ -64,6 +66,14 @@ const settlementsOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) 
   }))
 }
 
+/** Money and findings that name the payment, newest first. */
+const suspenseOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
+  // Money may come before the create is answered.
+  const since = payment.providerAttempts[0]?.startedAt
+  const { items } = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
+  return items.map(toSuspenseDto)
+}
+
 /**
  * Everything an operator asks about one payment (design section 7, get-payment): how it was made, what became of it,
  * whom it was announced to. A payment still being created is shown too, with why it is stuck.
@@ -77,6 +87,7 @@ export const paymentTimeline = async (deps: Pick<Deps, 'table'>, payment: Stored
       transitions: payment.status === 'creating' ? [] : payment.transitions.map(toTransitionDto(payment)),
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),
+      suspense: await suspenseOf(deps, payment),
     },
   }
 }

@@ -4,7 +4,14 @@ import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { MOST_AT_DESTINATION, paymentsAtDestination } from '../payment/destination-store.ts'
 import type { Payment } from '../payment/payment.ts'
+import { toPaymentDto } from '../payment/payment-dto.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { paymentIdOf } from '../payment/provider-attempts.ts'
 import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/reference-store.ts'
+import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
+import { providerFailure } from '../provider/provider-failure.ts'
+import { toSuspenseDto } from '../suspense/suspense-dto.ts'
+import { suspenseAbout } from '../suspense/suspense-store.ts'
 
 export type PaymentSearch = {
   readonly payments: readonly Payment[]
@@ -12,11 +19,22 @@ export type PaymentSearch = {
   readonly complete: boolean
 }
 
+/** What payments are searched by, one at a time. */
+export const SEARCHED = [
+  'external_reference',
+  'payment_destination',
+  'provider_payment_id',
+  'payment_request_id',
+] as const
+
 type Search = {
-  /** Undefined: of every client, by destination. */
+  /** Undefined: of every client. */
   readonly clientId: ClientId | undefined
   readonly reference: string | undefined
-  readonly destination: string
+  readonly destination: string | undefined
+  /** The provider's own ids: it is asked for the reference that it knows them by. */
+  readonly providerPaymentId?: string | undefined
+  readonly paymentRequestId?: string | undefined
   readonly page: Page
 }
 
@@ -24,13 +42,56 @@ type Search = {
  * Payments by what a customer or a merchant knows of them, however old, newest first. Throws 404 for a client that is not
  * there.
  */
-export const searchPayments = async (deps: Pick<Deps, 'table'>, search: Search): Promise<PaymentSearch> => {
-  const { clientId, reference, destination, page } = search
+export const searchPayments = async (
+  deps: Pick<Deps, 'table' | 'provider'>,
+  search: Search,
+): Promise<PaymentSearch> => {
+  const { clientId, reference, providerPaymentId, paymentRequestId, page } = search
+  const destination = asAccountNumber(search.destination ?? '')
+  if (clientId !== undefined) await requireClient(deps, clientId)
+  if (providerPaymentId !== undefined || paymentRequestId !== undefined) return byProviderId(deps, search)
   if (clientId === undefined) return paymentsAtDestination(deps, destination, page)
-  await requireClient(deps, clientId)
   return reference === undefined
-    ? ownAtDestination(deps, clientId, search)
+    ? ownAtDestination(deps, clientId, destination, page)
     : ownOfReference(deps, clientId, reference, page)
+}
+
+/** People write an account number in groups. */
+const asAccountNumber = (text: string): string => (/^[\d\s-]+$/.test(text) ? text.replace(/[\s-]/g, '') : text)
+
+/** What the provider has under an id of its own. Throws 502 when it does not answer. */
+const providerReference = async (
+  { provider }: Pick<Deps, 'provider'>,
+  { providerPaymentId = '', paymentRequestId }: Search,
+): Promise<string> => {
+  const answer =
+    paymentRequestId === undefined
+      ? await provider.getPayment(providerPaymentId, PROVIDER_READ_TIMEOUT_MS)
+      : await provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, `nothing was found (${answer.reason})`)
+  return answer.kind === 'found' ? answer.value.reference : ''
+}
+
+const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Search): Promise<PaymentSearch> => {
+  const paymentId = paymentIdOf(await providerReference(deps, search))
+  const payment = paymentId && (await findStoredPayment(deps, paymentId))
+  const isAsked = payment && payment.status !== 'creating' && payment.clientId === (search.clientId ?? payment.clientId)
+  return { payments: isAsked ? ofPage([payment], search.page) : [], complete: true }
+}
+
+/** Money may come before the create is answered. */
+const begunAt = ({ providerAttempts: [first], createdAt }: Payment) => first?.startedAt ?? createdAt
+
+/** Payments as operators see them, each with the money and findings that name it. */
+export const withSuspense = async (deps: Pick<Deps, 'table'>, payments: readonly Payment[]) => {
+  const since = payments.map(begunAt).toSorted()[0]
+  if (since === undefined) return []
+  const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
+  const { items } = await suspenseAbout(deps, { paymentIds, since })
+  return payments.map((payment) => {
+    const own = items.filter(({ paymentId }) => paymentId === payment.paymentId)
+    return { ...toPaymentDto(payment), ...(own.length > 0 && { suspense: own.map(toSuspenseDto) }) }
+  })
 }
 
 const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
@@ -42,7 +103,8 @@ const isLast = (all: readonly unknown[], page: Page): boolean => all.length <= f
 const ownAtDestination = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
-  { destination, page }: Search,
+  destination: string,
+  page: Page,
 ): Promise<PaymentSearch> => {
   const found = await paymentsAtDestination(deps, destination, { page: 1, perPage: MOST_AT_DESTINATION })
   const own = found.payments.filter((payment) => payment.clientId === clientId)

@@ -10,7 +10,7 @@ import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
+import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../time.ts'
 import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'
 
 /** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
@@ -113,6 +113,45 @@ export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): As
 
 /** What one batch read takes. */
 const PAGE = 100
+
+/** So many items one look goes through. */
+const MOST_LOOKED_AT = 5_000
+
+type About = {
+  readonly status?: Suspense['status'] | undefined
+  readonly clientId?: string | undefined
+  readonly paymentIds?: readonly string[] | undefined
+  /** None of them is older: an item comes after its payment. */
+  readonly since?: Timestamp | undefined
+}
+
+/** Items about a client or about some payments, newest first; `complete` says if all were looked at. */
+export const suspenseAbout = async (
+  deps: Pick<Deps, 'table'>,
+  { status, clientId, paymentIds, since }: About,
+): Promise<{ readonly items: readonly Suspense[]; readonly complete: boolean }> => {
+  const items: Suspense[] = []
+  let lookedAt = 0
+  for await (const rows of queryPages(deps, {
+    index: 'by-owner',
+    partition: [GATEWAY_OWNER, 'suspense'],
+    ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),
+    newestFirst: true,
+    limit: PAGE,
+  })) {
+    if (lookedAt >= MOST_LOOKED_AT) return { items, complete: false }
+    const found = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
+    for (const item of found.flatMap((row) => (row ? [v.parse(SuspenseSchema, row)] : []))) {
+      const isAsked =
+        (status === undefined || item.status === status) &&
+        (clientId === undefined || item.clientId === clientId) &&
+        (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
+      if (isAsked) items.push(item)
+    }
+    lookedAt += rows.length
+  }
+  return { items, complete: true }
+}
 
 /** All items, or those of a status, newest first. */
 export const listSuspense = async (

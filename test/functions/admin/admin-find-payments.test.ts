@@ -29,6 +29,51 @@ const found = async (deps: TestDeps, payload: object) => {
   return { status, ids: data.map(({ id }) => id), complete }
 }
 
+const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id, payment_request_id'
+
+describe('find-payments by what a customer has paid', () => {
+  it('finds an account number that is written in groups', async () => {
+    const number = `88${Math.trunc(Number(`0x${crypto.randomUUID().slice(0, 8)}`))}`
+    const { deps } = depsAt(number)
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    const spaced = ` ${number.slice(0, 4)} ${number.slice(4, 8)}-${number.slice(8)} `
+
+    expect(await found(deps, { payment_destination: spaced })).toMatchObject({ ids: [payment.paymentId] })
+  })
+
+  it('finds by the ids of the provider, which is asked, with what is in suspense and why it failed', async () => {
+    const { deps } = depsAt()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+
+    for (const asked of [
+      { provider_payment_id: providerPaymentId },
+      { payment_request_id: payment.paymentRequestId },
+    ]) {
+      const { status, body } = await invokeAdmin(findPayments, deps, asked)
+
+      expect([status, body]).toMatchObject([
+        200,
+        {
+          data: [
+            {
+              id: payment.paymentId,
+              status: 'failed',
+              failure_reason: 'wrong_amount',
+              suspense: [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }],
+            },
+          ],
+        },
+      ])
+      const stranger = await aStoredClient(deps)
+      expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])
+    }
+    expect((await found(deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
+  })
+})
+
 describe('find-payments by destination', () => {
   it('needs no client: finds whoever’s payments showed it, newest first, in pages', async () => {
     const { deps, destination } = depsAt()
@@ -106,8 +151,9 @@ describe('find-payments by destination', () => {
 
   it.each([
     [{ external_reference: 'order-1' }, 'external_reference needs client_id: each merchant has its own'],
-    [{}, 'give one of external_reference and payment_destination'],
-    [{ external_reference: 'a', payment_destination: 'b' }, 'give one of external_reference and payment_destination'],
+    [{}, ONE_OF],
+    [{ external_reference: 'a', payment_destination: 'b' }, ONE_OF],
+    [{ payment_request_id: 'a', provider_payment_id: 'b' }, ONE_OF],
   ])('refuses to guess what %j asks for', async (payload, reason) => {
     expect(await invokeAdmin(findPayments, testDeps(), payload)).toMatchObject({
       status: 422,

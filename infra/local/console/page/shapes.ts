@@ -56,6 +56,9 @@ export const TimelineSchema = v.object({
     settlements: v.array(
       v.object({ settlement_id: v.string(), status: v.string(), settled_at: v.nullable(v.string()) }),
     ),
+    suspense: v.array(
+      v.object({ suspense_id: v.string(), kind: v.string(), cause: v.string(), created_at: v.string() }),
+    ),
   }),
 })
 export type Timeline = v.InferOutput<typeof TimelineSchema>

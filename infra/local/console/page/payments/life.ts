@@ -61,6 +61,14 @@ export const lifeOf = ({ timeline, notional_minor: amount, ...payment }: Timelin
             },
           ],
     ),
+    ...timeline.suspense.map(
+      ({ created_at: at, kind, cause, suspense_id: id }): Moment => ({
+        at,
+        tone: 'bad',
+        text: `In suspense: ${kind}, ${cause.replaceAll('_', ' ')}`,
+        detail: id,
+      }),
+    ),
   ]
   if (payment.reversal) {
     const { at, kind, amount_minor: back } = payment.reversal
