@@ -48,9 +48,9 @@ const aligned = (given: readonly (readonly string[])[], names: readonly string[]
 
 const WIDEST_CELL = 40
 
-/** Ids are to be copied; of any other text the beginning tells enough. */
+/** Ids are to be copied, and keys differ at the end of their prefix; of any other text the beginning tells enough. */
 const shortened = (column: string, text: string): string =>
-  text.length <= WIDEST_CELL || /(^|_)id$/.test(column) ? text : `${text.slice(0, WIDEST_CELL - 1)}…`
+  text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column) ? text : `${text.slice(0, WIDEST_CELL - 1)}…`
 
 /** One row per object. A column that says nothing in any row is left out, and with chosen columns every other one is. */
 const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | undefined): string => {

@@ -11,7 +11,9 @@ const PAYMENTS =
  */
 export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'list-clients': { data: ['client_id', 'name', 'enabled', 'settlement_floor_minor', 'bank.bank_account_no'] },
-  'list-api-keys': { data: ['key_id', 'permissions', 'created_at', 'expires_at', 'revoked_at', 'last_used_on'] },
+  'list-api-keys': {
+    data: ['key_id', 'prefix', 'permissions', 'created_at', 'expires_at', 'revoked_at', 'last_used_on'],
+  },
   'list-endpoints': { data: ['endpoint_id', 'url', 'event_types', 'enabled'] },
   'list-deliveries': { data: DELIVERIES },
   'get-payment': { 'timeline.events.deliveries': DELIVERIES },

@@ -30,6 +30,12 @@ page 2, 25 per page`)
     expect(renderReply('some-action', body)).toBe(`${shown}\n\npage 1, 25 per page`)
   })
 
+  it('shows the whole prefix of a key, by whose end people tell keys apart', () => {
+    const prefix = 'gk_prod_360f0af8-a04d-4f4a-91b0-6f57756ef685_9ihE'
+
+    expect(renderReply('list-api-keys', listed({ key_id: 'k-1', prefix, permissions: 'full' }))).toContain(prefix)
+  })
+
   it('is name by name for an object, with lists of objects as tables below', () => {
     const body = { id: 'a', ok: true, bank: { name: 'BCA', no: null }, empty: [], attempts: [{ number: 1, at: 'now' }] }
 
