@@ -29,7 +29,7 @@ const passing = async (perSecond: number, { units, before, creates = false }: Fl
   const client = await aStoredClient(deps)
   const environments = Array.from({ length: ENVIRONMENTS }, () => ({
     ...deps,
-    stage: { ...deps.stage, ...stage.settings, environments: 393 },
+    stage: { ...deps.stage, ...stage.settings, environments: 396 },
   }))
   let passed = 0
   for (let second = 0; second < SECONDS; second++) {

@@ -156,12 +156,13 @@ describe('news of a payment', () => {
     },
   )
 
-  it('is told by no other function: besides them a worker puts its attempts, and operators send again and test', () => {
+  it('is told by no other function: besides them a worker puts its attempts, merchants and operators send again, and operators test', () => {
     const mayPut = MANIFEST.flatMap(({ name }) =>
       permissionsOf('dev', name).includes('dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*') ? [name] : [],
     )
 
     expect(mayPut.filter((name) => !BRING_NEWS.includes(name))).toStrictEqual([
+      'api-redeliver-to-endpoint',
       'deliver-webhook',
       'send-test-event',
       'redeliver',
