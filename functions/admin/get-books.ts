@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { BookDaySchema } from '../../shared/books/book-period.ts'
 import { getBooks } from '../../shared/books/get-books.ts'
 import { parseClientId } from '../../shared/client/client-dto.ts'
+import { BookDaySchema } from '../../shared/journal/day-totals.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =

@@ -1,21 +1,9 @@
-import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { bookDay } from '../journal/day-totals.ts'
-import { parseForeignTime } from '../time.ts'
 
 /** Days of Asia/Jakarta, both included. */
 export type BookPeriod = { readonly from: string; readonly to: string }
-
-/** Days that no month has are read as those of the next one. */
-const isDay = (text: string): boolean => parseForeignTime(`${text}T00:00:00Z`)?.startsWith(text) ?? false
-
-/** A date that exists, such as 2026-11-30. */
-export const BookDaySchema = v.pipe(
-  v.string(),
-  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as 2026-11-30'),
-  v.check(isDay, 'must be a date such as 2026-11-30'),
-)
 
 /** The period that was asked for: the month of its last day so far, which is today, unless it says. */
 export const bookPeriod = (

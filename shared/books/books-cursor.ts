@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { invalid } from '../errors.ts'
 import { ClientIdSchema } from '../ids.ts'
+import { BookDaySchema } from '../journal/day-totals.ts'
 import { MinorSchema } from '../money.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
-import { BookDaySchema } from './book-period.ts'
 
 /** How far the books of all clients are read, with their sums: nothing is kept in the table. */
 const Progress = v.strictObject({

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MinorSchema, plus } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
-import { addMs, DAY_MS, HOUR_MS, type Timestamp, timestampOf } from '../time.ts'
+import { addMs, DAY_MS, HOUR_MS, parseForeignTime, type Timestamp, timestampOf } from '../time.ts'
 import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient } from './entry.ts'
 
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
@@ -12,6 +12,16 @@ export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0,
 
 /** The time at which such a day is over. */
 export const endOfBookDay = (day: string): Timestamp => addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
+
+/** Days that no month has are read as those of the next one. */
+const isDay = (text: string): boolean => parseForeignTime(`${text}T00:00:00Z`)?.startsWith(text) ?? false
+
+/** A date that exists, such as 2026-11-30. */
+export const BookDaySchema = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as 2026-11-30'),
+  v.check(isDay, 'must be a date such as 2026-11-30'),
+)
 
 const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 

@@ -20,11 +20,11 @@ const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 /** An answer asked for as CSV: that alone is the output, so that it can go into a file. */
 const CsvReply = v.object({
   csv: v.string(),
-  cursor: v.optional(v.nullable(v.string())),
   left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
 })
 
-/** A bounded part of what was asked for. */
+/** A bounded part of what was asked for: the caller goes on, or the command does. */
+const Resumable = v.object({ cursor: v.string() })
 const Further = v.object({ count: v.number(), next: v.string() })
 
 const report = (io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode => {
@@ -37,8 +37,8 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
   if (!json && v.is(CsvReply, body)) {
     io.out(body.csv.trimEnd())
     for (const { settlement_id: id, reason } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${reason}`))
-    if (body.cursor) io.err(printable(`There is more: --cursor ${body.cursor}`))
   } else io.out(json ? asJson : renderReply(action, body))
+  if (!json && v.is(Resumable, body)) io.err(printable(`There is more: --cursor ${body.cursor}`))
   if (!json && v.is(Further, body)) io.err('There is more: --all goes on until nothing is left')
   return 0
 }
@@ -93,7 +93,7 @@ const Counted = v.object({
 const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unknown> => {
   const sums = { count: 0, passed_over: 0 }
   let payload = asked.payload
-  for (;;) {
+  for (let run = 0; run < MOST_RUNS; run++) {
     const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
       io.err(`${sums.count} were begun before; the same command again goes on`)
       throw error
@@ -109,6 +109,7 @@ const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unk
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...asked.payload, cursor: next }
   }
+  throw new InvocationFailed(`${sums.count} were begun in ${MOST_RUNS} runs; the same command again goes on`)
 }
 
 const headingOf = ({ trigger }: FunctionSpec): string =>

@@ -29,7 +29,8 @@ const found = async (deps: TestDeps, payload: object) => {
   return { status, ids: data.map(({ id }) => id), complete }
 }
 
-const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id, payment_request_id'
+const ONE_OF =
+  'give one of external_reference, payment_destination, provider_payment_id, payment_request_id, amount_minor'
 
 describe('find-payments by what a customer has paid', () => {
   it('finds an account number that is written in groups', async () => {
