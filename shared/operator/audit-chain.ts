@@ -43,6 +43,8 @@ export const brokenLink = (records: readonly Chained[], head: AuditHead | undefi
     digest = digestOf(record)
   }
   const count = records.length
-  if (head?.number !== (count || undefined)) return `${count} of ${head?.number ?? 0} records are there`
-  return head?.digest === digest ? undefined : `record ${count} is not what it was`
+  if (head === undefined)
+    return count === 0 ? undefined : `${count} records are there, and the item that counts them is not`
+  if (head.number !== count) return `${count} of ${head.number} records are there`
+  return head.digest === digest ? undefined : `record ${count} is not what it was`
 }

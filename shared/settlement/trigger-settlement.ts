@@ -30,6 +30,8 @@ export const triggerSettlement = async (
   throw invalid(
     `nothing to settle: ${eligibleMinor} IDR are eligible, the floor is ${floorMinor} IDR and must be exceeded`,
     undefined,
-    `${openMinor} IDR are not eligible yet: a payment is, 24 hours after it was paid and once the provider has settled it. get-books shows what is open.`,
+    openMinor === 0
+      ? 'Nothing else is open.'
+      : `${openMinor} IDR are not eligible yet: a payment is, 24 hours after it was paid and once the provider has settled it. get-books shows what is open.`,
   )
 }

@@ -100,6 +100,12 @@ describe('the audit trail', () => {
       })
       await putRaw(deps, was)
     }
+    await deps.table.write(remove(auditHeadKey(clientId), exists))
+    expect((await audited()).found).toContainEqual([
+      'audit_record',
+      clientId,
+      '3 records are there, and the item that counts them is not',
+    ])
   })
 
   it('is looked at for what else is the client’s, however old', async () => {

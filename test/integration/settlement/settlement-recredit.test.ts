@@ -212,7 +212,7 @@ describe('a re-credit in the next settlement', () => {
     await expect(trigger(deps, client)).rejects.toMatchObject({
       code: 'validation',
       message: 'nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded',
-      actionHint: expect.stringContaining('0 IDR are not eligible yet'),
+      actionHint: 'Nothing else is open.',
     })
     expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900 })
     await change(deps, client, { settlementFloorMinor: minor(95_899) })
