@@ -18,6 +18,8 @@ export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE
 export type StageSettings = {
   /** Part of every resource's name and of every API key. Lower-case letters, digits and dashes. */
   readonly name: string
+  /** Every route answers 500: the stage's table is being restored. Off by default. */
+  readonly isClosed?: boolean
   /** Stage local only: webhooks may go to loopback addresses, over http and on any port. */
   readonly allowLoopbackWebhooks: boolean
   /** Webhooks leave by a network that opens no port but 443: endpoints with another are refused. Off by default. */

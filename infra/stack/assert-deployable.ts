@@ -15,6 +15,10 @@ export const assertDeployable = (stage: DeployedStage): void => {
   const wrong: Readonly<Record<string, boolean>> = {
     'metrics ride on INFO lines, so with WARN its alarms would watch silence':
       stage.logLevel === 'WARN' && hasAlarms(stage),
+    'requests of a closed stage fail, and canaries would take it back: deploy it with deployment: alias-only':
+      stage.role === 'closed' && stage.deployment === 'canary',
+    'the stack cannot have taken over a table that is not restored yet: adopted is at most generation':
+      stage.table.adopted > stage.table.generation,
     'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
     'CloudFront needs a domain, since the address API Gateway makes up stays open':
       front === 'cloudfront' && domain === undefined,

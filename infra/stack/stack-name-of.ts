@@ -3,6 +3,12 @@ import type { DeployedStage } from './stage.ts'
 /** What CloudFormation calls the stack of a stage; also the beginning of every name in it. */
 export const stackNameOf = ({ settings }: Pick<DeployedStage, 'settings'>): string => `gateway-${settings.name}`
 
+/** The table of a generation: the first has the stage's name, a restored one its number behind it. */
+export const tableNameOf = (
+  stage: Pick<DeployedStage, 'settings' | 'table'>,
+  generation: number = stage.table.generation,
+): string => (generation === 1 ? stackNameOf(stage) : `${stackNameOf(stage)}-${generation}`)
+
 /** The second stack: alarms and dashboard. */
 export const watchStackNameOf = (stage: Pick<DeployedStage, 'settings'>): string => `${stackNameOf(stage)}-watch`
 

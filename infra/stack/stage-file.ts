@@ -57,6 +57,10 @@ const FrontSettings = v.strictObject({
 })
 
 const TableSettings = v.strictObject({
+  /** Which table the functions use: a restore makes the next one (docs/operations.md, section 7). */
+  generation: Rate,
+  /** Of the table that the stack made or took over. The others are kept and left alone. */
+  adopted: Rate,
   /** `customer`: the stage's KMS key, which can be disabled and whose use is logged. Also for queues, logs, topics and secrets. */
   encryption: v.picklist(['aws', 'customer']),
   /** Most units a second, against a bill out of control. */
@@ -71,6 +75,8 @@ const TableSettings = v.strictObject({
  * those come from the deployer's credentials and from Secrets Manager.
  */
 export const StageFileSchema = v.strictObject({
+  /** `closed`: every route answers 500, and no queue or schedule starts anything. Operators' functions run. */
+  role: v.picklist(['open', 'closed']),
   /** Spec 3.2, rule 1: 02:00 unless the stage says otherwise. */
   sweepAtUtc: TimeOfDay,
   auditAtUtc: TimeOfDay,

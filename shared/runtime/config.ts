@@ -5,6 +5,7 @@ import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
 /** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
 export const ENV = {
   stage: 'GATEWAY_STAGE',
+  role: 'GATEWAY_ROLE',
   table: 'GATEWAY_TABLE',
   alertsTopic: 'GATEWAY_ALERTS_TOPIC_ARN',
   sealKey: 'GATEWAY_SEAL_KEY_ARN',
@@ -31,6 +32,8 @@ const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transfo
 
 const EnvironmentSchema = v.object({
   [ENV.stage]: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/)),
+  // A list and no flag: a misspelt value stops the function instead of opening the stage.
+  [ENV.role]: v.optional(v.picklist(['open', 'closed']), 'open'),
   [ENV.table]: v.pipe(v.string(), v.minLength(1)),
   // A function is given only what its manifest entry says it uses; using what it was not given fails loudly.
   [ENV.alertsTopic]: v.optional(v.string()),
@@ -38,7 +41,6 @@ const EnvironmentSchema = v.object({
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.defaultReturnUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
   [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
-  // A list and no flag: a misspelt value stops the function instead of opening the origin.
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.webhookEgress]: v.optional(v.picklist(['public', 'nat']), 'public'),
@@ -67,6 +69,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
   return {
     stage: {
       name: env[ENV.stage],
+      isClosed: env[ENV.role] === 'closed',
       // Never configurable from outside: only the local gateway builds settings with this set.
       allowLoopbackWebhooks: false,
       defaultReturnUrl: env[ENV.defaultReturnUrl],

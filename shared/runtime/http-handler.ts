@@ -1,6 +1,7 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
+import { closedGuard } from './closed-guard.ts'
 import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 import { inOneLine } from './joining-log.ts'
@@ -29,6 +30,7 @@ export const httpHandler = (
       timeoutEarlyInMillis: TIMEOUT_EARLY_MS,
     })
       .use(httpEnvelope(deps))
+      .use(closedGuard(deps))
       .use(originGuard(deps))
       .handler(async (event) => {
         const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')

@@ -7,7 +7,6 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import { ACTIONS, describedAction } from '../../infra/operate/admin/action.ts'
 import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 import { parseDeployCommand } from '../../infra/operate/deploy/deploy-command.ts'
-import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { runbookEntries } from '../runbook-entries.ts'
 import { askedOf } from '../support/admin-command.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
@@ -145,19 +144,5 @@ describe('docs/operations.md', () => {
 
     expect(named.length).toBeGreaterThan(0)
     expect(removed.map((duty) => `gateway-prod-${duty}`).toSorted()).toStrictEqual(named.map(String).toSorted())
-  })
-
-  it('restores every index, and what else the template says of the table', () => {
-    const { properties } = template.only('AWS::DynamoDB::GlobalTable')
-    const most = JSON.stringify(properties['WriteOnDemandThroughputSettings'])
-
-    expect(matches(operations, /for index in ([a-z -]+); do/g)).toStrictEqual([
-      Object.keys(TABLE_SCHEMA.indexes).join(' '),
-    ])
-    expect(operations).toContain(`AttributeName=${TABLE_SCHEMA.ttl}`)
-    expect(most).toBe('{"MaxWriteRequestUnits":20000}')
-    expect(operations).toContain('MaxWriteRequestUnits=20000')
-    expect(JSON.stringify(properties['Replicas'])).toContain('"RecoveryPeriodInDays":35')
-    expect(operations).toContain('RecoveryPeriodInDays=35')
   })
 })

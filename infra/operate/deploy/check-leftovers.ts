@@ -2,7 +2,7 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { DescribeSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { GetQueueUrlCommand } from '@aws-sdk/client-sqs'
 import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { stackNameOf } from '../../stack/stack-name-of.ts'
+import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type AwsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
@@ -26,11 +26,12 @@ export const checkLeftovers = async (
   { stage, region, flags }: NewStage,
 ): Promise<readonly Finding[]> => {
   const { name } = stage.settings
-  const TableName = stackNameOf(stage)
+  const stack = stackNameOf(stage)
+  const TableName = tableNameOf(stage, stage.table.adopted)
   const origin = stage.front === 'cloudfront' ? [originSecretName(name)] : []
   const queues = [...DEAD_LETTERS].flatMap(([queue, instead]) => [
-    `${TableName}-${queue}-dead`,
-    ...(instead === undefined ? [`${TableName}-${queue}`] : []),
+    `${stack}-${queue}-dead`,
+    ...(instead === undefined ? [`${stack}-${queue}`] : []),
   ])
   const found = await Promise.all([
     flags.includes(IMPORT_FLAG)

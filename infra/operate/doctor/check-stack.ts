@@ -12,7 +12,7 @@ const DEADLINE_MS = 600_000
 
 const MEND =
   'put right what its events name, then aws cloudformation continue-update-rollback or rollback-stack; of one that never came to be: docs/operations.md, section 1'
-const RESTORE = 'docs/operations.md, "7. Restoring the table in place"'
+const RESTORE = 'docs/operations.md, "7. Restoring the table"'
 const REVERT = 'find out who changed it and why; npm run deploy with --revert-drift puts it back'
 const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
 

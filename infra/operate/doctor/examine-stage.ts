@@ -20,6 +20,7 @@ import { checkEventSources } from './check-event-sources.ts'
 import { checkProviderKey } from './check-provider-key.ts'
 import { checkSecret } from './check-secret.ts'
 import { checkStack, type Waiting } from './check-stack.ts'
+import { checkTable } from './check-table.ts'
 
 export type Examination = Waiting & {
   readonly stage: DeployedStage
@@ -42,6 +43,7 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
     checkWatch(examination),
+    checkTable(aws.dynamodb, stage),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
   return [...findings, ...groups.flat()]

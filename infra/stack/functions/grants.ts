@@ -1,4 +1,4 @@
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
@@ -16,7 +16,7 @@ import { keyGrants, sealGrants } from './key-grants.ts'
 
 export type GrantedResources = {
   readonly stage: DeployedStage
-  readonly table: TableV2
+  readonly table: ITableV2
   readonly queues: GatewayQueues
   readonly topic: Topic
   readonly provider: ProviderSecrets
@@ -66,7 +66,7 @@ const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> =
 }
 
 /** The open fields of a kind of items, and its keys, without which nothing is found. "All" is refused, as no names are. */
-const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: TableV2): PolicyStatement[] =>
+const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: ITableV2): PolicyStatement[] =>
   allow([iamAction(action)], [tableArn], {
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
     'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])] },

@@ -4,7 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
-import { stackNameOf } from '../stack-name-of.ts'
+import { tableNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { DeadLetterQueue, type GatewayQueues } from '../triggers/gateway-queues.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
@@ -25,7 +25,7 @@ export const watchedStack = ({ stage, queues, api }: WatchedResources): Watched 
   our: ourMetrics(stage.settings.name),
   apiId: api.apiId,
   table: {
-    name: stackNameOf(stage),
+    name: tableNameOf(stage),
     indexes: Object.keys(TABLE_SCHEMA.indexes),
     maxReadUnits: stage.table.maxReadUnits,
     maxWriteUnits: stage.table.maxWriteUnits,

@@ -1,5 +1,5 @@
 import { ArnFormat, CfnOutput, Fn, Stack } from 'aws-cdk-lib'
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
@@ -30,7 +30,7 @@ export class WebhookEgress extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { stage, table }: { readonly stage: DeployedStage; readonly table: TableV2 },
+    { stage, table }: { readonly stage: DeployedStage; readonly table: ITableV2 },
   ) {
     super(scope, id)
     const addresses = Array.from({ length: ZONES }, (_, zone) => this.fixedAddress(stage, zone + 1))
@@ -83,7 +83,7 @@ export class WebhookEgress extends Construct {
   }
 
   /** The table is reached without the NAT gateways and their price, and no other table is. */
-  private tableEndpoint(table: TableV2): void {
+  private tableEndpoint(table: ITableV2): void {
     const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
     const actions = TABLE_ACTIONS.filter((action) => callers.some(({ table: access }) => access[action])).map(iamAction)
     this.vpc

@@ -2,6 +2,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { type IndexSchema, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { tableNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 
 const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
@@ -14,7 +15,7 @@ const attribute = (name: string): dynamodb.Attribute => {
 }
 
 /** As far back as DynamoDB can restore to any second. */
-const RECOVERY_DAYS = 35
+export const RECOVERY_DAYS = 35
 
 /** Of the table and of each index, which DynamoDB meters by itself: one without a maximum would spend without one. */
 const throughputOf = ({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) => ({
@@ -41,13 +42,26 @@ const globalIndex = (
 
 /** The one table, from the schema that the local gateway and the tests create theirs from. */
 export class GatewayTable extends Construct {
-  readonly table: dynamodb.TableV2
+  /** The one that the functions use. */
+  readonly table: dynamodb.ITableV2
 
   constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
+    const { generation, adopted } = stage.table
+    const own = this.ownTable(stage, key)
+    this.table = generation === adopted ? own : this.restoredTable(stage)
+  }
+
+  /** Restored beside the stack (infra/operate/restore), which only refers to it. */
+  private restoredTable(stage: DeployedStage): dynamodb.ITableV2 {
+    return dynamodb.TableV2.fromTableName(this, 'Restored', tableNameOf(stage))
+  }
+
+  private ownTable(stage: DeployedStage, key?: Key): dynamodb.TableV2 {
+    const { adopted } = stage.table
     const { warmThroughput, ...maximum } = throughputOf(stage)
-    this.table = new dynamodb.TableV2(this, 'Table', {
-      tableName: `gateway-${stage.settings.name}`,
+    const table = new dynamodb.TableV2(this, adopted === 1 ? 'Table' : `Table${adopted}`, {
+      tableName: tableNameOf(stage, adopted),
       partitionKey: attribute(TABLE_SCHEMA.partitionKey),
       sortKey: attribute(TABLE_SCHEMA.sortKey),
       globalSecondaryIndexes: Object.entries(TABLE_SCHEMA.indexes).map(([name, index]) =>
@@ -64,13 +78,14 @@ export class GatewayTable extends Construct {
       deletionProtection: stage.deletionProtection,
       removalPolicy: stage.removalPolicy,
     })
-    if (key) this.encryptWith(key.keyArn)
+    if (key) encryptWith(table, key.keyArn)
+    return table
   }
+}
 
-  /** By hand: the construct takes a key only in a stack that is told its region, and this one is told by its deployer. */
-  private encryptWith(keyArn: string): void {
-    const { defaultChild: table } = this.table.node
-    if (!(table instanceof dynamodb.CfnGlobalTable)) throw new Error('the table has no resource to encrypt')
-    table.addPropertyOverride('Replicas.0.SSESpecification', { KMSMasterKeyId: keyArn })
-  }
+/** By hand: the construct takes a key only in a stack that is told its region, and this one is told by its deployer. */
+const encryptWith = (table: dynamodb.TableV2, keyArn: string): void => {
+  const { defaultChild } = table.node
+  if (!(defaultChild instanceof dynamodb.CfnGlobalTable)) throw new Error('the table has no resource to encrypt')
+  defaultChild.addPropertyOverride('Replicas.0.SSESpecification', { KMSMasterKeyId: keyArn })
 }

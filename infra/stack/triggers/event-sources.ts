@@ -21,6 +21,7 @@ export class EventSources extends Construct {
         new EventSourceMapping(this, queue === trigger.queue ? spec.name : `${spec.name}-slow`, {
           target: lambda,
           eventSourceArn: queues.byName[queue].queue.queueArn,
+          enabled: stage.role === 'open',
           batchSize,
           maxConcurrency,
           reportBatchItemFailures: true,

@@ -23,6 +23,7 @@ export class Schedules extends Construct {
       new Rule(this, spec.name, {
         ruleName: functionName(stage.settings.name, spec),
         schedule: scheduleOf(trigger.schedule, stage),
+        enabled: stage.role === 'open',
         targets: [
           new LambdaFunction(lambda, {
             retryAttempts: 0,

@@ -82,6 +82,38 @@ describe('table', () => {
   })
 })
 
+describe('generations of the table', () => {
+  const restored = { ...stageWith({}).table, generation: 2 }
+
+  it('the functions use a restored one, and the stack keeps its own as it was', () => {
+    const template = synthesised(stageWith({ table: restored }))
+
+    expect(template.only('AWS::DynamoDB::GlobalTable').properties).toStrictEqual(
+      dev.only('AWS::DynamoDB::GlobalTable').properties,
+    )
+    for (const { Environment } of template.all('AWS::Lambda::Function')) {
+      expect(JSON.stringify(Environment)).toContain('"GATEWAY_TABLE":"gateway-dev-2"')
+    }
+    const policies = JSON.stringify(template.all('AWS::IAM::Role'))
+    expect(policies).toContain('table/gateway-dev-2')
+    expect(policies).not.toContain('<gateway-dev>.Arn')
+  })
+
+  it('the stack takes a restored one over under another logical id, so that the former one is kept', () => {
+    const template = synthesised(stageWith({ table: { ...restored, adopted: 2 } }))
+    const [own, adopted] = [dev, template].map(({ only }) => only('AWS::DynamoDB::GlobalTable'))
+
+    expect(adopted?.properties['TableName']).toBe('gateway-dev-2')
+    expect(adopted?.logicalId).not.toBe(own?.logicalId)
+  })
+
+  it('none is taken over before it is there', () => {
+    expect(() => synthesised(stageWith({ table: { ...restored, generation: 1, adopted: 2 } }))).toThrow(
+      'adopted is at most generation',
+    )
+  })
+})
+
 describe('provider secrets', () => {
   it('are two, for the API key and for callback tokens', () => {
     const names = dev.each('AWS::SecretsManager::Secret', 'Name')

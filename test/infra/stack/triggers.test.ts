@@ -9,7 +9,7 @@ import {
 } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { OTHER_FIGURES } from '../../support/stage-options.ts'
+import { OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
 
 const template = synthesised('dev')
 
@@ -34,6 +34,24 @@ const AccessLog = v.object({
 })
 
 const API_GATEWAY_TIMEOUT_SECONDS = 29
+
+describe('a closed stage', () => {
+  const closed = synthesised(stageWith({ role: 'closed' }))
+
+  it('starts nothing by queue or clock, and tells what answers HTTP', () => {
+    expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(new Set([false]))
+    expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
+    const told = closed
+      .all('AWS::Lambda::Function')
+      .filter(({ Environment }) => JSON.stringify(Environment).includes('"GATEWAY_ROLE":"closed"'))
+    const answering = [...triggeredBy('http'), ...triggeredBy('http-default')].map(({ name }) => name)
+    expect(new Set(told.map(({ FunctionName }) => FunctionName))).toStrictEqual(new Set(answering))
+  })
+
+  it('is not deployed with canaries, which would take it back', () => {
+    expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('deploy it with deployment: alias-only')
+  })
+})
 
 describe('HTTP API', () => {
   const routes = template.all('AWS::ApiGatewayV2::Route')
@@ -94,6 +112,7 @@ describe('event sources', () => {
       FunctionName: `<${name}>`,
       EventSourceArn: `<gateway-dev-${queue}>.Arn`,
       BatchSize: batchSize,
+      Enabled: true,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: maxConcurrency },
     })

@@ -3,9 +3,11 @@ import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { removeDutyPolicies } from '../duty-holders.ts'
 import { ACCOUNT, REGION } from '../emulator.ts'
 import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
-import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
+import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
+import { deployRelease, npmIn, releaseOf } from '../release.ts'
 import { runTool } from '../run-tool.ts'
 import { connectProvider } from './deploy-stage.ts'
+import { RESTORED } from './restore-stage.ts'
 
 export const OTHER_REGION = 'ap-southeast-1'
 
@@ -13,13 +15,16 @@ const PAGES = 100
 
 const tables = () => [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
 
-/** A table of the same keys and indexes, under the stage's name. */
+/** The copy of the restored table, as the other region's next generation. */
+const COPY = `${STACK}-3`
+
+/** A table of the same keys and indexes. */
 const makeTable = async (): Promise<void> => {
   const [from, to] = tables()
-  const { Table: table } = await from.send(new dynamodb.DescribeTableCommand({ TableName: STACK }))
+  const { Table: table } = await from.send(new dynamodb.DescribeTableCommand({ TableName: RESTORED }))
   await to.send(
     new dynamodb.CreateTableCommand({
-      TableName: STACK,
+      TableName: COPY,
       KeySchema: table?.KeySchema,
       AttributeDefinitions: table?.AttributeDefinitions,
       BillingMode: 'PAY_PER_REQUEST',
@@ -38,9 +43,9 @@ const copyRows = async (): Promise<number> => {
   let copied = 0
   let ExclusiveStartKey: dynamodb.ScanCommandOutput['LastEvaluatedKey']
   for (let page = 0; page < PAGES; page++) {
-    const scanned = await from.send(new dynamodb.ScanCommand({ TableName: STACK, ExclusiveStartKey }))
+    const scanned = await from.send(new dynamodb.ScanCommand({ TableName: RESTORED, ExclusiveStartKey }))
     for (const Item of scanned.Items ?? []) {
-      await to.send(new dynamodb.PutItemCommand({ TableName: STACK, Item }))
+      await to.send(new dynamodb.PutItemCommand({ TableName: COPY, Item }))
       copied++
     }
     ExclusiveStartKey = scanned.LastEvaluatedKey
@@ -51,7 +56,7 @@ const copyRows = async (): Promise<number> => {
 
 /** In another region, from a copy of the table: docs/operations.md, section 8. */
 export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known: Payment): Promise<void> => {
-  const { step, npm, env, cannot } = rehearsal
+  const { step, env, cannot } = rehearsal
   const there = { AWS_REGION: OTHER_REGION }
   await step('a lost region: a copy of the table is in another one', async () => {
     await makeTable()
@@ -62,15 +67,15 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
     expect(code === 0, `cdk bootstrap: ${errors.slice(-2_000)}`)
   })
   await step('its names that are not regional make way: the policies of the duties', removeDutyPolicies)
-  const flags = ['--stage', STAGE, '--import-existing-resources', '--require-approval', 'never']
-  await step('npm run deploy --import-existing-resources takes it over', () => npm('deploy', flags, [0], there))
-  const { Count: kept } = await tables()[1].send(new dynamodb.ScanCommand({ TableName: STACK, Limit: 1 }))
-  if (kept === 0) {
-    cannot(
-      '--import-existing-resources makes a table anew where AWS takes over the one that is there; the rows were written again',
-    )
-    await copyRows()
-  }
+  await step('the stage is deployed there, closed, with an empty table', () => {
+    const closed = { role: 'closed', table: { generation: 2, adopted: 2 } }
+    return deployRelease(rehearsal, releaseOf(rehearsal, 'closed-elsewhere', closed), there)
+  })
+  await step('npm run restore --finish completes the copy, and the stage is deployed open on it', async () => {
+    const open = releaseOf(rehearsal, 'open-elsewhere', { table: { generation: 3, adopted: 2 } })
+    await npmIn(rehearsal, open, ['restore', '--finish'], there)
+    await deployRelease(rehearsal, open, there)
+  })
   await step('there the merchant finds its payment, and another one is paid', async () => {
     const moved = merchant.at(await connectProvider(rehearsal, OTHER_REGION))
     const { status } = await moved.get(PaymentSchema, `payments/${known.id}`)

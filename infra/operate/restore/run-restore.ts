@@ -1,0 +1,156 @@
+import * as aws from '@aws-sdk/client-dynamodb'
+import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { ENV } from '../../../shared/runtime/config.ts'
+import { parseForeignTime } from '../../../shared/time.ts'
+import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
+import { printable } from '../../local/terminal/printable.ts'
+import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
+import type { DeployedStage } from '../../stack/stage.ts'
+import { encryptsAll } from '../../stack/storage/stage-key.ts'
+import type { AwsClients } from '../check/aws-clients.ts'
+import { NO_REGION, regionOf } from '../check/region.ts'
+import { errorName, remedyFor, unlessAbsent } from '../check/run-check.ts'
+import { missingSettings } from './missing-settings.ts'
+
+const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)
+
+Restores the table of a closed stage as its next generation. The table in use stays as it is.
+  --at TIME      the table in use as it was at that time, RFC 3339, at most 35 days ago
+  --backup ARN   a backup of DynamoDB, in this region
+  --finish       restores nothing: gives the table of the stage's file what a restore does not carry
+  --help, -h     this text
+The same command again goes on where it stopped.
+Exit code: 0 done, 1 not done, 2 called wrongly.`
+
+const OPTIONS = {
+  stage: { type: 'string' },
+  at: { type: 'string' },
+  backup: { type: 'string' },
+  finish: { type: 'boolean', default: false },
+} as const
+
+const POLL_MS = 10_000
+/** Twelve hours. The restore goes on without us, and the same command follows it again. */
+const MAX_POLLS = 4_320
+
+export type RestoreIo = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly sleep: (ms: number) => Promise<unknown>
+  readonly connect: (region: string) => Pick<AwsClients, 'dynamodb' | 'lambda'>
+  readonly stageNamed: (name: string | undefined) => DeployedStage
+}
+
+type Source = { readonly at: Date } | { readonly backup: string }
+
+const say = (text: string): void => console.log(printable(text))
+
+/**
+ * Restores the stage's table as its next generation, and gives it what a restore does not carry (design section 13).
+ * Refused while the stage takes traffic: what is paid after the time restored would be lost to its books.
+ */
+export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<number> =>
+  runCommand(USAGE, argv, async () => {
+    const { stage: name, at, backup, finish } = readOptions(argv, OPTIONS)
+    const stage = io.stageNamed(name)
+    if ([at, backup, finish || undefined].filter((one) => one !== undefined).length !== 1) {
+      throw new UsageError('give one of --at TIME, --backup ARN and --finish')
+    }
+    const source = backup === undefined ? timeOf(at) : { backup }
+    const region = await regionOf(io.env)
+    if (region === undefined) throw new UsageError(NO_REGION)
+    const clients = io.connect(region)
+    try {
+      if (source === undefined) {
+        await complete(clients.dynamodb, { stage, TableName: tableNameOf(stage) }, io.sleep)
+        return 0
+      }
+      const refused = await whyNotClosed(clients, stage)
+      if (refused !== undefined) {
+        console.error(printable(refused))
+        return 1
+      }
+      await restore(clients.dynamodb, stage, source, io.sleep)
+      return 0
+    } catch (error) {
+      console.error(printable(`${errorName(error)}: ${remedyFor(error)}. The same command again goes on.`))
+      return 1
+    }
+  })
+
+const timeOf = (at: string | undefined): Source | undefined => {
+  if (at === undefined) return undefined
+  const time = parseForeignTime(at)
+  if (time === undefined) throw new UsageError('--at must be an RFC 3339 time such as 2026-11-20T04:00:00Z')
+  return { at: new Date(time) }
+}
+
+const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
+
+/** Asked of a function: the stage's file says only what is to be. */
+const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) => {
+  const { name } = stage.settings
+  if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
+  const FunctionName = MANIFEST.filter(({ trigger }) => trigger.kind === 'http').map((spec) =>
+    functionName(name, spec),
+  )[0]
+  const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
+  return Environment?.Variables?.[ENV.role] === 'closed' ? undefined : `${name} still takes traffic: deploy it closed`
+}
+
+type Named = { readonly stage: DeployedStage; readonly TableName: string }
+
+/** A table that is there already was begun by an earlier call. */
+const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source: Source, sleep: RestoreIo['sleep']) => {
+  const generation = stage.table.generation + 1
+  const TableName = tableNameOf(stage, generation)
+  const there = await unlessAbsent(
+    ['ResourceNotFoundException'],
+    client.send(new aws.DescribeTableCommand({ TableName })),
+  )
+  if (there) say(`${TableName} is there: going on with it`)
+  else await begin(client, { stage, TableName }, source)
+  await complete(client, { stage, TableName }, sleep)
+  say(
+    `Next: set "generation": ${generation} in ${stage.settings.name}’s file and deploy (docs/operations.md, section 7)`,
+  )
+}
+
+const begin = async (client: aws.DynamoDBClient, { stage, TableName: TargetTableName }: Named, source: Source) => {
+  const SSESpecificationOverride = encryptsAll(stage)
+    ? ({ Enabled: true, SSEType: 'KMS', KMSMasterKeyId: `alias/${stackNameOf(stage)}` } as const)
+    : undefined
+  const target = { TargetTableName, SSESpecificationOverride }
+  await ('at' in source
+    ? client.send(
+        new aws.RestoreTableToPointInTimeCommand({
+          ...target,
+          SourceTableName: tableNameOf(stage),
+          RestoreDateTime: source.at,
+        }),
+      )
+    : client.send(new aws.RestoreTableFromBackupCommand({ ...target, BackupArn: source.backup })))
+  say(`${TargetTableName} is being restored; this takes minutes, or hours for a large table`)
+}
+
+const complete = async (client: aws.DynamoDBClient, named: Named, sleep: RestoreIo['sleep']): Promise<void> => {
+  await untilActive(client, named.TableName, sleep)
+  for (const { what, put } of await missingSettings({ client, ...named })) {
+    await put()
+    await untilActive(client, named.TableName, sleep)
+    say(`${named.TableName}: ${what} set`)
+  }
+  say(`${named.TableName} is as the stage’s file says`)
+}
+
+/** The table and all of its indexes: DynamoDB takes no change while one of them is made. */
+const untilActive = async (client: aws.DynamoDBClient, TableName: string, sleep: RestoreIo['sleep']) => {
+  for (let poll = 0; poll < MAX_POLLS; poll++) {
+    const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))
+    const states = [Table?.TableStatus, ...(Table?.GlobalSecondaryIndexes ?? []).map(({ IndexStatus }) => IndexStatus)]
+    if (states.every((state) => state === 'ACTIVE')) return
+    await sleep(POLL_MS)
+  }
+  throw new Error(`${TableName} is not active yet`)
+}

@@ -1,0 +1,13 @@
+import type { MiddlewareObj } from '@middy/core'
+import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
+
+/** A closed stage answers each request with 500 and reads nothing for it (design section 13). */
+export const closedGuard = (deps: Pick<Deps, 'stage'>): MiddlewareObj => ({
+  before: () => {
+    if (deps.stage.isClosed !== true) return
+    throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
+      actionHint: 'Send the same request again later, with the same Idempotency-Key.',
+    })
+  },
+})

@@ -1,0 +1,222 @@
+/**
+ * Goal: a restore makes the next table, complete, and never one for a stage that takes traffic. Method: the commands that
+ * DynamoDB is sent, against answers in the order in which AWS gives them.
+ */
+import * as aws from '@aws-sdk/client-dynamodb'
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { checkTable } from '../../../infra/operate/doctor/check-table.ts'
+import { runRestore } from '../../../infra/operate/restore/run-restore.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { awsRefusal } from './aws-refusal.ts'
+
+const prod = deployedStage('prod')
+let stage = prod
+const stageIs = (role: 'open' | 'closed', generation: number): void => {
+  stage = { ...prod, role, deployment: 'alias-only', table: { ...prod.table, generation } }
+}
+
+const dynamodb = mockClient(aws.DynamoDBClient)
+const lambda = mockClient(LambdaClient)
+
+const LIMITS = { MaxReadRequestUnits: 20_000, MaxWriteRequestUnits: 20_000 }
+const INDEXES = Object.keys(TABLE_SCHEMA.indexes)
+
+/** As DynamoDB describes it: bare after a restore, or with all that the stage asks for. */
+const describedAs = (state: 'bare' | 'complete') => ({
+  TableName: 'gateway-prod-2',
+  TableArn: 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod-2',
+  TableStatus: 'ACTIVE' as const,
+  DeletionProtectionEnabled: state === 'complete',
+  ...(state === 'complete' && { OnDemandThroughput: LIMITS }),
+  GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({
+    IndexName,
+    IndexStatus: 'ACTIVE' as const,
+    ...(state === 'complete' && { OnDemandThroughput: LIMITS }),
+  })),
+})
+
+const answerAs = (state: 'bare' | 'complete') => {
+  dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs(state) })
+  dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({
+    TimeToLiveDescription:
+      state === 'bare' ? { TimeToLiveStatus: 'DISABLED' } : { TimeToLiveStatus: 'ENABLED', AttributeName: 'ttl' },
+  })
+  dynamodb.on(aws.DescribeContinuousBackupsCommand).resolves({
+    ContinuousBackupsDescription: {
+      ContinuousBackupsStatus: 'ENABLED',
+      PointInTimeRecoveryDescription:
+        state === 'bare'
+          ? { PointInTimeRecoveryStatus: 'DISABLED' }
+          : { PointInTimeRecoveryStatus: 'ENABLED', RecoveryPeriodInDays: 35 },
+    },
+  })
+  dynamodb.on(aws.ListTagsOfResourceCommand).resolves({
+    Tags:
+      state === 'bare'
+        ? []
+        : [
+            { Key: 'service', Value: 'payment-gateway' },
+            { Key: 'stage', Value: 'prod' },
+          ],
+  })
+}
+
+beforeEach(() => {
+  stageIs('closed', 1)
+  dynamodb.reset()
+  lambda.reset()
+  answerAs('bare')
+  // The next generation is not there yet, the first time it is asked for.
+  dynamodb
+    .on(aws.DescribeTableCommand)
+    .rejectsOnce(awsRefusal('ResourceNotFoundException'))
+    .resolvesOnce({ Table: { ...describedAs('bare'), TableStatus: 'CREATING' } })
+    .resolves({ Table: describedAs('bare') })
+  lambda.on(GetFunctionConfigurationCommand).resolves({ Environment: { Variables: { GATEWAY_ROLE: 'closed' } } })
+})
+
+const restore = async (...argv: readonly string[]) => {
+  const printed: string[] = []
+  const slept: number[] = []
+  for (const stream of ['log', 'error'] as const) {
+    vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))
+  }
+  const code = await runRestore(['--stage', 'prod', ...argv], {
+    env: { AWS_REGION: 'ap-southeast-3' },
+    stageNamed: () => stage,
+    sleep: async (ms) => void slept.push(ms),
+    connect: (region) => ({ dynamodb: new aws.DynamoDBClient({ region }), lambda: new LambdaClient({ region }) }),
+  })
+  return { code, text: printed.join('\n'), slept }
+}
+
+const CHANGES = /^(Restore|Update|Tag|Create|Delete)/
+const sent = () =>
+  dynamodb
+    .calls()
+    .map(({ args: [command] }) => [command.constructor.name.replace(/Command$/, ''), command.input] as const)
+    .filter(([name]) => CHANGES.test(name))
+
+describe('npm run restore', () => {
+  it('restores the table in use as the next one, under the stage’s key, and gives it what a restore does not carry', async () => {
+    const { code, text, slept } = await restore('--at', '2026-11-20T04:00:00Z')
+
+    expect(code).toBe(0)
+    expect(slept).toStrictEqual([10_000])
+    const TableName = 'gateway-prod-2'
+    expect(sent()).toStrictEqual([
+      [
+        'RestoreTableToPointInTime',
+        {
+          SourceTableName: 'gateway-prod',
+          TargetTableName: TableName,
+          RestoreDateTime: new Date('2026-11-20T04:00:00Z'),
+          SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: 'alias/gateway-prod' },
+        },
+      ],
+      ['UpdateTable', { TableName, DeletionProtectionEnabled: true }],
+      ['UpdateTable', { TableName, OnDemandThroughput: LIMITS }],
+      ...INDEXES.map((IndexName) => [
+        'UpdateTable',
+        { TableName, GlobalSecondaryIndexUpdates: [{ Update: { IndexName, OnDemandThroughput: LIMITS } }] },
+      ]),
+      ['UpdateTimeToLive', { TableName, TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' } }],
+      [
+        'UpdateContinuousBackups',
+        {
+          TableName,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 },
+        },
+      ],
+      [
+        'TagResource',
+        {
+          ResourceArn: describedAs('bare').TableArn,
+          Tags: [
+            { Key: 'service', Value: 'payment-gateway' },
+            { Key: 'stage', Value: 'prod' },
+          ],
+        },
+      ],
+    ])
+    expect(text).toContain('set "generation": 2')
+  })
+
+  it('restores a backup in the same way', async () => {
+    const BackupArn = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod/backup/1'
+    await restore('--backup', BackupArn)
+
+    expect(sent()[0]).toMatchObject(['RestoreTableFromBackup', { BackupArn, TargetTableName: 'gateway-prod-2' }])
+  })
+
+  it('goes on with a table that an earlier call began, and puts nothing twice', async () => {
+    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs('complete') })
+    answerAs('complete')
+
+    const { code } = await restore('--at', '2026-11-20T04:00:00Z')
+
+    expect([code, sent()]).toStrictEqual([0, []])
+  })
+
+  it('refuses while the stage’s file says open, or its functions are open still', async () => {
+    lambda.on(GetFunctionConfigurationCommand).resolves({ Environment: { Variables: {} } })
+    const still = await restore('--at', '2026-11-20T04:00:00Z')
+    stageIs('open', 1)
+    const open = await restore('--at', '2026-11-20T04:00:00Z')
+
+    expect([still.code, open.code, sent()]).toStrictEqual([1, 1, []])
+    expect(still.text).toBe('prod still takes traffic: deploy it closed')
+    expect(open.text).toContain('"role": "closed"')
+  })
+
+  it('says that the same command goes on, where AWS refuses a step', async () => {
+    dynamodb.on(aws.UpdateContinuousBackupsCommand).rejects(awsRefusal('ContinuousBackupsUnavailableException'))
+
+    const { code, text } = await restore('--at', '2026-11-20T04:00:00Z')
+
+    expect(code).toBe(1)
+    expect(text).toContain('ContinuousBackupsUnavailableException: try again. The same command again goes on.')
+  })
+
+  it('finishes a table that was restored by other means, open or closed', async () => {
+    stageIs('open', 2)
+    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs('bare') })
+
+    expect((await restore('--finish')).code).toBe(0)
+    expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
+    expect(sent()).toContainEqual(['UpdateTable', { TableName: 'gateway-prod-2', DeletionProtectionEnabled: true }])
+  })
+
+  it.each([
+    [[], 'give one of --at TIME, --backup ARN and --finish'],
+    [['--at', '2026-11-20T04:00:00Z', '--finish'], 'give one of --at TIME, --backup ARN and --finish'],
+    [['--at', 'yesterday'], '--at must be an RFC 3339 time'],
+  ])('called with %j says how', async (argv, message) => {
+    const { code, text } = await restore(...argv)
+
+    expect([code, sent()]).toStrictEqual([2, []])
+    expect(text).toContain(message)
+  })
+})
+
+describe('the doctor', () => {
+  const client = new aws.DynamoDBClient({ region: 'ap-southeast-3' })
+
+  it('looks at a restored table itself, since the stack knows nothing of it', async () => {
+    stageIs('open', 2)
+    answerAs('complete')
+    const complete = await checkTable(client, stage)
+    dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
+    const bare = await checkTable(client, stage)
+
+    expect(complete).toMatchObject([{ what: 'table gateway-prod-2', state: 'ok' }])
+    expect(bare).toMatchObject([{ state: 'wrong', detail: 'lacks: expiry of items' }])
+  })
+
+  it('finds a stage that is closed', async () => {
+    expect(await checkTable(client, stage)).toMatchObject([{ what: 'role', state: 'wrong' }])
+  })
+})

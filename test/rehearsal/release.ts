@@ -1,0 +1,60 @@
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { expect, type Rehearsal, STAGE } from './rehearsal.ts'
+import { runTool, type ToolRun } from './run-tool.ts'
+
+const COPIED = ['functions', 'infra', 'shared', 'cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json']
+
+/** The project in a folder of its own, with one file changed. */
+export const releaseWith = (
+  { directory }: Pick<Rehearsal, 'directory'>,
+  name: string,
+  file: string,
+  change: (text: string) => string,
+): string => {
+  const release = join(directory, name)
+  mkdirSync(release)
+  for (const one of COPIED) cpSync(join(PROJECT_ROOT, one), join(release, one), { recursive: true })
+  symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(release, 'node_modules'))
+  const text = readFileSync(join(release, file), 'utf8')
+  const changed = change(text)
+  expect(changed !== text, `${file} has nothing to change`)
+  writeFileSync(join(release, file), changed)
+  return release
+}
+
+const Settings = v.looseObject({ table: v.looseObject({}) })
+
+/** The project with other settings of the stage. */
+export const releaseOf = (
+  rehearsal: Pick<Rehearsal, 'directory'>,
+  name: string,
+  { table = {}, ...others }: { readonly [setting: string]: unknown; readonly table?: object },
+): string =>
+  releaseWith(rehearsal, name, `infra/stages/${STAGE}.json`, (text) => {
+    const settings = v.parse(v.pipe(v.string(), v.parseJson(), Settings), text)
+    return JSON.stringify({ ...settings, ...others, table: { ...settings.table, ...table } })
+  })
+
+/** A script of such a release. Throws with what it printed unless it ends well. */
+export const npmIn = async (
+  { env }: Pick<Rehearsal, 'env'>,
+  cwd: string,
+  words: readonly string[],
+  more: NodeJS.ProcessEnv = {},
+): Promise<ToolRun> => {
+  const [script = '', ...args] = words
+  const argv = ['run', '-s', script, '--', '--stage', STAGE, ...args]
+  const ran = await runTool('npm', argv, { env: { ...env, ...more }, cwd })
+  expect(ran.code === 0, `npm run ${words.join(' ')} ended with ${ran.code}: ${ran.errors.slice(-2_000)}`)
+  return ran
+}
+
+/** `npm run deploy` of such a release. */
+export const deployRelease = (
+  rehearsal: Pick<Rehearsal, 'env'>,
+  cwd: string,
+  more: NodeJS.ProcessEnv = {},
+): Promise<ToolRun> => npmIn(rehearsal, cwd, ['deploy', '--require-approval', 'never'], more)

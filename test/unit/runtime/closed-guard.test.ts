@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { ENV, readConfig } from '../../../shared/runtime/config.ts'
+import { API, aPaymentBody, call, type Endpoint, UNKNOWN_PATH } from '../../support/api-event.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: receiveCallback }
+
+describe('a closed stage', () => {
+  it.each([...Object.values(API), CALLBACK, UNKNOWN_PATH])(
+    'answers 500 to $route in the envelope, and neither reads nor writes',
+    async (endpoint) => {
+      const { deps, calls } = recordTable(testDeps({ stage: { ...testDeps().stage, isClosed: true } }))
+
+      const answer = await call(deps, endpoint, {
+        headers: { authorization: 'Bearer sk_test_x' },
+        body: aPaymentBody(),
+      })
+
+      expect(answer).toMatchObject({
+        status: 500,
+        body: {
+          message: 'the gateway is closed for maintenance',
+          code: 'internal_error',
+          action_hint: 'Send the same request again later, with the same Idempotency-Key.',
+        },
+      })
+      expect(calls).toStrictEqual([])
+    },
+  )
+
+  it('is closed by its environment, and a misspelt role stops the function', () => {
+    const env = { [ENV.stage]: 'prod', [ENV.table]: 'gateway-prod' }
+
+    expect(readConfig({ ...env, [ENV.role]: 'closed' }).stage.isClosed).toBe(true)
+    expect(readConfig(env).stage.isClosed).toBe(false)
+    expect(() => readConfig({ ...env, [ENV.role]: 'close' })).toThrow('Expected ("open" | "closed")')
+  })
+})
