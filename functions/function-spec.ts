@@ -124,3 +124,7 @@ export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind
 
 /** Whether requests from outside start it. */
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
+
+/** Whether clients' requests start it: it answers nothing without a key, and each request counts in a rate limit. */
+export const answersClients = ({ name, trigger }: FunctionSpec): boolean =>
+  trigger.kind === 'http' && name.startsWith('api-')

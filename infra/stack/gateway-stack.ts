@@ -1,4 +1,5 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
+import type { Key } from 'aws-cdk-lib/aws-kms'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { assertDeployable } from './assert-deployable.ts'
@@ -12,6 +13,7 @@ import { InvocationTrail } from './monitoring/invocation-trail.ts'
 import { OperatorTopic } from './monitoring/operator-topic.ts'
 import { watchedStack } from './monitoring/watched-stack.ts'
 import { WebhookEgress } from './network/webhook-egress.ts'
+import { ReleaseProof } from './release/release-proof.ts'
 import { type DeployedStage, hasAlarms } from './stage.ts'
 import { GatewayTable } from './storage/gateway-table.ts'
 import { ProviderSecrets } from './storage/provider-secrets.ts'
@@ -56,20 +58,19 @@ export class GatewayStack extends Stack {
       originSecret: stage.front === 'none' ? undefined : new OriginSecret(this, 'Origin', stage).secret,
       egress: stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', { stage, table }) : undefined,
     })
+    const proof = new ReleaseProof(this, 'Release', { stage, functions })
     new DutyPolicies(this, 'Duties', { stage, provider, key })
     if (stage.invocationTrail) new InvocationTrail(this, 'InvocationTrail', { stage, functions })
 
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
     if (stage.domain) new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })
     if (stage.deployment === 'canary') new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
-    new EventSources(this, 'EventSources', { stage, queues, functions })
-    new Schedules(this, 'Schedules', { stage, queues, functions })
+    const triggers = { stage, queues, functions }
+    proof.holdBack(new EventSources(this, 'EventSources', triggers), new Schedules(this, 'Schedules', triggers))
 
     this.watched = watchedStack({ stage, queues, api: httpApi.api })
     this.topic = topic
-    // What may wait goes to the topic of alerts, what pages to a topic of its own: nobody is woken by a ticket.
-    const pages = { stage, name: 'pages', recipients: stage.pageRecipients ?? recipients, key } as const
-    this.pageTopic = hasAlarms(stage) ? new OperatorTopic(this, 'Pages', pages).topic : undefined
+    this.pageTopic = this.pages(stage, key)
 
     this.output('ApiUrl', urlOf(stage, httpApi), 'Base URL of the API; its paths start with /v1')
     this.output('AlertsTopicArn', topic.topicArn, 'Every alarm and alert: subscribe whoever reads them in the day')
@@ -78,6 +79,12 @@ export class GatewayStack extends Stack {
     const secrets = [providerSecretName, callbackSecretName].map((nameIn) => nameIn(stage.settings.name))
     this.output('ProviderSecretName', secrets[0], 'Put {"secret_key": "..."} here before the first payment')
     this.output('CallbackSecretName', secrets[1], 'Put {"callback_tokens": ["..."]} here before the first payment')
+  }
+
+  /** What may wait goes to the topic of alerts, what pages to a topic of its own: nobody is woken by a ticket. */
+  private pages(stage: DeployedStage, key: Key | undefined): ITopic | undefined {
+    const pages = { stage, name: 'pages', recipients: stage.pageRecipients ?? stage.alarmRecipients, key } as const
+    return hasAlarms(stage) ? new OperatorTopic(this, 'Pages', pages).topic : undefined
   }
 
   private output(id: string, value: string | undefined, description: string): void {

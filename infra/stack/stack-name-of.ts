@@ -14,3 +14,8 @@ export const watchStackNameOf = (stage: Pick<DeployedStage, 'settings'>): string
 
 /** The third stack, of a stage with a front. */
 export const frontStackNameOf = (stage: Pick<DeployedStage, 'settings'>): string => `${stackNameOf(stage)}-front`
+
+/** The function that proves a release. It is the one function of a stage that is not in the manifest. */
+export const PROVER = 'prove-release'
+
+export const proverNameOf = (stage: Pick<DeployedStage, 'settings'>): string => `${stackNameOf(stage)}-${PROVER}`

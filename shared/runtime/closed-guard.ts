@@ -1,11 +1,15 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
+import { isRouteProbe } from './release/probe.ts'
 
-/** A closed stage answers each request with 500 and reads nothing for it (design section 13). */
+/**
+ * A closed stage answers each request with 500 and reads nothing for it. A probe passes: a closed release proves itself,
+ * too (design section 13).
+ */
 export const closedGuard = (deps: Pick<Deps, 'stage'>): MiddlewareObj => ({
-  before: () => {
-    if (deps.stage.isClosed !== true) return
+  before: ({ event }) => {
+    if (deps.stage.isClosed !== true || isRouteProbe(event)) return
     throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
       actionHint: 'Send the same request again later, with the same Idempotency-Key.',
     })

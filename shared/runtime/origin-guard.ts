@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { isKnownSecret } from '../is-known-secret.ts'
 import { originSecretName } from '../secrets.ts'
+import { isRouteProbe } from './release/probe.ts'
 
 /** CloudFront sets it on every request to its origin, over whatever the caller sent under this name. */
 export const ORIGIN_HEADER = 'x-gateway-origin'
@@ -23,7 +24,7 @@ const OriginSecretSchema = v.pipe(
  * in it.
  *
  * Rotation: put {"current": new, "previous": old}, wait six minutes until no function remembers the old text (see
- * `Secrets.get`), raise `originSecretRotation` in infra/stack/stage.ts and deploy the front; when CloudFront has spread it,
+ * `Secrets.get`), raise `originSecretRotation` in the stage’s file and deploy the front; when CloudFront has spread it,
  * put {"current": new}.
  */
 export const originGuard = (
@@ -31,7 +32,10 @@ export const originGuard = (
 ): MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> => ({
   before: async ({ event }) => {
     if (deps.stage.behindFront !== true) return
-    if (!isKnownSecret(await originSecrets(deps), event.headers[ORIGIN_HEADER])) {
+    const secrets = await originSecrets(deps)
+    // A probe does not come through the front. That the secret can be read is what it shows here.
+    if (isRouteProbe(event)) return
+    if (!isKnownSecret(secrets, event.headers[ORIGIN_HEADER])) {
       throw new GatewayError('forbidden', 'requests must go to the public address of this API')
     }
   },

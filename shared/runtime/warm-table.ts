@@ -10,10 +10,11 @@ const WARMING_MS = 1_000
  * (infra/stack/functions/assets-of.ts). A function that may make none is not warmed. Never throws.
  */
 export const warmTable = async (deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> => {
-  await Promise.race([makeRead(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
+  await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }
 
-const makeRead = async ({ table }: Pick<Deps, 'table'>): Promise<unknown> => {
+/** The one read of nothing. Throws where the role or the table does not let the function make it. */
+export const readNothing = async ({ table }: Pick<Deps, 'table'>): Promise<unknown> => {
   const query = process.env['WARM_QUERY']
   const index = process.env['WARM_INDEX']
   const batchGet = process.env['WARM_BATCH_GET']

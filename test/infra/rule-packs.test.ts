@@ -24,8 +24,8 @@ const PACKS = { AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks } as const
 type Reasons = Readonly<Record<string, readonly [where: RegExp, because: string]>>
 type Reason = readonly [rule: string, reason: Reasons[string]]
 
-const ALL_FUNCTIONS = /^Functions\/[\w-]+\/Function\/Resource$/
-const ALL_ROLES = /^(Functions\/[\w-]+|Canary|WebhookEgress\/FlowLogs)\/Role\/Resource$/
+const ALL_FUNCTIONS = /^(Functions\/[\w-]+|Release)\/Function\/Resource$/
+const ALL_ROLES = /^(Functions\/[\w-]+|Canary|Release|WebhookEgress\/FlowLogs)\/Role\/Resource$/
 const DEAD_LETTERS = /^Queues\/([\w-]+\/Dead|schedules)\/Queue\/Resource$/
 
 /** In every stage and with every option. */
@@ -42,7 +42,7 @@ const EVERYWHERE: Reasons = {
   'Serverless-SQSRedrivePolicy': [DEAD_LETTERS, 'It is a dead-letter queue: nothing reads it but an operator.'],
   'Serverless-LambdaDLQ': [
     ALL_FUNCTIONS,
-    'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue.',
+    'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue. CloudFormation waits for the proof of a release, and takes silence for a failure.',
   ],
   'Serverless-LambdaEventSourceMappingDestination': [
     /^EventSources\/(deliver-webhook(-slow)?|settle-client|check-due-\w+|audit-client|sync-slices)\/Resource$/,

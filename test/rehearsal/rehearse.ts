@@ -12,6 +12,7 @@ import { examineStage, redriveStage } from './steps/examine-stage.ts'
 import { loseRegion, OTHER_REGION } from './steps/lose-region.ts'
 import { lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
 import { payOut } from './steps/pay-out.ts'
+import { refuseRelease } from './steps/refuse-release.ts'
 import { refuseStrangers } from './steps/refuse-strangers.ts'
 import { restoreStage } from './steps/restore-stage.ts'
 import { takePayments } from './steps/take-payments.ts'
@@ -58,6 +59,7 @@ const live = async (rehearsal: Rehearsal, apiUrl: string): Promise<number> => {
   await examineStage(rehearsal)
   await redriveStage(rehearsal, merchant)
   await updateStage(rehearsal, merchant)
+  await refuseRelease(rehearsal, merchant)
   await restoreStage(rehearsal, merchant)
   const before = verdicts()
   await refuseStrangers(rehearsal)

@@ -80,6 +80,7 @@ const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown 
     if (word === 'Fn::GetAtt' && Array.isArray(operand)) {
       return `<${nameOf(String(operand[0]), Resources)}>.${String(operand[1])}`
     }
+    if (word === 'Fn::Select') return partOfAlias(operand, { Resources, Outputs }) ?? value
     // What another stack answers is written among the outputs of that stack.
     if (word === 'Fn::GetStackOutput')
       return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], { Resources, Outputs })
@@ -88,6 +89,17 @@ const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown 
     }
   }
   return Object.fromEntries(entries.map(([key, item]) => [key, readable(item, { Resources, Outputs })]))
+}
+
+/** CDK takes the function's name, and the alias's own, out of the ARN of an alias. */
+const partOfAlias = (operand: unknown, template: RawTemplate): unknown => {
+  const [at, { 'Fn::Split': [, { Ref: id = '' } = {}] = [] }] = [operand].flat() as [
+    number,
+    Record<string, { Ref?: string }[]>,
+  ]
+  const { Type, Properties } = template.Resources[id] ?? {}
+  if (Type !== 'AWS::Lambda::Alias') return undefined
+  return at === 6 ? readable(Properties?.['FunctionName'], template) : Properties?.['Name']
 }
 
 type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs: Properties }

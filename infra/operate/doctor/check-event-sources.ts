@@ -3,9 +3,10 @@ import {
   type LambdaClient,
   ListEventSourceMappingsCommand,
 } from '@aws-sdk/client-lambda'
-import { functionName, queuesOf } from '../../../functions/function-spec.ts'
+import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { loadOf } from '../../stack/capacity/load-of.ts'
+import { liveName } from '../../stack/functions/live-alias.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
@@ -20,7 +21,7 @@ export const checkEventSources = async (lambda: LambdaClient, stage: DeployedSta
     }))
     return sources.map(async ({ name, batchSize, maxConcurrency }, at) =>
       runCheck(`event source ${name}`, async () => {
-        const FunctionName = functionName(stage.settings.name, spec)
+        const FunctionName = liveName(spec, stage)
         const { EventSourceMappings: all = [] } = await lambda.send(
           new ListEventSourceMappingsCommand({ FunctionName }),
         )

@@ -17,6 +17,7 @@ import { checkCallback } from './check-callback.ts'
 import { checkConcurrency } from './check-concurrency.ts'
 import { checkDuties } from './check-duties.ts'
 import { checkEventSources } from './check-event-sources.ts'
+import { checkOperatorFunctions, checkRoutes } from './check-functions.ts'
 import { checkProviderKey } from './check-provider-key.ts'
 import { checkSecret } from './check-secret.ts'
 import { checkStack, type Waiting } from './check-stack.ts'
@@ -35,8 +36,11 @@ export const examineStage = async (examination: Examination): Promise<readonly F
   const StackName = stackNameOf(stage)
   const { stack, findings } = await checkStack(aws.cloudFormation, { what: 'stack', StackName, nowMs, sleep })
   if (!stack) return findings
+  const apiUrl = outputOf(stack, 'ApiUrl')
   const groups = await Promise.all([
-    checkProvider(examination, outputOf(stack, 'ApiUrl')),
+    checkProvider(examination, apiUrl),
+    apiUrl === undefined ? [] : runCheck('routes', () => checkRoutes(apiUrl, stage.settings.name)),
+    runCheck('operator functions', () => checkOperatorFunctions(aws.lambda, stage)),
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
     checkAccountQuotas(aws, stage),
     checkDuties(aws.iam, stack),

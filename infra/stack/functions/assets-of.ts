@@ -52,13 +52,15 @@ const warmingRead = ({ BatchGetItem, GetItem, Query, QueryFields, indexes }: Tab
 const literalsOf = (spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> =>
   Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
 
+type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
+
 /**
  * How handlers become bundles. The SDK is bundled, so that the versions of the lock file run; ES modules first, because
  * the CommonJS builds of the SDK are half as large again; and the SDK's chain of credential sources (profiles, SSO,
  * instance metadata), which a function never uses, is replaced by the environment; and each bundle has the clients its
  * function uses, no others. `npm run bench -- start` measures what loading takes.
  */
-const bundle = (specs: readonly FunctionSpec[], define: Readonly<Record<string, string>>): readonly OutputFile[] =>
+const bundle = (specs: readonly Bundled[], define: Readonly<Record<string, string>>): readonly OutputFile[] =>
   buildSync({
     absWorkingDir: PROJECT_ROOT,
     entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),
@@ -88,26 +90,41 @@ const bundle = (specs: readonly FunctionSpec[], define: Readonly<Record<string, 
  */
 export const assetsOf = (stage: DeployedStage): ((spec: FunctionSpec) => Code) => {
   const made = new Map<string, Uint8Array>()
-  const bundled = (spec: FunctionSpec, outputDir: string) => {
-    if (!made.has(`${spec.name}.js`)) {
-      const literals = literalsOf(spec, stage)
-      const alike = MANIFEST.filter((other) => isDeepStrictEqual(literalsOf(other, stage), literals))
-      for (const { path, contents } of bundle(alike, literals)) made.set(basename(path), contents)
-    }
+  return (spec) =>
+    assetFrom(stage, spec.name, () => {
+      if (!made.has(`${spec.name}.js`)) {
+        const literals = literalsOf(spec, stage)
+        const alike = MANIFEST.filter((other) => isDeepStrictEqual(literalsOf(other, stage), literals))
+        for (const { path, contents } of bundle(alike, literals)) made.set(basename(path), contents)
+      }
+      return made
+    })
+}
+
+/** The asset of one handler that is no function of the manifest. */
+export const assetOf = (stage: DeployedStage, handler: Bundled): Code =>
+  assetFrom(
+    stage,
+    handler.name,
+    () => new Map(bundle([handler], {}).map(({ path, contents }) => [basename(path), contents])),
+  )
+
+const assetFrom = (stage: DeployedStage, name: string, bundles: () => ReadonlyMap<string, Uint8Array>): Code => {
+  const tryBundle = (outputDir: string) => {
+    const made = bundles()
     const maps = join(dirname(outputDir), SOURCE_MAPS)
     mkdirSync(maps, { recursive: true })
-    writeFileSync(join(outputDir, 'index.mjs'), made.get(`${spec.name}.js`) ?? '')
-    writeFileSync(join(maps, `${spec.name}.mjs.map`), made.get(`${spec.name}.js.map`) ?? '')
+    writeFileSync(join(outputDir, 'index.mjs'), made.get(`${name}.js`) ?? '')
+    writeFileSync(join(maps, `${name}.mjs.map`), made.get(`${name}.js.map`) ?? '')
     return true
   }
-  return (spec) =>
-    Code.fromAsset(PROJECT_ROOT, {
-      assetHashType: AssetHashType.OUTPUT,
-      bundling: {
-        image: DockerImage.fromRegistry('never-pulled'),
-        // What CDK tells assets of one directory apart by.
-        command: [stage.settings.name, spec.name],
-        local: { tryBundle: (outputDir) => bundled(spec, outputDir) },
-      },
-    })
+  return Code.fromAsset(PROJECT_ROOT, {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: DockerImage.fromRegistry('never-pulled'),
+      // What CDK tells assets of one directory apart by.
+      command: [stage.settings.name, name],
+      local: { tryBundle },
+    },
+  })
 }

@@ -1,25 +1,24 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
-import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import { type FunctionSpec, functionName, isHttp, type Trigger } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, functionName as nameOf, type Trigger } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { assetsOf } from './assets-of.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
+import { hasAlias, LIVE_ALIAS } from './live-alias.ts'
+import { nodeRuntime } from './node-runtime.ts'
 import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts'
 
-/** Requests go to it, and CodeDeploy decides which versions stand behind it. */
-const LIVE_ALIAS = 'live'
-
-/**
- * Only what payments wait for is tried on a few requests first: queues and schedules repeat what failed, and for what is
- * looked up a stack has no room (four resources of each).
- */
-const hasAlias = (spec: FunctionSpec, { deployment }: DeployedStage): boolean =>
-  deployment !== 'all-at-once' && isHttp(spec) && !spec.lookup
+/** A run that failed is repeated by the next one, which sees the world as it is then. */
+const asyncRuns = ({ trigger }: FunctionSpec, { queues }: GrantedResources): lambda.EventInvokeConfigOptions =>
+  trigger.kind === 'schedule'
+    ? {
+        retryAttempts: 0,
+        maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
+        onFailure: { bind: () => ({ destination: queues.deadRuns.queueArn }) },
+      }
+    : {}
 
 /** Whoever calls merchants leaves from the stage's fixed addresses, where it has them. */
 const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) =>
@@ -30,58 +29,32 @@ const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResource
 /** One function of the manifest with a role and a log of its own. */
 class GatewayFunction extends Construct {
   readonly lambda: lambda.Function
-  /** What requests invoke: the function, or the alias that a deployment moves from version to version. */
+  /** What its trigger invokes: the function, or the alias that a deployment moves from version to version. */
   readonly live: lambda.IFunction
 
   constructor(scope: Construct, spec: FunctionSpec, resources: GrantedResources, code: lambda.Code) {
     super(scope, spec.name)
-    const name = functionName(resources.stage.settings.name, spec)
+    const functionName = nameOf(resources.stage.settings.name, spec)
+    const isAliased = hasAlias(spec, resources.stage)
 
-    const logGroup = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/lambda/${name}`,
-      retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: removalPolicyBesidesTable(resources.stage),
-    })
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      // Inline, so that the role is never there without its permissions when an event source is connected.
-      inlinePolicies: { access: new PolicyDocument({ statements: grantsOf(spec, resources, logGroup) }) },
-    })
     this.lambda = new lambda.Function(this, 'Function', {
-      functionName: name,
       code,
-      handler: 'index.handler',
-      runtime: lambda.Runtime.NODEJS_24_X,
-      architecture: lambda.Architecture.ARM_64,
+      ...nodeRuntime(this, { stage: resources.stage, functionName }, (logGroup) => grantsOf(spec, resources, logGroup)),
       memorySize: spec.memoryMb,
       timeout: Duration.seconds(spec.timeoutSeconds),
       environment: environmentOf(spec, resources),
-      role,
-      logGroup,
-      loggingFormat: lambda.LoggingFormat.JSON,
-      // Powertools takes it from Lambda. Lambda's own lines are written for runs that failed, not for each that ran.
-      applicationLogLevelV2: lambda.ApplicationLogLevel[resources.stage.logLevel],
-      systemLogLevelV2: lambda.SystemLogLevel.WARN,
-      // X-Ray stays off: its SDK is 127 kB and 30 ms of every start, HTTP APIs take no part in a trace, and one log
-      // line per outcome, with the ids of payment, event and delivery on it, tells the same story.
-      tracing: lambda.Tracing.DISABLED,
       // Kept when the next one comes: an alias can only be moved back to a version that is still there (runbook).
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
       ...reservedConcurrency(spec, resources.stage),
       ...networkOf(spec, resources),
-      ...(spec.trigger.kind === 'schedule' && {
-        // A run that failed is repeated by the next one, which sees the world as it is then.
-        retryAttempts: 0,
-        maxEventAge: Duration.seconds(spec.trigger.schedule.maxEventAgeSeconds),
-        onFailure: { bind: () => ({ destination: resources.queues.deadRuns.queueArn }) },
-      }),
+      ...(!isAliased && asyncRuns(spec, resources)),
     })
-    this.live = hasAlias(spec, resources.stage) ? this.liveAlias() : this.lambda
+    this.live = isAliased ? this.liveAlias(asyncRuns(spec, resources)) : this.lambda
   }
 
-  private liveAlias(): lambda.Alias {
-    return new lambda.Alias(this, 'Live', { aliasName: LIVE_ALIAS, version: this.lambda.currentVersion })
+  private liveAlias(options: lambda.AliasOptions): lambda.Alias {
+    return new lambda.Alias(this, 'Live', { aliasName: LIVE_ALIAS, version: this.lambda.currentVersion, ...options })
   }
 }
 
@@ -94,7 +67,7 @@ type Triggered<Kind extends Trigger['kind']> = {
 
 /** Every function of the manifest. */
 export class GatewayFunctions extends Construct {
-  private readonly all: readonly { readonly spec: FunctionSpec; readonly made: GatewayFunction }[]
+  readonly all: readonly { readonly spec: FunctionSpec; readonly made: GatewayFunction }[]
 
   constructor(scope: Construct, id: string, resources: GrantedResources) {
     super(scope, id)

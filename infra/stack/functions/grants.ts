@@ -39,9 +39,12 @@ const allow = (
     ? [new PolicyStatement({ actions: [...actions], resources: [...resources], conditions })]
     : []
 
+export const logGrant = ({ logGroupArn }: LogGroup): PolicyStatement =>
+  new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] })
+
 /** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
 export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => [
-  ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
+  logGrant(logGroup),
   ...tableGrants(spec, resources),
   ...allow(
     ['sqs:SendMessage'],

@@ -1,4 +1,4 @@
-import { type FunctionSpec, type Load, queuesOf } from '../../../functions/function-spec.ts'
+import { answersClients, type FunctionSpec, type Load, queuesOf } from '../../../functions/function-spec.ts'
 import { loadOf } from '../capacity/load-of.ts'
 import type { DeployedStage } from '../stage.ts'
 
@@ -18,9 +18,6 @@ export const reservedConcurrency = (
   const more = runsOfQueues(spec, loadOf(stage)) - runsOfQueues(spec)
   return { reservedConcurrentExecutions: runs + more }
 }
-
-/** Whether clients' requests start it, each of which counts in the client's rate limit. */
-const answersClients = ({ name, trigger }: FunctionSpec) => trigger.kind === 'http' && name.startsWith('api-')
 
 /** Over how many environments a client's requests can be spread in a stage; undefined for what answers no clients. */
 export const clientEnvironments = (

@@ -16,10 +16,10 @@ type Props = {
 export class EventSources extends Construct {
   constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)
-    for (const { spec, trigger, lambda } of functions.triggeredBy('queue')) {
+    for (const { spec, trigger, live } of functions.triggeredBy('queue')) {
       for (const { queue, batchSize, maxConcurrency } of queuesOf(trigger, loadOf(stage))) {
         new EventSourceMapping(this, queue === trigger.queue ? spec.name : `${spec.name}-slow`, {
-          target: lambda,
+          target: live,
           eventSourceArn: queues.byName[queue].queue.queueArn,
           enabled: stage.role === 'open',
           batchSize,

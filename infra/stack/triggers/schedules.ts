@@ -19,13 +19,13 @@ type Props = { readonly stage: DeployedStage; readonly queues: GatewayQueues; re
 export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)
-    for (const { spec, trigger, lambda } of functions.triggeredBy('schedule')) {
+    for (const { spec, trigger, live } of functions.triggeredBy('schedule')) {
       new Rule(this, spec.name, {
         ruleName: functionName(stage.settings.name, spec),
         schedule: scheduleOf(trigger.schedule, stage),
         enabled: stage.role === 'open',
         targets: [
-          new LambdaFunction(lambda, {
+          new LambdaFunction(live, {
             retryAttempts: 0,
             maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
             deadLetterQueue: queues.deadRuns,

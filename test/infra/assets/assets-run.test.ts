@@ -19,6 +19,7 @@ import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emu
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
+import { PROVER } from '../../../infra/stack/stack-name-of.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
@@ -162,11 +163,10 @@ describe('the assets of the stack', () => {
     expect(assemblyFiles(again)).toStrictEqual(assemblyFiles(directory))
   })
 
-  it('are those of the manifest, without a warning', () => {
+  it('are those of the manifest and what proves a release, without a warning', () => {
     expect([...functions.keys()].filter((name) => name.startsWith(TABLE)).toSorted()).toStrictEqual(
-      MANIFEST.map((spec) => functionName(STAGE, spec)).toSorted(),
+      [...MANIFEST.map(({ name }) => name), PROVER].map((name) => `${TABLE}-${name}`).toSorted(),
     )
-    // What npm says about the configuration of its user is not the stack's.
     const lines = printed.split('\n').filter((line) => !line.startsWith('npm warn'))
     expect(lines.filter((line) => /warn|deprecat/i.test(line))).toStrictEqual([])
   })

@@ -10,6 +10,7 @@ import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { unknownKey } from '../../../shared/runtime/release/probe-event.ts'
 import { awsRefusal } from './aws-refusal.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
@@ -18,6 +19,9 @@ let prod: ExaminedStage
 beforeEach(async () => {
   prod = await examinedStage('prod')
 })
+
+const CALLBACK_PATH = '/callbacks/xendit'
+const callbacks = () => prod.api.requests.filter(({ url }) => url === CALLBACK_PATH)
 
 describe('the doctor', () => {
   it('finds nothing wrong with a stage that is as synthesised', async () => {
@@ -35,6 +39,8 @@ describe('the doctor', () => {
       'clock',
       'provider key for transactions',
       'provider key for payment requests',
+      'routes',
+      'operator functions',
       'functions',
       'account concurrency',
       'account table units',
@@ -96,9 +102,10 @@ describe('the doctor', () => {
   it('knocks with a body that changes nothing', async () => {
     await prod.examine()
 
-    const { requests } = prod.api
-    expect(new Set(requests.map(({ body }) => body))).toStrictEqual(new Set(['{"event":"gateway.doctor","data":{}}']))
-    expect(requests.every(({ url, method }) => method === 'POST' && url === '/callbacks/xendit')).toBe(true)
+    const [knocks, others] = [callbacks(), prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)]
+    expect(new Set(knocks.map(({ body }) => body))).toStrictEqual(new Set(['{"event":"gateway.doctor","data":{}}']))
+    expect(knocks.every(({ method }) => method === 'POST')).toBe(true)
+    expect(others.every(({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`)).toBe(true)
     expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
   })
 
@@ -117,7 +124,7 @@ describe('the doctor', () => {
     ])
     expect(JSON.stringify(findings)).not.toContain('hush')
     expect(prod.provider.requests).toHaveLength(0)
-    expect(prod.api.requests).toHaveLength(1)
+    expect(callbacks()).toHaveLength(1)
   })
 
   it.each([
@@ -190,6 +197,7 @@ describe('the doctor', () => {
   it.each([
     ['gateway-prod-sweep-settlements', 'none'],
     ['gateway-prod-api-create-payment', '240'],
+    ['gateway-prod-prove-release', 'none'],
   ])('sees that %s was stopped, whether the stage reserves for it or not', async (FunctionName, expected) => {
     prod.aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
 
@@ -209,7 +217,7 @@ describe('the doctor', () => {
     ],
     ['source', { EventSourceArn: 'arn:aws:sqs:r:1:another' }, 'source is another, should be gateway-prod-webhooks'],
   ])('sees an event source whose %s is another', async (_, changed, detail) => {
-    const FunctionName = 'gateway-prod-deliver-webhook'
+    const FunctionName = 'gateway-prod-deliver-webhook:live'
     const ask = new ListEventSourceMappingsCommand({ FunctionName })
     const { EventSourceMappings: [mapping, ...others] = [] } = await awsClients('r').lambda.send(ask)
     prod.aws.lambda
@@ -220,8 +228,8 @@ describe('the doctor', () => {
   })
 
   it.each([
-    ['gateway-prod-settle-client', ['gateway-prod-settlements']],
-    ['gateway-prod-deliver-webhook', ['gateway-prod-webhooks', 'gateway-prod-webhooks-slow']],
+    ['gateway-prod-settle-client:live', ['gateway-prod-settlements']],
+    ['gateway-prod-deliver-webhook:live', ['gateway-prod-webhooks', 'gateway-prod-webhooks-slow']],
   ])('sees each event source of %s that is gone', async (FunctionName, names) => {
     prod.aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings: [] })
 

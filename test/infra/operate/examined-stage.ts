@@ -10,6 +10,7 @@ import { IAMClient, ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
+  InvokeCommand,
   LambdaClient,
   ListEventSourceMappingsCommand,
 } from '@aws-sdk/client-lambda'
@@ -21,6 +22,7 @@ import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import type { Finding } from '../../../infra/operate/check/finding.ts'
 import { examineStage } from '../../../infra/operate/doctor/examine-stage.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { lambdaAnswer } from '../../support/lambda-answer.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
@@ -30,7 +32,7 @@ const mappingsIn = ({ ofType }: StackTemplate) =>
   ofType('AWS::Lambda::EventSourceMapping').map(({ properties: { EventSourceArn, FunctionName, ...settings } }) => {
     const queue = String(EventSourceArn).replace(/^<(.+)>\.Arn$/, '$1')
     return {
-      FunctionName: String(FunctionName).slice(1, -1),
+      FunctionName: String(FunctionName).replaceAll(/[<>]/g, ''),
       mapping: {
         ...(settings as { BatchSize: number }),
         State: 'Enabled',
@@ -84,6 +86,7 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
     const EventSourceMappings = some.map(({ mapping }) => mapping)
     aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings })
   }
+  aws.lambda.on(InvokeCommand).resolves(lambdaAnswer({ problems: [] }))
   const stored = {
     origin: { current: 'x'.repeat(64) },
     provider: { secret_key: 'xnd_development_local' },
@@ -99,9 +102,11 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
   return aws
 }
 
-/** Our API as far as callbacks go, as `receive-provider-callback` answers. */
-const callbackApi = () =>
+/** Our API as it answers callbacks, and requests with a key that nobody has. */
+const answeringApi = () =>
   startScriptedServer((response, request) => {
+    if (request.url === '/v1/gateway-doctor') return json(404, { code: 'not_found' })(response, request)
+    if (request.url !== '/callbacks/xendit') return json(401, { code: 'auth' })(response, request)
     const token = request.headers['x-callback-token']
     const right = token === 'the-old-token-of-tests' || token === 'the-new-token-of-tests'
     json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
@@ -121,7 +126,7 @@ export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 /** A stage as synthesised, with its API and its provider, and the doctor who looks at it and waits on a clock of ours. */
 export const examinedStage = async (name: keyof typeof TEMPLATES, options: Partial<DeployedStage> = {}) => {
   const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
-  const [api, provider] = await Promise.all([callbackApi(), providerApi()])
+  const [api, provider] = await Promise.all([answeringApi(), providerApi()])
   const aws = deployedAws(TEMPLATES[name], name, api.url)
   const startMs = Date.now()
   let waitedMs = 0

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { functionName, isHttp } from '../../../functions/function-spec.ts'
+import { functionName, isHttp, runsByItself } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
 const template = synthesised(stageWith({ deployment: 'canary' }))
 const HTTP = MANIFEST.filter((spec) => isHttp(spec) && !spec.lookup).map((spec) => functionName('dev', spec))
-const LOOKUPS = MANIFEST.filter(({ lookup }) => lookup).map((spec) => `<${functionName('dev', spec)}>`)
+const ALIASED = MANIFEST.filter(runsByItself).map((spec) => `<${functionName('dev', spec)}>`)
 
 const aliases = template.ofType('AWS::Lambda::Alias')
+const tried = aliases.filter(({ properties }) => HTTP.includes(String(properties['FunctionName']).slice(1, -1)))
 const groups = new Map(template.ofType('AWS::CodeDeploy::DeploymentGroup').map((group) => [group.logicalId, group]))
 const alarms = new Map(template.ofType('AWS::CloudWatch::Alarm').map((alarm) => [alarm.logicalId, alarm.properties]))
 
@@ -32,18 +33,23 @@ const summed = (Id: string, Metric: object) =>
   })
 
 describe('canary deployments', () => {
-  it('give an alias to what payments wait for, and to nothing else', () => {
-    expect(aliases.map(({ properties }) => properties['Name'])).toStrictEqual(HTTP.map(() => 'live'))
-    expect(aliases.map(({ properties }) => properties['FunctionName'])).toStrictEqual(HTTP.map((name) => `<${name}>`))
-    expect(template.ofType('AWS::Lambda::Version')).toHaveLength(HTTP.length)
+  it('give an alias to what runs by itself, and try what payments wait for', () => {
+    expect(aliases.map(({ properties }) => properties['Name'])).toStrictEqual(ALIASED.map(() => 'live'))
+    expect(aliases.map(({ properties }) => properties['FunctionName'])).toStrictEqual(ALIASED)
+    expect(tried.map(groupOf)).not.toContain(undefined)
+    expect(groups.size).toBe(tried.length)
+    expect(template.ofType('AWS::Lambda::Version')).toHaveLength(ALIASED.length)
     // An alias can only be moved back to a version that is still there.
     expect(new Set(template.ofType('AWS::Lambda::Version').map(({ deletionPolicy }) => deletionPolicy))).toStrictEqual(
       new Set(['Retain']),
     )
   })
 
-  it('have requests invoke the alias, which alone may be invoked, and of what is looked up the function', () => {
-    const live = [...aliases.map(({ logicalId }) => `<${logicalId}>`), ...LOOKUPS]
+  it('have requests invoke the alias, which alone may be invoked', () => {
+    const answering = MANIFEST.filter(isHttp).map((spec) => `<${functionName('dev', spec)}>`)
+    const live = aliases
+      .filter(({ properties }) => answering.includes(String(properties['FunctionName'])))
+      .map(({ logicalId }) => `<${logicalId}>`)
     const invoked = template.each('AWS::ApiGatewayV2::Integration', 'IntegrationUri')
     const allowed = template
       .ofType('AWS::Lambda::Permission')
@@ -57,7 +63,7 @@ describe('canary deployments', () => {
     expect(named(allowed)).toStrictEqual(new Set(live))
   })
 
-  it.each(aliases)('take it back when it crashes or the API answers with errors: $properties.FunctionName', (alias) => {
+  it.each(tried)('take it back when it crashes or the API answers with errors: $properties.FunctionName', (alias) => {
     const name = String(alias.properties['FunctionName']).replace(/^<(.*)>$/, '$1')
 
     expect(alarmsOf(alias)).toMatchObject([
@@ -125,7 +131,7 @@ describe('canary deployments', () => {
   })
 
   it('are how production is deployed, and no part of a stage that is not', () => {
-    expect(synthesised('prod').ofType('AWS::Lambda::Alias')).toHaveLength(HTTP.length)
+    expect(synthesised('prod').ofType('AWS::CodeDeploy::DeploymentGroup')).toHaveLength(HTTP.length)
     expect(
       synthesised('dev').resources.filter(({ type }) => /Alias|Version|CodeDeploy/.test(type) && !type.includes('KMS')),
     ).toStrictEqual([])
@@ -146,7 +152,7 @@ describe('a deployment by alias alone', () => {
   it('asks no alarm and waits for nobody', () => {
     expect(urgent.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::'))).toStrictEqual([])
     expect(urgent.ofType('AWS::Lambda::Alias').map(({ updatePolicy }) => updatePolicy)).toStrictEqual(
-      HTTP.map(() => undefined),
+      ALIASED.map(() => undefined),
     )
   })
 })

@@ -13,6 +13,7 @@ const policies = template.ofType('AWS::IAM::ManagedPolicy').map(({ properties })
 const INVOKE = { Sid: 'Invoke', Effect: 'Allow', Action: 'lambda:InvokeFunction' }
 
 const arnOf = (name: string) => `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}`
+const PROVER = arnOf('gateway-prod-prove-release')
 const invokedBy = (role: Role): readonly string[] =>
   policies
     .filter(({ name }) => name === `gateway-prod-${role}`)
@@ -50,10 +51,11 @@ describe('policies for people', () => {
     },
   )
 
-  it('let whoever deploys invoke what schedules start, and no action of an operator', () => {
+  it('let whoever deploys invoke what schedules start and what proves a release, and no action of an operator', () => {
     const scheduled = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
+    const expected = [...scheduled.map((spec) => arnOf(functionName('prod', spec))), PROVER]
 
-    expect(invokedBy('deploy')).toStrictEqual(scheduled.map((spec) => arnOf(functionName('prod', spec))).toSorted())
+    expect(invokedBy('deploy')).toStrictEqual(expected.toSorted())
   })
 
   it('reach no function of another, name each whole, and each action is in one', () => {
@@ -61,7 +63,8 @@ describe('policies for people', () => {
     const started = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' || trigger.kind === 'schedule')
 
     expect(new Set(all).size).toBe(all.length)
-    expect(all.toSorted()).toStrictEqual(started.map((spec) => arnOf(functionName('prod', spec))).toSorted())
+    const expected = [...started.map((spec) => arnOf(functionName('prod', spec))), PROVER]
+    expect(all.toSorted()).toStrictEqual(expected.toSorted())
   })
 
   it('fit into what IAM takes, account and region written out', () => {

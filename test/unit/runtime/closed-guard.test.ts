@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
+import { probeEvent } from '../../../shared/runtime/release/probe-event.ts'
 import { API, aPaymentBody, call, type Endpoint, UNKNOWN_PATH } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
+import { lambdaContext } from '../../support/operator-actions.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: receiveCallback }
@@ -29,6 +31,14 @@ describe('a closed stage', () => {
       expect(calls).toStrictEqual([])
     },
   )
+
+  it('answers the probe of a release as an open one does', async () => {
+    const deps = testDeps({ stage: { ...testDeps().stage, isClosed: true } })
+    const { handler, route } = API.getBalance
+    const probe = probeEvent('test', route) as Parameters<typeof handler>[0]
+
+    expect(await handler.withDeps(deps)(probe, lambdaContext('api-get-balance'))).toMatchObject({ statusCode: 401 })
+  })
 
   it('is closed by its environment, and a misspelt role stops the function', () => {
     const env = { [ENV.stage]: 'prod', [ENV.table]: 'gateway-prod' }

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { CfnResource, CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import { Construct, type IConstruct } from 'constructs'
+import { answersClients, routeKeyOf, runsByItself } from '../../../functions/function-spec.ts'
+import { ENV } from '../../../shared/runtime/config.ts'
+import { assetOf } from '../functions/assets-of.ts'
+import type { GatewayFunctions } from '../functions/gateway-functions.ts'
+import { logGrant } from '../functions/grants.ts'
+import { nodeRuntime } from '../functions/node-runtime.ts'
+import { PROVER, proverNameOf } from '../stack-name-of.ts'
+import type { DeployedStage } from '../stage.ts'
+
+/** Longer than all rounds of a proof. After the second one CloudFormation takes silence for a failure. */
+const [PROVER_TIMEOUT, PROOF_TIMEOUT] = [Duration.seconds(330), Duration.minutes(6)]
+
+type Made = GatewayFunctions['all'][number]['made']
+
+/**
+ * A release proves itself before traffic: each new version is asked whether it can work, and no alias moves before all
+ * have answered. A version that cannot work fails the deployment, and CloudFormation rolls it back.
+ */
+export class ReleaseProof extends Construct {
+  private readonly proof: CustomResource
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, functions }: { stage: DeployedStage; functions: GatewayFunctions },
+  ) {
+    super(scope, id)
+    const proven = functions.all.filter(({ spec }) => runsByItself(spec))
+    const asks = proven.map(({ spec, made }) => ({
+      Target: targetOf(made),
+      ...(answersClients(spec) && { Route: routeKeyOf(spec) }),
+    }))
+    const operated = functions.triggeredBy('operator').map(({ lambda }) => lambda.functionArn)
+    this.proof = new CustomResource(this, 'Proof', {
+      serviceToken: this.prover(stage, [...asks.map(({ Target }) => Target), ...operated]).functionArn,
+      resourceType: 'Custom::ReleaseProof',
+      serviceTimeout: PROOF_TIMEOUT,
+      properties: { Asks: asks },
+    })
+    this.renewWith(proven.map(({ made }) => made))
+    this.holdBack(...proven.flatMap(({ made: { live } }) => (live instanceof Alias ? [live] : [])))
+  }
+
+  /** Makes or changes these only after the proof. */
+  holdBack(...later: readonly IConstruct[]): void {
+    for (const one of later) one.node.addDependency(this.proof)
+  }
+
+  /** Asks the versions of a release, and for the doctor the operators' functions. It can send nothing but probes. */
+  private prover(stage: DeployedStage, mayInvoke: readonly string[]): LambdaFunction {
+    const invoke = new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [...mayInvoke] })
+    return new LambdaFunction(this, 'Function', {
+      ...nodeRuntime(this, { stage, functionName: proverNameOf(stage) }, (log) => [logGrant(log), invoke]),
+      code: assetOf(stage, { name: PROVER, entry: 'shared/runtime/prove-release.ts' }),
+      environment: { [ENV.stage]: stage.settings.name },
+      memorySize: 256,
+      timeout: PROVER_TIMEOUT,
+    })
+  }
+
+  /**
+   * The proof's name has a digest of all functions and roles, so that a release with another function or role has a proof
+   * of its own. A rollback then only deletes that one. A version alone says nothing of its role.
+   */
+  private renewWith(functions: readonly Made[]): void {
+    const { defaultChild } = this.proof.node
+    if (!(defaultChild instanceof CfnResource)) return
+    const produce = () => {
+      const parts = functions.flatMap((made) => [
+        targetOf(made),
+        ...[made.lambda, made.lambda.role].map((part) => templateOf(part?.node.defaultChild)),
+      ])
+      const text = JSON.stringify(Stack.of(this).resolve(parts))
+      return `ReleaseProof${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+    }
+    defaultChild.overrideLogicalId(Lazy.uncachedString({ produce }))
+  }
+}
+
+const templateOf = (resource: IConstruct | undefined): object =>
+  resource instanceof CfnResource ? resource._toCloudFormation() : {}
+
+/** The version that the release brings, or the function itself where the stage has no versions. */
+const targetOf = ({ lambda, live }: Made): string =>
+  live instanceof Alias ? lambda.currentVersion.functionArn : lambda.functionArn

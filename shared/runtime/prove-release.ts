@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LambdaClient } from '@aws-sdk/client-lambda'
+import * as v from 'valibot'
+import { ENV } from './config.ts'
+import { type Means, proveVersions } from './release/prove-versions.ts'
+
+/** What is to be asked, as the template and the doctor say it. */
+const AskSchema = v.pipe(
+  v.object({ Target: v.string(), Route: v.optional(v.string()) }),
+  v.transform(({ Target: target, Route: route }) => ({ target, route })),
+)
+const ProofSchema = v.object({ Asks: v.array(AskSchema) })
+
+/** What CloudFormation hands to the function behind a custom resource. */
+const RequestSchema = v.object({
+  RequestType: v.picklist(['Create', 'Update', 'Delete']),
+  ResponseURL: v.pipe(v.string(), v.url()),
+  StackId: v.string(),
+  RequestId: v.string(),
+  LogicalResourceId: v.string(),
+  ResourceProperties: v.unknown(),
+})
+type Request = v.InferOutput<typeof RequestSchema>
+
+/** IAM takes some seconds until a changed role acts: a right that was taken away, too. */
+const ROLES_ACT_MS = 10_000
+const ROUNDS = 6
+
+/** CloudFormation takes 4 KB of answer in all. */
+const MOST_REASON = 1_500
+
+const ANSWER_TRIES = 3
+const ANSWER_MS = 10_000
+
+/**
+ * Proves a release. CloudFormation waits for the answer to its request, and rolls back when the answer is a failure. The
+ * doctor's question is answered directly, after one round. A second call asks once more, and changes nothing.
+ */
+export const proveRelease =
+  (means: Means) =>
+  async (event: unknown): Promise<{ readonly problems: readonly string[] }> => {
+    const request = v.safeParse(RequestSchema, event)
+    if (!request.success) {
+      const { Asks: asks } = v.parse(ProofSchema, event)
+      return { problems: await proveVersions(means, { asks, rounds: 1 }) }
+    }
+    const problems = await problemsOf(means, request.output)
+    await answer(means, request.output, problems)
+    return { problems }
+  }
+
+/**
+ * Each release creates a resource of its own, and deletes the one of the release before. A rollback only deletes, so that
+ * no proof can fail in it.
+ */
+const problemsOf = async (means: Means, { RequestType, ResourceProperties }: Request): Promise<readonly string[]> => {
+  if (RequestType !== 'Create') return []
+  const proof = v.safeParse(ProofSchema, ResourceProperties)
+  if (!proof.success) return ['the release does not say what is to be asked']
+  await means.sleep(ROLES_ACT_MS)
+  return proveVersions(means, { asks: proof.output.Asks, rounds: ROUNDS })
+}
+
+const answer = async (means: Means, request: Request, problems: readonly string[]): Promise<void> => {
+  const { StackId, RequestId, LogicalResourceId, ResponseURL } = request
+  const body = Buffer.from(
+    JSON.stringify({
+      Status: problems.length === 0 ? 'SUCCESS' : 'FAILED',
+      Reason: problems.join('; ').slice(0, MOST_REASON),
+      PhysicalResourceId: LogicalResourceId,
+      StackId,
+      RequestId,
+      LogicalResourceId,
+    }),
+  )
+  for (let attempt = 1; attempt <= ANSWER_TRIES; attempt++) {
+    // The address is signed for an empty content type.
+    const put = { method: 'PUT', body, headers: { 'content-type': '' }, signal: AbortSignal.timeout(ANSWER_MS) }
+    const { ok } = await fetch(ResponseURL, put).catch(() => ({ ok: false }))
+    if (ok) return
+    await means.sleep(attempt * 1_000)
+  }
+  throw new Error('CloudFormation did not take the answer')
+}
+
+/** One try: rounds ask again. The longest start of a function takes ten seconds. */
+const LIMITS = { connectionTimeout: 3_000, requestTimeout: 20_000, throwOnRequestTimeout: true }
+
+export const handler = proveRelease({
+  stage: process.env[ENV.stage] ?? '',
+  lambda: new LambdaClient({ maxAttempts: 1, requestHandler: LIMITS }),
+  nowMs: () => performance.now(),
+  sleep,
+})

@@ -1,0 +1,105 @@
+import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda'
+import * as v from 'valibot'
+import { mapInChunks } from '../../chunks.ts'
+import { isProven } from './probe.ts'
+import { probeEvent } from './probe-event.ts'
+
+/** One function to ask: a version, or the function itself where the stage has no versions. */
+export type Ask = {
+  /** Its ARN, or its name. */
+  readonly target: string
+  /** Of what answers clients: the route that it is asked by. */
+  readonly route?: string | undefined
+}
+
+export type Means = {
+  /** By its name. */
+  readonly stage: string
+  readonly lambda: Pick<LambdaClient, 'send'>
+  readonly nowMs: () => number
+  readonly sleep: (ms: number) => Promise<unknown>
+}
+
+type Order = { readonly asks: readonly Ask[]; readonly rounds: number }
+
+/** A new account runs ten functions at a time, and requests need some of them. */
+const AT_ONCE = 5
+
+/** Between two rounds: a new role, or a new network of a function, may take so long. */
+const PAUSE_MS = 10_000
+
+/** No round begins after this time. */
+const LAST_ROUND_MS = 120_000
+
+/**
+ * Asks each function whether it can work, and each at most once at a time. Those that failed are asked again in the next
+ * round. Answers what the last round found wrong: a sentence for each function. Changes nothing, so a second call is safe.
+ */
+export const proveVersions = async (means: Means, { asks, rounds }: Order): Promise<readonly string[]> => {
+  const startMs = means.nowMs()
+  let open = asks
+  for (let round = 1; ; round++) {
+    const answers = await mapInChunks(open, AT_ONCE, async (ask) => ({
+      ask,
+      problem: await problemOf(means, ask),
+    }))
+    const failed = answers.flatMap(({ ask, problem }) => (problem === undefined ? [] : [{ ask, problem }]))
+    const isLast = round >= rounds || means.nowMs() - startMs > LAST_ROUND_MS
+    if (failed.length === 0 || isLast) return failed.map(({ ask, problem }) => `${nameOf(ask)} ${problem}`)
+    open = failed.map(({ ask }) => ask)
+    await means.sleep(PAUSE_MS)
+  }
+}
+
+/** The function's name, with its version where it has one. */
+const nameOf = ({ target }: Ask): string => target.split(':function:').at(-1) ?? target
+
+const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Promise<string | undefined> => {
+  const Payload = Buffer.from(JSON.stringify(probeEvent(stage, route)))
+  try {
+    const { FunctionError: failure, Payload: answer } = await lambda.send(
+      new InvokeCommand({ FunctionName: target, Payload }),
+    )
+    const said = parsed(Buffer.from(answer ?? []).toString())
+    if (failure !== undefined) return `failed: ${described(said)}`
+    return route === undefined ? problemOfFunction(said) : problemOfRoute(said, route)
+  } catch (error) {
+    return `could not be asked: ${error instanceof Error ? error.name : 'unknown error'}`
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMessage: v.optional(v.string(), '') })
+
+const MOST_SHOWN = 200
+
+/** What Lambda tells of a run that broke off. It names modules, variables and error classes; secrets are in none of them. */
+const described = (said: unknown): string => {
+  const failure = v.safeParse(Failure, said)
+  if (!failure.success) return 'no reason was given'
+  const { errorType, errorMessage } = failure.output
+  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MOST_SHOWN)}`
+}
+
+const problemOfFunction = (said: unknown): string | undefined =>
+  isProven(said) ? undefined : 'ran, but did not answer the probe'
+
+const Unauthorized = v.object({
+  statusCode: v.literal(401),
+  body: v.pipe(v.string(), v.parseJson(), v.object({ code: v.literal('auth') })),
+})
+
+const Answered = v.object({ statusCode: v.number() })
+
+const problemOfRoute = (said: unknown, route: string): string | undefined => {
+  if (v.is(Unauthorized, said)) return undefined
+  const status = v.is(Answered, said) ? said.statusCode : 'nothing'
+  return `answered ${status} to ${route} with an unknown key, not 401; its log says why`
+}

@@ -1,0 +1,195 @@
+import { InvokeCommand, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
+import { type Ask, proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
+import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
+import { awsRefusal } from '../operate/aws-refusal.ts'
+
+const aws = mockClient(LambdaClient)
+
+const versionOf = (name: string) => `arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-dev-${name}:7`
+const WORKER: Ask = { target: versionOf('deliver-webhook') }
+const ROUTE: Ask = { target: versionOf('api-get-balance'), route: 'GET /v1/balance' }
+
+const failure = (errorType: string, errorMessage: string) => ({
+  ...lambdaAnswer({ errorType, errorMessage, trace: ['at secret.ts'] }),
+  FunctionError: 'Unhandled',
+})
+const http = (statusCode: number, body: object) => lambdaAnswer({ statusCode, headers: {}, body: JSON.stringify(body) })
+const UNAUTHORIZED = http(401, { message: 'invalid credentials', code: 'auth' })
+
+/** Answers one function in turn, the last answer for ever. */
+const answering = ({ target: FunctionName }: Ask, ...answers: readonly (InvokeCommandOutput | Error)[]) => {
+  const left = [...answers]
+  aws.on(InvokeCommand, { FunctionName }).callsFake(async () => {
+    const answer = left.length > 1 ? left.shift() : left[0]
+    if (answer instanceof Error) throw answer
+    return answer
+  })
+}
+
+beforeEach(() => {
+  aws.reset()
+  answering(WORKER, lambdaAnswer(PROVEN))
+  answering(ROUTE, UNAUTHORIZED)
+})
+
+/** On a clock that only pauses move. */
+const proved = async ({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) => {
+  let nowMs = 0
+  const pauses: number[] = []
+  const means = {
+    stage: 'dev',
+    lambda: new LambdaClient({}),
+    nowMs: () => (nowMs += roundMs),
+    sleep: async (ms: number) => {
+      pauses.push(ms)
+      nowMs += ms
+    },
+  }
+  return { problems: await proveVersions(means, { asks, rounds }), pauses }
+}
+
+const asked = () => aws.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
+
+describe('a release whose versions all work', () => {
+  it('is proven by one probe of each version', async () => {
+    expect(await proved()).toStrictEqual({ problems: [], pauses: [] })
+    expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([WORKER.target, ROUTE.target])
+  })
+
+  it('asks a worker with the fixed probe, and an API function as a request with an unknown key', async () => {
+    await proved()
+
+    const [worker, route] = asked().map(lambdaEvent)
+    expect(worker).toStrictEqual(PROBE)
+    expect(route).toMatchObject({
+      routeKey: 'GET /v1/balance',
+      headers: { authorization: expect.stringMatching(/^Bearer gk_dev_[0-9a-f-]{36}_[\w-]{43}$/) },
+    })
+  })
+})
+
+describe('a version that cannot work', () => {
+  it.each([
+    [
+      'throws at load',
+      WORKER,
+      failure('Error', 'boom\n  at once'),
+      'gateway-dev-deliver-webhook:7 failed: Error: boom at once',
+    ],
+    [
+      'has a wrong configuration',
+      WORKER,
+      failure('ValiError', 'Invalid key: Expected "GATEWAY_TABLE" but received undefined'),
+      'gateway-dev-deliver-webhook:7 failed: ValiError: Invalid key: Expected "GATEWAY_TABLE" but received undefined',
+    ],
+    [
+      'lacks a file',
+      ROUTE,
+      failure('Runtime.ImportModuleError', "Cannot find module 'index'"),
+      "gateway-dev-api-get-balance:7 failed: Runtime.ImportModuleError: Cannot find module 'index'",
+    ],
+    [
+      'misses a permission of its table',
+      WORKER,
+      failure('Error', 'the table cannot be read: AccessDeniedException'),
+      'gateway-dev-deliver-webhook:7 failed: Error: the table cannot be read: AccessDeniedException',
+    ],
+    [
+      'answers 500, as an API function without a permission does',
+      ROUTE,
+      http(500, { message: 'something went wrong', code: 'internal_error' }),
+      'gateway-dev-api-get-balance:7 answered 500 to GET /v1/balance with an unknown key, not 401; its log says why',
+    ],
+    [
+      'answers 401 in words that are not ours',
+      ROUTE,
+      http(401, { message: 'Unauthorized' }),
+      'gateway-dev-api-get-balance:7 answered 401 to GET /v1/balance with an unknown key, not 401; its log says why',
+    ],
+    [
+      'lets the unknown key in',
+      ROUTE,
+      http(200, {}),
+      'gateway-dev-api-get-balance:7 answered 200 to GET /v1/balance with an unknown key, not 401; its log says why',
+    ],
+    [
+      'answers nothing of HTTP',
+      ROUTE,
+      lambdaAnswer(null),
+      'gateway-dev-api-get-balance:7 answered nothing to GET /v1/balance with an unknown key, not 401; its log says why',
+    ],
+    [
+      'takes the probe for work',
+      WORKER,
+      lambdaAnswer({ batchItemFailures: [] }),
+      'gateway-dev-deliver-webhook:7 ran, but did not answer the probe',
+    ],
+    [
+      'fails without a reason',
+      WORKER,
+      { ...lambdaAnswer('?'), FunctionError: 'Unhandled' },
+      'gateway-dev-deliver-webhook:7 failed: no reason was given',
+    ],
+    [
+      'is not there',
+      WORKER,
+      awsRefusal('ResourceNotFoundException'),
+      'gateway-dev-deliver-webhook:7 could not be asked: ResourceNotFoundException',
+    ],
+  ])('is named when it %s, in every round', async (_, ask, answer, problem) => {
+    answering(ask, answer)
+
+    expect(await proved()).toStrictEqual({ problems: [problem], pauses: [10_000, 10_000] })
+  })
+
+  it('tells no more than the beginning of a long message, and no stack', async () => {
+    answering(WORKER, failure('Error', 'x'.repeat(5_000)))
+
+    const [problem = ''] = (await proved()).problems
+
+    expect(problem.length).toBeLessThan(300)
+    expect(problem).not.toContain('secret.ts')
+  })
+})
+
+describe('a version that works after a while', () => {
+  it.each([
+    ['has a role that does not act yet', http(500, { code: 'internal_error' })],
+    ['is held up by other runs', awsRefusal('TooManyRequestsException')],
+    ['is still being made', awsRefusal('ResourceConflictException')],
+  ])('is asked again, alone, when it %s', async (_, first) => {
+    answering(ROUTE, first, UNAUTHORIZED)
+
+    expect(await proved()).toStrictEqual({ problems: [], pauses: [10_000] })
+    expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([WORKER.target, ROUTE.target, ROUTE.target])
+  })
+
+  it('is given up after two minutes, however many rounds are left', async () => {
+    answering(ROUTE, awsRefusal('TooManyRequestsException'))
+
+    const { problems, pauses } = await proved({ rounds: 1_000, roundMs: 20_000 })
+
+    expect(problems).toHaveLength(1)
+    expect(pauses.length).toBeLessThan(10)
+  })
+})
+
+it('asks each version once at a time, and five versions together', async () => {
+  let running = 0
+  let most = 0
+  aws.on(InvokeCommand).callsFake(async () => {
+    running += 1
+    most = Math.max(most, running)
+    await new Promise(setImmediate)
+    running -= 1
+    return lambdaAnswer(PROVEN)
+  })
+
+  const { problems } = await proved({ asks: Array.from({ length: 12 }, (_, at) => ({ target: versionOf(`f${at}`) })) })
+
+  expect(problems).toStrictEqual([])
+  expect(most).toBe(5)
+})

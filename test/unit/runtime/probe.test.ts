@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { answeringProbes } from '../../../shared/runtime/injectable.ts'
+import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
+import { probeEvent } from '../../../shared/runtime/release/probe-event.ts'
+import { originSecretName } from '../../../shared/secrets.ts'
+import { API } from '../../support/api-event.ts'
+import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { lambdaContext } from '../../support/operator-actions.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+const CONTEXT = lambdaContext('gateway-test-any')
+
+const worker = () => {
+  const seen: unknown[] = []
+  return { seen, handle: async (event: unknown) => void seen.push(event) }
+}
+
+describe('a probe of any function', () => {
+  it('ends before the function does anything, after one read of nothing', async () => {
+    vi.stubEnv('WARM_GET', 'PAYMENT#')
+    const { deps, calls } = recordTable(testDeps())
+    const { seen, handle } = worker()
+
+    const answer = await answeringProbes(deps, handle)(PROBE, CONTEXT)
+
+    expect(answer).toStrictEqual(PROVEN)
+    expect(seen).toStrictEqual([])
+    expect(calls).toMatchObject([{ name: 'get', keys: [{ pk: 'PAYMENT#', sk: 'NOTHING' }] }])
+  })
+
+  it('asks nothing of a table that the function may not read', async () => {
+    const { deps, calls } = recordTable(testDeps())
+
+    expect(await answeringProbes(deps, worker().handle)(PROBE, CONTEXT)).toStrictEqual(PROVEN)
+    expect(calls).toStrictEqual([])
+  })
+
+  it('fails where the role lacks the read, with the class of the error and nothing else of it', async () => {
+    vi.stubEnv('WARM_GET', 'PAYMENT#')
+    const refused = Object.assign(new Error('quotes an item'), { name: 'AccessDeniedException' })
+    const deps = interceptTable(testDeps(), { before: () => Promise.reject(refused) })
+
+    await expect(answeringProbes(deps, worker().handle)(PROBE, CONTEXT)).rejects.toThrow(
+      /^the table cannot be read: AccessDeniedException$/,
+    )
+  })
+
+  it.each([
+    { Records: [] },
+    { source: 'aws.events', detail: {} },
+    { client_id: 'x' },
+    undefined,
+    null,
+    [PROBE],
+    { body: JSON.stringify(PROBE) },
+  ])('is not what a trigger or an operator sends: %j', async (event) => {
+    const { seen, handle } = worker()
+
+    await answeringProbes(testDeps(), handle)(event, CONTEXT)
+
+    expect(seen).toStrictEqual([event])
+  })
+})
+
+const probed = async (name: keyof typeof API, deps = testDeps()) => {
+  const recorded = recordTable(deps)
+  const { route, handler } = API[name]
+  const event = Object(probeEvent('test', route))
+  const { statusCode, body } = await handler.withDeps(recorded.deps)(event, CONTEXT)
+  return { statusCode, body: JSON.parse(body ?? ''), calls: recorded.calls, deps }
+}
+
+const behindFront = (secret: string | undefined) => {
+  const deps = testDeps({ stage: { ...testDeps().stage, behindFront: true } })
+  if (secret !== undefined) deps.secretValues.set(originSecretName('test'), secret)
+  return deps
+}
+
+const NAMES = Object.keys(API) as (keyof typeof API)[]
+
+describe('a probe of a route', () => {
+  it.each(NAMES)('is answered 401 by %s after one read of key and client, and changes nothing', async (name) => {
+    const { statusCode, body, calls, deps } = await probed(name)
+
+    expect([statusCode, body]).toMatchObject([401, { code: 'auth' }])
+    expect(calls.map((call) => call.name)).toStrictEqual(['batchGet'])
+    expect([deps.sent, deps.published, deps.webhooks]).toStrictEqual([[], [], []])
+  })
+
+  it('is answered 500 where the role lacks the read', async () => {
+    const deps = interceptTable(testDeps(), { before: () => Promise.reject(new Error('refused')) })
+
+    expect(await probed('createPayment', deps)).toMatchObject({ statusCode: 500, body: { code: 'internal_error' } })
+  })
+
+  it('needs no front', async () => {
+    expect(await probed('getBalance', behindFront(JSON.stringify({ current: 'c'.repeat(64) })))).toMatchObject({
+      statusCode: 401,
+    })
+  })
+
+  it.each([undefined, 'short'])('shows that the origin secret can be read: %j', async (secret) => {
+    expect(await probed('getBalance', behindFront(secret))).toMatchObject({ statusCode: 500 })
+  })
+})
