@@ -52,7 +52,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'sync, of a dispute that was won': 15,
   'sync, by a worker that is woken': 15,
   grow: 20,
-  refresh: 14,
+  refresh: 15,
 }
 
 /** A call that leaves the world as it was. */
