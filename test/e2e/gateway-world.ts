@@ -1,16 +1,13 @@
 import { it } from 'vitest'
-import { startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { undescribed } from '../support/described-answers.ts'
 
 type Json = Record<string, unknown>
 type SimulatorRequest = Json & { readonly payment_request_id: string; readonly status: string }
 
-/** The local gateway as merchants, customers and operators meet it: by HTTP alone. */
-const startWorld = async (port: number) => {
-  const cloud = await startLocalCloud({ port })
-  const { urls } = cloud
-
+/** A running local gateway as merchants, customers and operators meet it: by HTTP alone. */
+export const worldAt = (urls: LocalCloud['urls']) => {
   const send = async (url: string, init: RequestInit = {}) => {
     const response = await fetch(url, init)
     const text = await response.text()
@@ -67,7 +64,6 @@ const startWorld = async (port: number) => {
     list<SimulatorRequest>(`${urls.provider}/_simulator/payment_requests?reference_id=${paymentId}`)
 
   return {
-    cloud,
     urls,
     send,
     post,
@@ -96,6 +92,11 @@ const startWorld = async (port: number) => {
       return received.filter(({ body }) => body.includes(paymentId))
     },
   }
+}
+
+const startWorld = async (port: number) => {
+  const cloud = await startLocalCloud({ port })
+  return { cloud, ...worldAt(cloud.urls) }
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>

@@ -1,0 +1,95 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { describeOnDynamoDb } from '../support/dynamodb.ts'
+import { eventually } from '../support/eventually.ts'
+import { startGatewayProcess } from '../support/start-gateway-process.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
+import { VA, worldAt } from './gateway-world.ts'
+
+/*
+ * A gateway is killed while 120 deliveries are in flight: twenty to each of six endpoints that do not answer. Five more
+ * for each endpoint wait for a free place. A second gateway starts on the same data, and the endpoints answer it.
+ */
+
+const ENDPOINTS = 6
+const PAYMENTS = 25
+const DELIVERIES = ENDPOINTS * PAYMENTS
+/** The local gateway makes at most twenty attempts at a time to one endpoint. */
+const IN_FLIGHT = ENDPOINTS * 20
+/** The wait after a first failure, and one second. */
+const UNTIL_DUE_SECONDS = 61
+/** From the moment the second gateway is ready. */
+const RESTART_MS = 30_000
+
+type Delivery = { readonly status: string; readonly attempts: readonly { readonly error: string | null }[] }
+
+/** `npm start -- --data DIR` as a process of its own, gone when the test is over. */
+const startGateway = async (directory: string) => {
+  const gateway = startGatewayProcess({ args: ['--data', directory] })
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
+  return { gateway, world: worldAt(await gateway.ready()) }
+}
+
+/** Notes the delivery of every request. Answers with the status, or not at all while there is none. */
+const startMerchantServer = async () => {
+  const merchant = { got: [] as string[], status: 500 as number | undefined, url: '' }
+  const server = createServer((request, response) => {
+    merchant.got.push(String(request.headers['x-gateway-delivery-id']))
+    if (merchant.status !== undefined) response.writeHead(merchant.status).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  merchant.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
+  return merchant
+}
+
+const onDynamoDb = await describeOnDynamoDb()
+
+onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
+  it('loses none, answers all within 30 s of the restart, and sends only those in flight twice', async () => {
+    const directory = tempDirectory()
+    const server = await startMerchantServer()
+    const { gateway, world: before } = await startGateway(directory)
+    const merchant = await before.merchant(Array.from({ length: ENDPOINTS }, (_, n) => `${server.url}/${n}`))
+    const outcomes = async ({ admin }: typeof before): Promise<Record<string, number>> => {
+      const pages = [1, 2].map((page) =>
+        admin('list-deliveries', { client_id: merchant.clientId, per_page: 100, page }),
+      )
+      const all = (await Promise.all(pages)).flatMap(({ body }) => body['data'] as readonly Delivery[])
+      const tally: Record<string, number> = {}
+      for (const { status, attempts } of all) {
+        const outcome = [...attempts.map(({ error }) => error ?? 'answered'), status].join(', ')
+        tally[outcome] = (tally[outcome] ?? 0) + 1
+      }
+      return tally
+    }
+    const created = await Promise.all(Array.from({ length: PAYMENTS }, () => merchant.create(VA)))
+    await Promise.all(created.map(({ body }) => before.pay(String(body['id']))))
+    await eventually(async () => expect(await outcomes(before)).toStrictEqual({ 'http_status, scheduled': DELIVERIES }))
+    // All second attempts are due at the same moment: 120 are in flight before the first of them times out.
+    server.status = undefined
+    server.got = []
+    await before.advance(UNTIL_DUE_SECONDS)
+    await eventually(() => expect(server.got).toHaveLength(IN_FLIGHT))
+
+    await gateway.end('SIGKILL')
+    const inFlight = server.got
+    server.got = []
+    server.status = 200
+    const { world: after } = await startGateway(directory)
+    await expect.poll(() => new Set(server.got).size, { timeout: RESTART_MS }).toBe(DELIVERIES)
+
+    await eventually(async () =>
+      expect(await outcomes(after)).toStrictEqual({
+        'http_status, unknown, answered, succeeded': IN_FLIGHT,
+        'http_status, answered, succeeded': DELIVERIES - IN_FLIGHT,
+      }),
+    )
+    expect(new Set(inFlight).size).toBe(IN_FLIGHT)
+    expect(server.got).toHaveLength(DELIVERIES)
+  }, 120_000)
+})
