@@ -76,15 +76,15 @@ describe('reserved concurrency', () => {
       .ofType('AWS::Lambda::EventSourceMapping')
       .map(({ properties: { ScalingConfig } }) => Object(ScalingConfig)['MaximumConcurrency'])
 
-    expect(queued).toStrictEqual(expect.arrayContaining([400, 72, 48]))
+    expect(queued).toStrictEqual(expect.arrayContaining([400, 87, 64]))
     expect(raisedBy(60_000)).toStrictEqual([
       ['deliver-webhook', 405],
-      ['check-due-payments', 48],
-      ['sync-slices', 72],
+      ['check-due-payments', 64],
+      ['sync-slices', 87],
     ])
     expect(raisedBy(600)).toStrictEqual([])
     expect(() => assertReservable({ ...granted(60_000), accountConcurrency: 900 }, MANIFEST)).toThrow(
-      `it takes ${totalOf('prod') + 378 + 100}`,
+      `it takes ${totalOf('prod') + 409 + 100}`,
     )
   })
 
