@@ -3,7 +3,14 @@ import { barPlot } from '../report/bar-plot.ts'
 import { markdownTable } from '../report/markdown-table.ts'
 import { measuredOn } from '../report/measured-on.ts'
 import type { SuiteReport } from '../suites.ts'
-import { CONCURRENCIES, type FloorFigure, REQUESTS } from './measure-floor.ts'
+import {
+  CONCURRENCIES,
+  type FloorFigure,
+  type measureFloor,
+  PAYING,
+  type PaceFigure,
+  REQUESTS,
+} from './measure-floor.ts'
 
 const p50 = ({ ms }: Latencies): number => percentile(ms, 0.5)
 const p99 = ({ ms }: Latencies): number => percentile(ms, 0.99)
@@ -38,8 +45,27 @@ const cells = ({ request, concurrency, gateway, floor }: FloorFigure): readonly 
   `${gateway.ms.length}, ${floor.ms.length}`,
 ]
 
-/** Throughput, p50 and p99 of every request on the gateway and on the floor program, with the ratio of each. */
-export const floorReport = (figures: readonly FloorFigure[]): SuiteReport => {
+/** Webhooks of a flat-out load: this part of the payments' pace, and all within this time after the last payment. */
+const LEAST_PACE = 0.5
+const MOST_REST_MS = 5_000
+
+const paceText = ({ paid, told, restMs }: PaceFigure): string => {
+  const payments = perSecond(paid)
+  const webhooks = (told / paid.elapsedMs) * 1_000
+  const ratio = (webhooks / payments).toFixed(2)
+  return `While ${PAYING} callers paid flat out: ${payments.toFixed(1)} payments and ${webhooks.toFixed(1)} webhooks a second (${ratio}); the last webhook came ${(restMs / 1_000).toFixed(1)} s after the last payment (${paid.ms.length} payments).`
+}
+
+const tooSlow = ({ paid, told, restMs }: PaceFigure): readonly string[] => [
+  ...(told < paid.ms.length * LEAST_PACE ? [`${told} webhooks came while ${paid.ms.length} payments were made`] : []),
+  ...(restMs > MOST_REST_MS ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`] : []),
+]
+
+/**
+ * Throughput, p50 and p99 of every request on the gateway and on the floor program, with the ratio of each. Fails when
+ * the webhooks of a flat-out load are late.
+ */
+export const floorReport = ({ figures, pace }: Awaited<ReturnType<typeof measureFloor>>): SuiteReport => {
   const plot = barPlot({
     title: 'Time of the gateway, p50, as a multiple of the floor',
     groups: REQUESTS.map((request) => ({
@@ -52,8 +78,6 @@ export const floorReport = (figures: readonly FloorFigure[]): SuiteReport => {
     mark: { at: 1, name: 'the floor' },
   })
   const table = markdownTable(HEADING, figures.map(cells))
-  return {
-    text: `${measuredOn('npm run bench -- floor')}\n\n${table}\n\n![p50 beside the floor](plots/floor.svg)`,
-    plots: { 'floor.svg': plot },
-  }
+  const text = [measuredOn('npm run bench -- floor'), table, paceText(pace), '![p50 beside the floor](plots/floor.svg)']
+  return { text: text.join('\n\n'), plots: { 'floor.svg': plot }, failures: tooSlow(pace) }
 }

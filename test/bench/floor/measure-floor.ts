@@ -20,6 +20,16 @@ export type FloorFigure = {
   readonly floor: Latencies
 }
 
+/** Payments by callers who pay flat out, and the webhooks of these payments. */
+export type PaceFigure = {
+  readonly paid: Latencies
+  /** Webhooks that came until the last payment was answered. */
+  readonly told: number
+  /** From the last payment to the last webhook. */
+  readonly restMs: number
+}
+export const PAYING = 16
+
 type Side = {
   readonly name: 'gateway' | 'floor'
   readonly program: Program
@@ -36,6 +46,7 @@ const ROUNDS = 3
 /** The first requests of a process are those of code that has not been compiled yet. */
 const WARM_UP = 40
 const ASKED_ABOUT = 100
+const PACE_MS = 15_000
 /** Callbacks in a slice: each needs a payment that was made and paid before. */
 const CALLBACKS: Readonly<Record<number, number>> = { 1: 10, 8: 40, 32: 96 }
 /** Far above what is asked here, so that no request is counted: both figures are those of a client far below its limit. */
@@ -66,6 +77,11 @@ const slice = async (bench: Bench, side: Side, request: FloorRequest, concurrenc
   if (ask !== undefined) await measureLoop(into, concurrency, goOn, ask)
 }
 
+const sendCallback = async ({ caller }: Bench, { program }: Side, body: string): Promise<void> => {
+  const url = `${program.api}/callbacks/xendit`
+  expectStatus(200, await caller.call({ method: 'POST', url, headers: CALLBACK_HEADERS, body }))
+}
+
 /** One slice of callbacks: when each was answered, and when its webhook came. */
 const callbacks = async (bench: Bench, side: Side, concurrency: number, answered: Latencies, announced: Latencies) => {
   const { caller, receiver } = bench
@@ -89,8 +105,7 @@ const callbacks = async (bench: Bench, side: Side, concurrency: number, answered
       const [id = '', body = ''] = paid.pop() ?? []
       const came = receiver.webhookOf(id)
       const from = performance.now()
-      const url = `${side.program.api}/callbacks/xendit`
-      expectStatus(200, await caller.call({ method: 'POST', url, headers: CALLBACK_HEADERS, body }))
+      await sendCallback(bench, side, body)
       answered.ms.push(performance.now() - from)
       await came
     },
@@ -98,6 +113,20 @@ const callbacks = async (bench: Bench, side: Side, concurrency: number, answered
   // So many side by side: what a caller that waits for the answer alone could ask.
   const busyMs = answered.ms.slice(before).reduce((sum, ms) => sum + ms, 0)
   answered.elapsedMs += busyMs / concurrency
+}
+
+/** Callers who create, pay and send the callback, each the next payment at once. Webhooks are waited for at the end. */
+const measurePace = async (bench: Bench, gateway: Side): Promise<PaceFigure> => {
+  const { caller, receiver } = bench
+  const before = receiver.came.size
+  const paid = noLatencies()
+  await measureLoop(paid, PAYING, during(PACE_MS), async () => {
+    await sendCallback(bench, gateway, await payAtProvider(caller, gateway.program, await create(bench, gateway)))
+  })
+  const told = receiver.came.size - before
+  const from = performance.now()
+  await receiver.whenCame(before + paid.ms.length)
+  return { paid, told, restMs: performance.now() - from }
 }
 
 const both = async <Figures>(bench: Bench, round: number, run: (side: Side) => Promise<Figures>): Promise<void> => {
@@ -148,7 +177,10 @@ const warmUp = async (bench: Bench): Promise<void> => {
  * The local gateway and the floor program, each a process of its own on the same DynamoDB Local, with the provider's
  * simulator in its process; the same requests of both, in turn.
  */
-export const measureFloor = async (): Promise<readonly FloorFigure[]> => {
+export const measureFloor = async (): Promise<{
+  readonly figures: readonly FloorFigure[]
+  readonly pace: PaceFigure
+}> => {
   await using started = new AsyncDisposableStack()
   const caller = httpCaller()
   started.defer(() => caller.close())
@@ -161,12 +193,13 @@ export const measureFloor = async (): Promise<readonly FloorFigure[]> => {
   started.defer(() => floor.end())
   const options = { endpointUrls: [receiver.url], rateLimitPerSecond: NO_LIMIT }
   const { headers } = await addMerchant(caller, gateway, options)
-  const sides: readonly Side[] = [
-    { name: 'gateway', program: gateway, headers, made: [] },
-    { name: 'floor', program: floor, headers: { 'content-type': 'application/json' }, made: [] },
-  ]
-  const bench = { caller, receiver, sides }
+  const own: Side = { name: 'gateway', program: gateway, headers, made: [] }
+  const bench: Bench = {
+    caller,
+    receiver,
+    sides: [own, { name: 'floor', program: floor, headers: { 'content-type': 'application/json' }, made: [] }],
+  }
   await warmUp(bench)
   // Awaited here: what was started is ended when this returns.
-  return await measure(bench)
+  return { figures: await measure(bench), pace: await measurePace(bench, own) }
 }
