@@ -54,6 +54,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     endpointSecrets: 'unseal',
     // Deliveries of a batch run side by side, each with 10 s for the merchant and a few for name, table and queue.
     timeoutSeconds: 18,
+    calls: { tries: 2, timeoutMs: 1_000 },
     recursive: true,
     callsMerchants: true,
   },

@@ -1,4 +1,5 @@
 import type { QueueName } from '../shared/queues.ts'
+import type { CallLimits } from '../shared/runtime/config.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
 /** A queue whose messages a function is given, so many in a batch, in so many runs at a time at most. */
@@ -87,6 +88,8 @@ export type FunctionSpec = {
   /** Starts payments: is told the stage's default return URL and display name. */
   readonly payerDefaults?: boolean
   readonly timeoutSeconds: number
+  /** How long it waits for the table and the queues, where that is less than the default. */
+  readonly calls?: CallLimits
   readonly memoryMb: number
   /** Runs at a time, where a stage reserves any: one where a second would only repeat its questions, or a queue's workers. */
   readonly reservedConcurrency?: number

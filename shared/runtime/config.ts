@@ -21,6 +21,8 @@ export const ENV = {
   environments: 'GATEWAY_ENVIRONMENTS',
   providerCalls: 'GATEWAY_PROVIDER_CALLS_PER_MINUTE',
   keyLifetime: 'GATEWAY_KEY_LIFETIME_DAYS',
+  callTries: 'GATEWAY_CALL_TRIES',
+  callTimeout: 'GATEWAY_CALL_TIMEOUT_MS',
 } as const
 
 /** Where a function finds the address of a queue it may send to. */
@@ -50,11 +52,18 @@ const EnvironmentSchema = v.object({
   [ENV.environments]: Count,
   [ENV.providerCalls]: Count,
   [ENV.keyLifetime]: Count,
+  [ENV.callTries]: Count,
+  [ENV.callTimeout]: Count,
 })
+
+/** Of one call of the table or of a queue. */
+export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 
 export type Config = {
   readonly stage: StageSettings
   readonly tableName: string
+  /** Undefined: the default of each client. */
+  readonly calls: CallLimits | undefined
   readonly queueUrls: Readonly<Record<QueueName, string | undefined>>
   readonly alertsTopicArn: string | undefined
   /** Seals the signing secrets of endpoints. */
@@ -85,9 +94,13 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       keyLifetimeDays: env[ENV.keyLifetime],
     },
     tableName: env[ENV.table],
+    calls: callLimits(env[ENV.callTries], env[ENV.callTimeout]),
     queueUrls: byQueue((name) => v.parse(QueueUrlSchema, environment[queueUrlVariable(name)])),
     alertsTopicArn: env[ENV.alertsTopic],
     sealKeyArn: env[ENV.sealKey],
     providerUrl: env[ENV.providerUrl],
   }
 }
+
+const callLimits = (tries: number | undefined, timeoutMs: number | undefined): CallLimits | undefined =>
+  tries === undefined || timeoutMs === undefined ? undefined : { tries, timeoutMs }

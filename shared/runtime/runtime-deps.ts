@@ -11,7 +11,7 @@ import { urlRulesOf } from '../webhook/endpoint/safe-url.ts'
 import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
 import { resolveByDns } from '../webhook/send/resolve-by-dns.ts'
 import { aside } from './aside.ts'
-import { AWS_HTTP_OPTIONS } from './aws/aws-http-options.ts'
+import { AWS_HTTP_OPTIONS, limitedCalls } from './aws/aws-http-options.ts'
 import { dynamoDbClient } from './aws/dynamodb-client.ts'
 import { dynamoDbTable } from './aws/dynamodb-table.ts'
 import { kmsSealer } from './aws/kms-sealer.ts'
@@ -50,7 +50,7 @@ export const runtimeDeps = (): Deps => {
     stage: config.stage,
     table: process.env['WITHHOLD_TABLE']
       ? WITHHELD.table
-      : dynamoDbTable({ client: dynamoDbClient(), name: config.tableName }, means),
+      : dynamoDbTable({ client: dynamoDbClient(limitedCalls(config.calls)), name: config.tableName }, means),
     provider: process.env['WITHHOLD_PROVIDER']
       ? WITHHELD.provider
       : loggedProvider(
@@ -59,7 +59,7 @@ export const runtimeDeps = (): Deps => {
         ),
     queues: process.env['WITHHOLD_QUEUES']
       ? WITHHELD.queues
-      : sqsQueues(withoutLog(new SQSClient(AWS)), config.queueUrls),
+      : sqsQueues(withoutLog(new SQSClient({ ...AWS, ...limitedCalls(config.calls) })), config.queueUrls),
     alerts: process.env['WITHHOLD_ALERTS']
       ? WITHHELD.alerts
       : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, monotonicMs),

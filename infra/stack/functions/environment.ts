@@ -17,6 +17,7 @@ export const environmentOf = (
   ...Object.fromEntries(spec.sends.map((name) => [queueUrlVariable(name), queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(spec.endpointSecrets && { [ENV.sealKey]: sealKey.keyArn }),
+  ...(spec.calls && { [ENV.callTries]: String(spec.calls.tries), [ENV.callTimeout]: String(spec.calls.timeoutMs) }),
   ...(stage.settings.providerFees === 'invoiced' && { [ENV.providerFees]: stage.settings.providerFees }),
   ...(stage.settings.providerCallsPerMinute !== undefined && {
     [ENV.providerCalls]: String(stage.settings.providerCallsPerMinute),

@@ -3,7 +3,7 @@ import { AWS_HTTP_OPTIONS } from './aws-http-options.ts'
 import { withoutLog } from './without-log.ts'
 
 /**
- * The client under every table: four tries, each with a deadline. What a command passes through on its way is put
+ * The client under every table: four tries unless its function has fewer, each with a deadline. What a command passes through on its way is put
  * together for the first one of its kind and kept.
  */
 export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>

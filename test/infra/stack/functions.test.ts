@@ -82,6 +82,7 @@ describe('environment of the functions', () => {
             GATEWAY_CLIENT_CREATE_LIMIT: '2',
             GATEWAY_ENVIRONMENTS: '1000',
           }),
+        ...(spec.name === 'deliver-webhook' && { GATEWAY_CALL_TRIES: '2', GATEWAY_CALL_TIMEOUT_MS: '1000' }),
         ...(spec.payerDefaults === true && {
           GATEWAY_DEFAULT_RETURN_URL: 'https://example.com/',
           GATEWAY_DEFAULT_DISPLAY_NAME: 'Payment',
