@@ -1,5 +1,5 @@
 import type { QueueName } from '../shared/queues.ts'
-import type { CallLimits } from '../shared/runtime/config.ts'
+import type { CallLimits } from '../shared/runtime/aws/aws-http-options.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
 /** A queue whose messages a function is given, so many in a batch, in so many runs at a time at most. */

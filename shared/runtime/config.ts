@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { byQueue, type QueueName } from '../queues.ts'
 import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
+import type { CallLimits } from './aws/aws-http-options.ts'
 
 /** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
 export const ENV = {
@@ -55,9 +56,6 @@ const EnvironmentSchema = v.object({
   [ENV.callTries]: Count,
   [ENV.callTimeout]: Count,
 })
-
-/** Of one call of the table or of a queue. */
-export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 
 export type Config = {
   readonly stage: StageSettings

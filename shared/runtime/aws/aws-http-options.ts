@@ -1,5 +1,3 @@
-import type { CallLimits } from '../config.ts'
-
 /**
  * Deadlines of one HTTP try of the AWS SDK. Without `throwOnRequestTimeout` the SDK only warns, and a hung connection
  * would use up the whole function.
@@ -9,6 +7,9 @@ export const AWS_HTTP_OPTIONS = {
   requestTimeout: 3_000,
   throwOnRequestTimeout: true,
 } as const
+
+/** Of one call of the table or of a queue. */
+export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 
 /** Options of a client whose function limits its calls; none where it does not. */
 export const limitedCalls = (calls: CallLimits | undefined) =>
