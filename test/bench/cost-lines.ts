@@ -7,12 +7,12 @@ import type { Measured } from './measure-flows.ts'
 import type { Flow } from './metered-world.ts'
 import { keyRequests, metricMonths, runsPerMonth, specOf } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
-import { PRICES } from './prices.ts'
+import { type Prices, US_EAST } from './prices.ts'
 
 /** How much is used of what is billed. */
-type Usage = Readonly<Partial<Record<keyof typeof PRICES, number>>>
+type Usage = Readonly<Partial<Prices>>
 
-export type CostLine = { readonly component: string; readonly basis: string; readonly usd: number }
+export type CostLine = { readonly component: string; readonly basis: string; readonly usage: Usage }
 
 /** What is deployed, as synthesised: the gateway's stack and that of its front. */
 export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate, 'ofType'>>>
@@ -25,7 +25,7 @@ const REQUESTS_PER_MESSAGE = 3
 const one = (value: number): string => value.toFixed(1)
 const thousand = (value: number): string => `${Math.round(value / 1_000)} thousand`
 
-const NAMES = Object.keys(PRICES) as (keyof typeof PRICES)[]
+const NAMES = Object.keys(US_EAST.prices) as (keyof Prices)[]
 const sum = <Thing>(things: readonly Thing[], of: (thing: Thing) => number): number =>
   things.reduce((all, thing) => all + of(thing), 0)
 
@@ -33,8 +33,7 @@ const sum = <Thing>(things: readonly Thing[], of: (thing: Thing) => number): num
 const line = (component: string, basis: string, usage: Usage, prices = ''): CostLine => {
   const names = NAMES.filter((name) => name.startsWith(prices))
   if (names.length === 0) throw new Error(`no price begins with ${prices}`)
-  const each = (name: keyof typeof PRICES) => PRICES[name] / (name.endsWith('Million') ? MILLION : 1)
-  return { component, basis, usd: sum(names, (name) => (usage[name] ?? 0) * each(name)) }
+  return { component, basis, usage: Object.fromEntries(names.map((name) => [name, usage[name] ?? 0])) }
 }
 
 const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage =>
@@ -132,14 +131,17 @@ export const paidCosts = ({ perPayment, storedBytesPerPayment }: Measured): Cost
 export const unpaidCosts = ({ perUnpaid, storedBytesPerUnpaid }: Measured): CostLine[] =>
   paymentCosts(perUnpaid, storedBytesPerUnpaid)
 
-export const sumOf = (lines: readonly CostLine[]): number => sum(lines, ({ usd }) => usd)
+export const usdOf = ({ usage }: Pick<CostLine, 'usage'>, prices: Prices): number =>
+  sum(NAMES, (name) => ((usage[name] ?? 0) * prices[name]) / (name.endsWith('Million') ? MILLION : 1))
+
+export const sumOf = (lines: readonly CostLine[], prices: Prices): number => sum(lines, (one) => usdOf(one, prices))
 
 const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] => {
   const storageGbMonth = storedBytes / BYTES_PER_GB
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
   const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
   const used = total([[MILLION, each]])
-  const of = (name: keyof typeof PRICES) => one(each[name] ?? 0)
+  const of = (name: keyof Prices) => one(each[name] ?? 0)
   const shared = `one for ${ASSUMPTIONS.invocationsPerSecretRead} invocations, assumed`
   const size = `${one(storedBytes / 1_000)} KB a payment in table and indexes, and their recovery`
   return [

@@ -5,11 +5,12 @@ import { deployedStage } from '../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { withWritten } from '../written-part.ts'
-import { idleCosts, paidCosts, sumOf, type Templates, unpaidCosts } from './cost-lines.ts'
+import { idleCosts, paidCosts, sumOf, type Templates, unpaidCosts, usdOf } from './cost-lines.ts'
 import { costReport } from './cost-report.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
 import { keyRequests, metricMonths } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
+import { type PriceTable, pricesOf, US_EAST } from './prices.ts'
 
 const templates: Templates = { gateway: synthesised('prod'), front: synthesisedFront(deployedStage('prod')) }
 
@@ -37,10 +38,19 @@ describe('the costs in docs/operations.md', () => {
   })
 })
 
+describe('the prices', () => {
+  it('are those of the stage’s region where a table is given, and otherwise those of us-east-1', () => {
+    const jakarta: PriceTable = { ...US_EAST, region: 'ap-southeast-3' }
+
+    expect(pricesOf('ap-southeast-3', [US_EAST, jakarta])).toBe(jakarta)
+    expect(pricesOf('ap-southeast-3', [US_EAST])).toBe(US_EAST)
+  })
+})
+
 describe('a million payments, at the prices of us-east-1', () => {
   it('cost at most $56 where they are paid and $44 where nobody pays', () => {
-    expect(sumOf(paidCosts(measured))).toBeLessThanOrEqual(56)
-    expect(sumOf(unpaidCosts(measured))).toBeLessThanOrEqual(44)
+    expect(sumOf(paidCosts(measured), US_EAST.prices)).toBeLessThanOrEqual(56)
+    expect(sumOf(unpaidCosts(measured), US_EAST.prices)).toBeLessThanOrEqual(44)
   })
 })
 
@@ -64,7 +74,7 @@ describe('the idle costs', () => {
     const line = idleLine(component, withResources(stack, type ?? '', resources))
 
     expect(line?.basis).toMatch(basis)
-    expect(line?.usd).toBeCloseTo(usd, 2)
+    expect(usdOf({ usage: line?.usage ?? {} }, US_EAST.prices)).toBeCloseTo(usd, 2)
   })
 })
 
