@@ -4,7 +4,10 @@ import { CfnDelivery, CfnDeliveryDestination, CfnDeliverySource, LogGroup, Reten
 import { Construct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
 
-/** As in the API's log: no path, query, header or body. The caller's address is known only here. */
+/**
+ * As in the API's log: no path, query, header or body. The caller's address is known only here. CloudWatch bills each
+ * byte, so a field that repeats another is left out.
+ */
 export const FRONT_LOG_FIELDS = [
   'date',
   'time',
@@ -16,10 +19,7 @@ export const FRONT_LOG_FIELDS = [
   'time-taken',
   'x-edge-location',
   'x-edge-request-id',
-  'x-edge-result-type',
   'x-edge-detailed-result-type',
-  'ssl-protocol',
-  'ssl-cipher',
 ] as const
 
 /** The log's name without the `:*` that CloudFormation ends it with, and that other services want. */
