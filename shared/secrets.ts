@@ -1,7 +1,10 @@
 /** Secrets Manager as the gateway uses it. Values never leave the caller: not into logs, errors or the table. */
 export type Secrets = {
-  /** The value, from a cache of five minutes. Undefined when there is no such secret. Throws when it cannot be read. */
-  get(name: string): Promise<string | undefined>
+  /**
+   * The value, from a cache of half an hour. Undefined when there is no such secret. Throws when it cannot be read.
+   * `fresh`: at most a minute old, because an older value does not fit.
+   */
+  get(name: string, fresh?: 'fresh'): Promise<string | undefined>
 }
 
 /** JSON `{"secret_key"}`: what we show the provider. */

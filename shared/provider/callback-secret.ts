@@ -18,8 +18,12 @@ export const CALLBACK_TOKENS_RULE =
  * The tokens that the provider shows us with its callbacks, from a secret of their own: only who receives callbacks may
  * read them. Throws when it is missing, malformed or cannot be read; the error says which and never what is in it.
  */
-export const readCallbackTokens = async (secrets: Pick<Secrets, 'get'>, stage: string): Promise<readonly string[]> => {
-  const text = await secrets.get(callbackSecretName(stage))
+export const readCallbackTokens = async (
+  secrets: Pick<Secrets, 'get'>,
+  stage: string,
+  fresh?: 'fresh',
+): Promise<readonly string[]> => {
+  const text = await secrets.get(callbackSecretName(stage), fresh)
   if (text === undefined) throw new Error('the callback secret is missing')
   const parsed = v.safeParse(CallbackTokensSchema, storedFields(text)?.['callback_tokens'])
   // Without its cause, which would quote the secret.
@@ -38,4 +42,4 @@ export const callbackSecretProblems = (text: string): readonly string[] => {
 export const isCallbackToken = async (
   deps: Pick<Deps, 'secrets' | 'stage'>,
   token: string | undefined,
-): Promise<boolean> => isKnownSecret(await readCallbackTokens(deps.secrets, deps.stage.name), token)
+): Promise<boolean> => isKnownSecret((fresh) => readCallbackTokens(deps.secrets, deps.stage.name, fresh), token)

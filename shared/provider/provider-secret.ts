@@ -9,8 +9,12 @@ const ProviderKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,1024}$/))
  * The API key, which we show the provider. Throws when the secret is missing, malformed or cannot be read; the error
  * says which and never what is in it.
  */
-export const readProviderKey = async (secrets: Pick<Secrets, 'get'>, stage: string): Promise<string> => {
-  const text = await secrets.get(providerSecretName(stage))
+export const readProviderKey = async (
+  secrets: Pick<Secrets, 'get'>,
+  stage: string,
+  fresh?: 'fresh',
+): Promise<string> => {
+  const text = await secrets.get(providerSecretName(stage), fresh)
   if (text === undefined) throw new Error('the provider secret is missing')
   const parsed = v.safeParse(ProviderKey, storedFields(text)?.['secret_key'])
   // Without its cause, which would quote the secret.

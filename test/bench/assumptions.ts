@@ -24,8 +24,8 @@ export const ASSUMPTIONS = {
    * every five, so 1.4 times behind the capture and 0.4 times more behind the settlement, and the tail reads it once.
    */
   syncLooks: 3,
-  /** A warm environment keeps a secret for five minutes; so many invocations, ten a minute, share one reading of it. */
-  invocationsPerSecretRead: 50,
+  /** Of one warm environment. Those of the time for which it keeps a secret share one reading of it. */
+  invocationsPerMinute: 10,
   /** Lambda keeps asking an idle queue: five pollers, each waiting 20 seconds for an answer. */
   pollsPerQueueMinute: 15,
   /** Of one webhook over NAT, both ways, with its TLS handshake. */

@@ -1,5 +1,8 @@
 import * as v from 'valibot'
 import { isHttp } from '../../functions/function-spec.ts'
+import { UNSEALED_MS } from '../../shared/runtime/aws/kms-sealer.ts'
+import { CACHE_MS } from '../../shared/runtime/aws/secrets-manager.ts'
+import { MINUTE_MS } from '../../shared/time.ts'
 import type { StackTemplate } from '../support/stack-template.ts'
 import { ACCESS_LINE_BYTES } from './access-lines.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
@@ -39,11 +42,13 @@ const line = (component: string, basis: string, usage: Usage, prices = ''): Cost
 const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage =>
   Object.fromEntries(NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]))
 
+/** Invocations of an environment in the time for which it keeps a secret. */
+const sharing = (keptMs: number): number => (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
+
 const usageOf = ({ functionName, invocations, messages, secrets, unseals, ...flow }: Flow): Usage => {
   const spec = specOf(functionName)
   const requests = isHttp(spec) ? invocations : 0
   const requestBytes = requests * ACCESS_LINE_BYTES
-  const { invocationsPerSecretRead: shared } = ASSUMPTIONS
   return {
     dynamodbReadMillion: flow.reads,
     dynamodbWriteMillion: flow.writes,
@@ -55,8 +60,8 @@ const usageOf = ({ functionName, invocations, messages, secrets, unseals, ...flo
     sqsRequestMillion: REQUESTS_PER_MESSAGE * messages,
     sqsFairMillion: messages,
     // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
-    secretCallMillion: (secrets + requests) / shared,
-    kmsRequestMillion: (secrets + unseals) / shared,
+    secretCallMillion: (secrets + requests) / sharing(CACHE_MS),
+    kmsRequestMillion: secrets / sharing(CACHE_MS) + unseals / sharing(UNSEALED_MS),
     logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
   }
 }
@@ -134,7 +139,7 @@ export const unpaidCosts = ({ perUnpaid, storedBytesPerUnpaid }: Measured): Cost
 export const usdOf = ({ usage }: Pick<CostLine, 'usage'>, prices: Prices): number =>
   sum(NAMES, (name) => ((usage[name] ?? 0) * prices[name]) / (name.endsWith('Million') ? MILLION : 1))
 
-export const sumOf = (lines: readonly CostLine[], prices: Prices): number => sum(lines, (one) => usdOf(one, prices))
+export const sumOf = (lines: readonly CostLine[], prices: Prices): number => sum(lines, (cost) => usdOf(cost, prices))
 
 const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] => {
   const storageGbMonth = storedBytes / BYTES_PER_GB
@@ -142,7 +147,7 @@ const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] =
   const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
   const used = total([[MILLION, each]])
   const of = (name: keyof Prices) => one(each[name] ?? 0)
-  const shared = `one for ${ASSUMPTIONS.invocationsPerSecretRead} invocations, assumed`
+  const shared = `one for ${sharing(CACHE_MS)} invocations, assumed`
   const size = `${one(storedBytes / 1_000)} KB a payment in table and indexes, and their recovery`
   return [
     line('DynamoDB writes', `${of('dynamodbWriteMillion')} units a payment`, used, 'dynamodbWrite'),

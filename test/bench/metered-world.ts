@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { isHttp } from '../../functions/function-spec.ts'
 import type { LogCode } from '../../shared/log.ts'
+import { UNSEALED_MS } from '../../shared/runtime/aws/kms-sealer.ts'
+import { CACHE_MS } from '../../shared/runtime/aws/secrets-manager.ts'
 import { embeddedMetrics } from '../../shared/runtime/embedded-metrics.ts'
 import { inOneLine, joiningLog } from '../../shared/runtime/joining-log.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
@@ -34,8 +36,6 @@ export type Flow = Units & {
 
 /** The same payments, ids and answers every time: ids decide in which slot a thing is, and so how many digits are stored. */
 const SEED = 1
-/** A function keeps what it read for five minutes. */
-const SECRET_CACHE_MS = 5 * 60_000
 export const BENCH_STAGE = 'gateway-prod'
 
 /**
@@ -62,19 +62,19 @@ export const startMeteredWorld = async () => {
     callbacks.push({ body, headers })
     return 200
   }
-  const countReadings = <Value>(of: Map<string, Value>, as: 'secrets' | 'unseals') => {
+  const countReadings = <Value>(of: Map<string, Value>, as: 'secrets' | 'unseals', keptMs: number) => {
     const read = of.get.bind(of)
     of.get = (name) => {
       const nowMs = world.scheduler.nowMs()
       if ((remembered.get(name) ?? 0) <= nowMs) {
         counted[as]++
-        remembered.set(name, nowMs + SECRET_CACHE_MS)
+        remembered.set(name, nowMs + keptMs)
       }
       return read(name)
     }
   }
-  countReadings(world.secrets, 'secrets')
-  countReadings(world.seals, 'unseals')
+  countReadings(world.secrets, 'secrets', CACHE_MS)
+  countReadings(world.seals, 'unseals', UNSEALED_MS)
 
   const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>): Promise<Flow> => {
     units.take()

@@ -62,9 +62,9 @@ const grantedSecrets = (
     [callbackSecretName(stage), 'read-callback-tokens'],
   ])
   return {
-    get: async (name) => {
+    get: async (name, fresh) => {
       demand(ofProvider.get(name) ?? 'another secret')
-      return secrets.get(name)
+      return secrets.get(name, fresh)
     },
   }
 }

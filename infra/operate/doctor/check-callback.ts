@@ -69,7 +69,7 @@ const tokenFinding = (what: string, answer: Answer): Finding => {
   if (answer.status === 200 && v.is(Ignored, answer.body)) return ok(what, 'accepted')
   const todo =
     answer.status === 401
-      ? 'a function keeps the secret for five minutes after a change: wait and try again'
+      ? 'a function reads a changed secret a minute later: wait and try again'
       : 'look into the log of receive-provider-callback'
   return wrong(what, `answered ${answer.status}`, todo)
 }

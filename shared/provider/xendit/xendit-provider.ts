@@ -47,19 +47,21 @@ type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
 /**
  * Xendit's payments API v3 behind the port. Every call is made once, within its timeout; the class of its answer says
  * what it proves, and nothing is thrown for what the provider or the network does. The key is asked for at each call
- * (whoever holds the secrets caches them), so that a rotated one needs no restart.
+ * (from a cache, and fresh after a 401), so that a rotated one needs no restart.
  */
 export const xenditProvider = (options: XenditOptions): Provider => {
   const { baseUrl = BASE_URL, stage, secrets, nowMs, call: make = callJson } = options
   const limits = rateLimits(nowMs)
+  let keyRefused = false
   const send: Send = async ({ operation, path, query, headers, ...call }) => {
-    const key = await readProviderKey(secrets, stage).catch(() => undefined)
+    const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(() => undefined)
     if (key === undefined) return 'no key'
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
     const outcome = await make({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
     limits.note(operation, outcome)
+    keyRefused = outcome.kind === 'answered' && outcome.status === 401
     return outcome
   }
   return {

@@ -8,8 +8,8 @@ import {
 import { assertInvariant } from '../../errors.ts'
 import { type Sealer, sealContext } from '../../secrets.ts'
 
-/** No function keeps a secret longer (docs/operations.md, section 4). */
-const CACHE_MS = 5 * 60_000
+/** How long the secret of an endpoint is kept after it was unsealed. */
+export const UNSEALED_MS = 5 * 60_000
 const CACHE_LIMIT = 1_000
 
 type Cached = { readonly secret: Promise<string | undefined>; readonly until: number }
@@ -54,7 +54,7 @@ export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number
       if (cached && cached.until > monotonicMs()) return cached.secret
       const secret = decrypt(sealed, context)
       if (cache.size >= CACHE_LIMIT) cache.clear()
-      cache.set(name, { secret, until: monotonicMs() + CACHE_MS })
+      cache.set(name, { secret, until: monotonicMs() + UNSEALED_MS })
       const forget = () => void (cache.get(name)?.secret === secret && cache.delete(name))
       secret.then((opened) => opened ?? forget(), forget)
       return secret

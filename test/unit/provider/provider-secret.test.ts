@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isCallbackToken, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
@@ -78,6 +78,18 @@ describe('isCallbackToken (design section 4: two tokens, for rotation)', () => {
       expect(await isCallbackToken(stored({ [TOKENS]: tokens(NEW, OLD) }), token)).toBe(false)
     },
   )
+
+  it.each([
+    [OLD, true, [undefined]],
+    [NEW, true, [undefined, 'fresh']],
+    ['a-token-of-a-stranger', false, [undefined, 'fresh']],
+    [undefined, false, [undefined]],
+  ])('asks for fresh tokens only where %s is none of those in the cache', async (token, accepted, asked) => {
+    const get = vi.fn(async (_name: string, fresh?: 'fresh') => tokens(fresh ? NEW : OLD))
+
+    expect(await isCallbackToken({ ...testDeps(), secrets: { get } }, token)).toBe(accepted)
+    expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual(asked)
+  })
 
   it('throws when it cannot know, so that the callback is sent again', async () => {
     await expect(isCallbackToken(stored({}), NEW)).rejects.toThrow('the callback secret is missing')

@@ -1,8 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Answer, CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
 import { waitForProvider } from '../../../shared/provider/wait-for-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
-import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_KEY, scriptedProvider } from '../../support/scripted-provider.ts'
+import {
+  CAPTURED_PAYMENT,
+  PAID_REQUEST,
+  PROVIDER_KEY,
+  PROVIDER_SECRET,
+  scriptedProvider,
+} from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -180,4 +186,19 @@ describe('waitForProvider', () => {
     expect(await waitForProvider(deps, ['getRequest', 'getPayment'], startedMs + 1_000)).toBe(allowed)
     expect(deps.monotonicMs() - startedMs).toBe(waitedMs)
   })
+})
+
+it('a call after a 401 asks for a fresh key, one after another answer does not', async () => {
+  const get = vi.fn(async (_name: string, _fresh?: 'fresh') => PROVIDER_SECRET)
+  const statuses = [401, 404, 404]
+  const provider = xenditProvider({
+    stage: 'test',
+    secrets: { get },
+    nowMs: Date.now,
+    call: async () => ({ kind: 'answered', status: statuses.shift() ?? 500, json: {} }),
+  })
+
+  for (let calls = 0; calls < 3; calls++) await provider.getPayment('py-1', TIMEOUT_MS)
+
+  expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual([undefined, 'fresh', undefined])
 })

@@ -91,6 +91,15 @@ describe('origin guard of a stage behind a front', () => {
     ])
   })
 
+  it('accepts a new value that its cache does not have yet', async () => {
+    const { deps } = behindFront()
+    const get = async (_name: string, fresh?: 'fresh') => JSON.stringify({ current: fresh ? CURRENT : PREVIOUS })
+
+    expect(await statusesFrom({ ...deps, secrets: { get } }, PREVIOUS, CURRENT, 'x'.repeat(64))).toStrictEqual([
+      404, 404, 403,
+    ])
+  })
+
   it.each([
     '',
     CURRENT,
