@@ -19,20 +19,11 @@ import type { Steps } from '../table/table.ts'
 import { transactWhileFresh } from '../table/transact-while-fresh.ts'
 import { later, type Timestamp } from '../time.ts'
 import { bookBeyond } from './house-journal.ts'
+import { clawedBack, movedPayment, movedPosted, voidedOpen, withProviderLeg } from './moved-payment.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
-import { reversalAfter } from './reversal-after.ts'
 
 export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
-
-/** The payment as it is after the row, before anything is posted. */
-const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
-  ...payment,
-  takenBackMinor: money.takenBackMinor,
-  movements: [...money.movements],
-  ...(money.isVoid && { isVoid: true }),
-  reversal: reversalAfter(payment, row, money),
-})
 
 type Plan = { readonly after: Payment; readonly steps: Steps<string> }
 
@@ -47,24 +38,9 @@ const planOpen = (payment: Payment, after: Payment, netMinor: Minor, at: Timesta
 
 /** The payment's own row is void before it settled: it leaves open with nothing for its client. */
 const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): Plan => {
-  const finalFee = payment.finalFee ?? { status: 'assumed', feeMinor: payment.providerFeeMinor, at: postedAt }
-  const after: Payment = {
-    ...moved,
-    feeStatus: finalFee.status,
-    finalFee,
-    postedAt,
-    openAt: undefined,
-    voidedOpen: true,
-    movements: moved.movements.map((movement) => ({ ...movement, postedAt })),
-  }
+  const after = voidedOpen(moved, postedAt)
   const netMinor = less(ZERO, standingFigures(moneyOf(payment)).netMinor)
   return { after, steps: { ...changeMoney(payment, after), ledger: moveCredit(payment, netMinor, postedAt) } }
-}
-
-/** What of money that comes again the house had given up before: it takes that much of it. */
-const clawedBack = ({ writtenOffMinor }: Window, netMinor: Minor): Minor => {
-  if (netMinor <= 0 || writtenOffMinor <= 0) return ZERO
-  return netMinor < writtenOffMinor ? netMinor : writtenOffMinor
 }
 
 const planPosted = (
@@ -75,10 +51,7 @@ const planPosted = (
 ): Plan => {
   const postedAt = later(now, window.closedUntil)
   const clawedMinor = clawedBack(window, netMinor)
-  const clawed = clawedMinor > 0 ? { clawedMinor } : {}
-  const [last] = moved.movements.slice(-1)
-  const movements = last ? [...moved.movements.slice(0, -1), { ...last, ...clawed, postedAt }] : moved.movements
-  const after = { ...moved, movements }
+  const after = movedPosted(moved, { clawedMinor, postedAt })
   const written = { readMinor: window.writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
   return {
     after,
@@ -102,14 +75,6 @@ const plan = async (
   return payment.openAt === undefined
     ? planPosted(payment, after, netMinor, { window, now })
     : planVoidOpen(payment, after, later(now, window.closedUntil))
-}
-
-/** Of a row that turned void the provider takes back all that the row had booked. */
-const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): MoneyRow => {
-  if (row.type !== 'reversal') return row
-  const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
-  const bookedMinor = row.isOwnRow === true ? ownRow?.providerMinor : moved?.providerMinor
-  return { ...row, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
 }
 
 /** Of a settlement and of other rows of the payment at the same moment, each is met once or twice. */

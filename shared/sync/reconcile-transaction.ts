@@ -21,6 +21,7 @@ import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { creditByRow } from './credit-by-row.ts'
+import { moneyRowOf, withDisputed } from './money-row.ts'
 import { reconcileOwnRow } from './reconcile-own-row.ts'
 import { isCreditedWith, recordFinding, syncFinding } from './sync-finding.ts'
 
@@ -48,34 +49,6 @@ const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
 /** A row by which money of a credited payment goes back or comes again, and not the row that paid it. */
 const movesMoney = (transaction: ProviderTransaction): boolean => moneyRowOf(transaction) !== undefined
-
-/** What the row does to a payment's money; undefined of the row that paid it, and of rows that move nothing. */
-const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
-  const { type, status, transactionId, amountMinor, providerMinor, updatedAt: at, returns: kind } = transaction
-  const row = { transactionId, amountMinor, providerMinor, at }
-  if (status === 'reversed') {
-    if (type !== 'payment') return { ...row, type: 'reversal' }
-    return { ...row, type: 'reversal', isOwnRow: true, kind: kind ?? 'reversed' }
-  }
-  if (status !== 'success') return undefined
-  if (transaction.comesAgain) return { ...row, type: 'dispute_won' }
-  if (type !== 'return') return undefined
-  return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
-}
-
-/**
- * The row with the amount that it disputes: what it shows without its fee, or all of the payment. Undefined where neither
- * is known: then a person decides.
- */
-const withDisputed = (
-  row: MoneyRow,
-  { disputedMinor }: ProviderTransaction,
-  payment: Payment,
-): MoneyRow | undefined => {
-  if (row.type !== 'chargeback') return row
-  if (disputedMinor !== undefined) return { ...row, amountMinor: disputedMinor }
-  return row.amountMinor === payment.notionalMinor ? row : undefined
-}
 
 const reconcileMoved = async (
   deps: NewsDeps,

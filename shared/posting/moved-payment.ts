@@ -1,0 +1,54 @@
+import type { MoneyRow, Moved } from '../journal/payment-money.ts'
+import type { Window } from '../ledger/window-store.ts'
+import { less, type Minor, ZERO } from '../money.ts'
+import type { Payment } from '../payment/payment.ts'
+import type { Timestamp } from '../time.ts'
+import { reversalAfter } from './reversal-after.ts'
+
+/** Of a row that turned void the provider takes back all that the row had booked. */
+export const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): MoneyRow => {
+  if (row.type !== 'reversal') return row
+  const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
+  const bookedMinor = row.isOwnRow === true ? ownRow?.providerMinor : moved?.providerMinor
+  return { ...row, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
+}
+
+/** The payment as it is after the row, before anything is posted. */
+export const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
+  ...payment,
+  takenBackMinor: money.takenBackMinor,
+  movements: [...money.movements],
+  ...(money.isVoid && { isVoid: true }),
+  reversal: reversalAfter(payment, row, money),
+})
+
+/** An open payment whose own row turned void: it leaves open with nothing for its client. */
+export const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
+  const finalFee = moved.finalFee ?? { status: 'assumed', feeMinor: moved.providerFeeMinor, at: postedAt }
+  return {
+    ...moved,
+    feeStatus: finalFee.status,
+    finalFee,
+    postedAt,
+    openAt: undefined,
+    voidedOpen: true,
+    movements: moved.movements.map((movement) => ({ ...movement, postedAt })),
+  }
+}
+
+/** What of money that comes again the house had given up before: it takes that much of it. */
+export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor => {
+  if (netMinor <= 0 || writtenOffMinor <= 0) return ZERO
+  return netMinor < writtenOffMinor ? netMinor : writtenOffMinor
+}
+
+/** A posted payment, whose newest movement is an entry at once. */
+export const movedPosted = (
+  moved: Payment,
+  { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
+): Payment => {
+  const clawed = clawedMinor > 0 ? { clawedMinor } : {}
+  const [last] = moved.movements.slice(-1)
+  const movements = last ? [...moved.movements.slice(0, -1), { ...last, ...clawed, postedAt }] : moved.movements
+  return { ...moved, movements }
+}
