@@ -156,21 +156,22 @@ export const DUE_ALERTS: TableAccess = allAccess(TELLING, DUE_DELIVERIES, {
 
 /** What a settlement is held against: its entries, their payments, its trail and its client's other settlements. */
 const SETTLEMENT_AUDIT: TableAccess = {
-  GetItem: ['AUDIT', 'CLIENT', 'VERDICT'],
+  GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['ADJUSTMENT', 'AUDIT', 'JOURNAL', 'LEDGER'],
   indexes: ['by-owner'],
 }
 
-/** A client's books, and those of the house. What was found is written where no money is. */
-export const AUDITING: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  GetItem: ['JOURNAL'],
-  BatchGetItem: ['DELIVERY', 'JOURNAL', 'SUSPENSE'],
-  Query: ['HOUSE'],
+/** A client's books. What was found is written where no money is. */
+const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
+  BatchGetItem: ['DELIVERY', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
   indexes: ['by-open', 'by-status'],
 })
+
+/** The same, and the books of the house. */
+export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, { BatchGetItem: ['SUSPENSE'], Query: ['HOUSE'] })
 
 /** A settlement is paid out as its audit and its gate saw it. */
 export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETTLEMENT'), {

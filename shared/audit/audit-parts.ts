@@ -4,12 +4,13 @@ import type { Deps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
-import { type Difference, differs, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import type { Look } from './believed.ts'
 import { auditCounts } from './judged/audit-counts.ts'
 import { auditFigures } from './judged/audit-figures.ts'
 import { type JudgedPayment, judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
+import { auditStrayEvents } from './judged/audit-stray-events.ts'
 import { auditTrails } from './judged/audit-trail.ts'
 import { type ClientBooks, readClientBooks } from './judged/client-books.ts'
 import { ownedItems } from './judged/owned-items.ts'
@@ -30,17 +31,17 @@ export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY
 
 const INDEX_LAG_MS = SECOND_MS
 /** An index can be this late when its writes are throttled. Before that, a count by status is no difference. */
-const STATUS_LAG_MS = 100 * SECOND_MS
+export const STATUS_LAG_MS = 100 * SECOND_MS
 
 type Judge = (books: ClientBooks) => Promise<readonly Difference[]>
 
 /** What must stand still while a part is judged. */
 type Stand = (books: ClientBooks) => unknown
 
-const byLedger: Stand = ({ ledger, settlements }) => ({ ledger, settlements: settlements.length })
+export const byLedger: Stand = ({ ledger, settlements }) => ({ ledger, settlements: settlements.length })
 
 /** A part that is held against the client's kept figures, read once for all parts. */
-const bookPart = (
+export const bookPart = (
   deps: AuditDeps,
   read: ClientBooks,
   key: string,
@@ -66,9 +67,8 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
   bookPart(deps, read, `settlement ${settlementId}`, {
     judge: async (books) => {
       const stored = storedIn(books, settlementId)
-      return stored === undefined
-        ? differs('settlement', settlementId, 'readable', 'unreadable')
-        : auditSettlement(deps, books, stored)
+      // One that cannot be read, or that the window alone knows, is a difference of the figures.
+      return stored === undefined ? [] : auditSettlement(deps, books, stored)
     },
     stand: (books) => storedIn(books, settlementId)?.item,
   })
@@ -104,12 +104,15 @@ const paymentsPart = (
   }
 }
 
-const dayPart = (deps: AuditDeps, books: ClientBooks, day: number): Part => {
+/** Payments that were created on a day, and events that fired on it. */
+const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Part[] => {
   const start = timestampOf(day * DAY_MS)
-  return paymentsPart(deps, books, {
-    name: start.slice(0, 10),
-    between: [start, timestampOf((day + 1) * DAY_MS - 1)],
-  })
+  const name = start.slice(0, 10)
+  const between = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
+  return [
+    paymentsPart(deps, books, { name, between }),
+    { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, between) },
+  ]
 }
 
 /** Which slices of history are due: one for each day since the last audit, all of them once thirty days have passed. */
@@ -163,10 +166,9 @@ export const partsOf = async (
       part: settlementPart(deps, books, settlementId),
       due: isDue(slotOf(settlementId, SLICES)),
     })),
-    ...Array.from({ length: last - first + 1 }, (_, at) => first + at).map((day) => ({
-      part: dayPart(deps, books, day),
-      due: isDue(day % SLICES),
-    })),
+    ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) =>
+      dayParts(deps, books, day).map((part) => ({ part, due: isDue(day % SLICES) })),
+    ),
   ].flatMap(({ part, due }) => (due || wanted.has(part.key) ? [part] : []))
   return parts.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }

@@ -6,7 +6,7 @@ import { toItem } from '../table/attributes.ts'
 import { above, all, equals, exists, isNew } from '../table/condition.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
-import { put, type Step, update } from '../table/step.ts'
+import { guard, put, type Step, update } from '../table/step.ts'
 import { addMs, END_OF_TIME, SECOND_MS, type Timestamp } from '../time.ts'
 import { type Event, type EventPosition, EventPositionSchema, EventSchema } from './event.ts'
 import { expiresAfter, RETENTION } from './retention.ts'
@@ -32,6 +32,9 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
   )
 
 type NamedEvent = Pick<Event, 'paymentId' | 'name'>
+
+/** The event is there: a transaction that it is of writes no other. */
+export const eventIsThere = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
 
 const BodyOnly = v.object({ body: v.string() })
 
@@ -113,6 +116,23 @@ export const listEventPositions = async (
   }
   return found.slice(0, limit)
 }
+
+/** Where a client's events stand that fired in a time, up to its end included, page by page. */
+export const eventPositionPages = async function* (
+  deps: Pick<Deps, 'table'>,
+  {
+    clientId,
+    parts,
+    between,
+  }: Pick<EventsSince, 'clientId' | 'parts'> & { readonly between: readonly [string, string] },
+): AsyncGenerator<readonly EventPosition[]> {
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
+  const limit = shareOf(POSITIONS_PAGE, partitions)
+  for await (const { items } of mergedPages(deps, { index: 'by-owner', partitions, range: { between }, limit })) {
+    yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...foundKey('PAYMENT', item) }))
+  }
+}
+const POSITIONS_PAGE = 500
 
 /** The events that stand there, strongly consistent; one that is gone is undefined in its place. */
 export const findEvents = async (

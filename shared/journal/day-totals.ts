@@ -36,10 +36,11 @@ export const DayTotalSchema = v.object({
 })
 export type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
+/** A re-credit that stands for an entry counts as that entry, which is in no settlement's totals. */
 const totalOf = (entry: Entry): DayTotal => ({
-  type: entry.type,
+  type: entry.standsForType ?? entry.type,
   method: entry.method,
-  day: bookDay(entry.postedAt),
+  day: bookDay(entry.standsForPostedAt ?? entry.postedAt),
   count: isForClient(entry) ? 1 : 0,
   ...v.parse(SidesSchema, entry),
 })

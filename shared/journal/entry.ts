@@ -48,6 +48,10 @@ export const EntrySchema = v.object({
   /** Of a `recredit`: the failed settlement whose sums it carries, and how many payments they hold. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   paymentCount: v.optional(v.number()),
+  /** Of a `recredit` that stands for an entry outside its settlement: that entry, its type and when it was posted. */
+  standsForEntryId: v.optional(UuidSchema),
+  standsForType: v.optional(v.picklist(ENTRY_TYPES)),
+  standsForPostedAt: v.optional(TimestampSchema),
   /** Of a `late_row`: its payment's net and place. Of a `recredit`: what of its net settled rows prove. */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),
@@ -71,6 +75,10 @@ export const newEntry = (entry: Omit<Entry, 'houseMinor'>): Entry => {
   assertBalanced(entry)
   return { ...entry, houseMinor: houseOf(entry) }
 }
+
+/** What entries come to for their client. */
+export const netsOf = (entries: readonly Entry[]): Minor =>
+  entries.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
 
 /** Whether the entry's sides are equal, as they were when it was written. */
 export const isBalanced = (entry: Entry): boolean =>

@@ -43,7 +43,7 @@ const sumOf = (entries: readonly Entry[], amountOf: (entry: Entry) => Minor): Mi
  * What of an entry no settled row proves: a payment whose fee was assumed, a correction, a write-off, what a re-credit
  * carries. The settled row of an assumed payment of the same window takes it away again.
  */
-const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
+export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
   switch (entry.type) {
     case 'payment':
       return entry.providerTransactionId === undefined ? entry.netMinor : ZERO

@@ -1,11 +1,22 @@
 import * as v from 'valibot'
 import { BankSchema } from '../client/client.ts'
-import { ClientIdSchema, SettlementIdSchema } from '../ids.ts'
+import { ClientIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
+import { ENTRY_TYPES, type Entry } from '../journal/entry.ts'
+import { MinorSchema } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import { EntrySumsSchema } from './entry-sums.ts'
 
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
 export const SETTLEMENT_TRIGGERS = ['manual', 'auto'] as const
+
+/** An entry of the window that is not in the settlement's sums, and the re-credit that stands for it. */
+const LeftOutSchema = v.object({
+  entryId: UuidSchema,
+  type: v.picklist(ENTRY_TYPES),
+  netMinor: MinorSchema,
+  recreditedAt: TimestampSchema,
+})
+export type LeftOut = v.InferOutput<typeof LeftOutSchema>
 
 /** One batched payout of a window's entries (spec 2.3). */
 export const SettlementSchema = v.object({
@@ -28,6 +39,8 @@ export const SettlementSchema = v.object({
   settledAt: v.optional(TimestampSchema),
   /** When the net of a failed one became available again; once. */
   recreditedAt: v.optional(TimestampSchema),
+  /** Entries that became visible after it was summed: each is re-credited once, by itself. */
+  leftOut: v.optional(v.array(LeftOutSchema)),
   createdAt: TimestampSchema,
 })
 export type Settlement = v.InferOutput<typeof SettlementSchema>
@@ -47,3 +60,9 @@ export const NEW_BANK_MS = 3 * DAY_MS
 /** Until when the account is new; undefined of details that a client had before its first credit. */
 export const bankIsNewUntil = ({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined =>
   bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
+
+/** Whether an entry of its window is one that its sums do not have. */
+export const isLeftOut =
+  ({ leftOut = [] }: Pick<Settlement, 'leftOut'>) =>
+  ({ entryId }: Pick<Entry, 'entryId'>): boolean =>
+    leftOut.some((one) => one.entryId === entryId)

@@ -96,7 +96,7 @@ export const auditDeliveries = async (
     const { event, endpointId, deliveryId: id } = one
     const item = items[at]
     if (mayBeAnother(event, now)) return []
-    if (item === undefined) return differs('delivery', id, `of ${event.name}`, undefined)
+    if (item === undefined) return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
     const { success, output } = v.safeParse(DeliverySchema, item)
     if (!success) return differs('delivery', id, 'readable', 'unreadable')
     const url = shown(urls.get(endpointId))

@@ -52,7 +52,7 @@ const auditOfPayment = (
   return [
     ...differs('payment.client_id', payment.paymentId, clientId, payment.clientId),
     ...(expected === undefined
-      ? differs('entry', entry.entryId, 'one of its payment', entry.type)
+      ? differs('entry', entry.entryId, `one of payment ${payment.paymentId}`, entry.type)
       : compareEntries(expected, entry)),
   ]
 }
@@ -66,12 +66,24 @@ const expectedRecredit = (settlement: Settlement, at: Timestamp): Entry | undefi
   }
 }
 
-const auditRecredits = ({ settlements }: ClientBooks, entries: readonly Entry[]): readonly Difference[] =>
+/** Whether a re-credit stands for an entry that its settlement has noted. */
+const isNoted = ({ settlements }: Pick<ClientBooks, 'settlements'>, recredit: Entry): boolean =>
+  settlements.some(({ settlement: { leftOut = [] } }) =>
+    leftOut.some(
+      ({ entryId, recreditedAt }) => entryId === recredit.standsForEntryId && recreditedAt === recredit.postedAt,
+    ),
+  )
+
+const auditRecredits = (books: ClientBooks, entries: readonly Entry[]): readonly Difference[] =>
   entries
     .filter(({ type }) => type === 'recredit')
     .flatMap((entry) => {
+      if (entry.standsForEntryId !== undefined) {
+        const found = isNoted(books, entry) ? [] : differs('entry', entry.entryId, 'of an entry left out', entry.type)
+        return found
+      }
       const id = entry.recreditedSettlementId
-      const settlement = settlements.find((one) => one.settlement.settlementId === id)?.settlement
+      const settlement = books.settlements.find((one) => one.settlement.settlementId === id)?.settlement
       if (settlement?.recreditedAt === undefined) {
         return differs('entry.recredited_settlement_id', entry.entryId, 'a settlement that was re-credited', id)
       }

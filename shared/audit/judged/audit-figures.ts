@@ -18,10 +18,10 @@ import type { ClientBooks } from './client-books.ts'
 /** Plain numbers: a tampered figure can be past what money may be, and must be named all the same. */
 type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
 
-const addEntry = (sums: Sums, { type, netMinor }: Entry): void => {
+const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): void => {
   if (type === 'recredit') sums.recreditedMinor += netMinor
   else sums.netMinor += netMinor
-  if (type === 'written_off') sums.writtenOffMinor += netMinor
+  if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
 }
 
 /** Entries that no settlement has taken yet, held against their payments. */
@@ -40,9 +40,11 @@ const auditTail = async (deps: StoreDeps & Parameters<typeof entryPages>[0], boo
 const settledSums = ({ settlements }: ClientBooks) => {
   const sums = { netMinor: 0, writtenOffMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
   for (const { settlement } of settlements) {
-    const { netMinor, recreditedMinor, status, recreditedAt, totals } = settlement
+    const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
     sums.netMinor += netMinor - recreditedMinor
     for (const total of totals) if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
+    // Each counts where it lies; its re-credit, later, does not.
+    for (const entry of leftOut) sums.netMinor += entry.netMinor
     if (status === 'manual_paid') sums.paidOutMinor += netMinor
     else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
   }

@@ -4,13 +4,15 @@ import type { Entry } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/entry-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { addBlock, type EntrySums, noSums } from '../../settlement/entry-sums.ts'
-import { periodOf, type Settlement } from '../../settlement/settlement.ts'
+import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { HISTORY_STEPS, type StageSettings } from '../../stage-settings.ts'
 import { timestampOf } from '../../time.ts'
-import { type Difference, differs, shown } from '../../verdict/difference.ts'
+import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
+import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
 import { auditEntries } from './audit-entries.ts'
+import { auditLeftOut } from './audit-left-out.ts'
 import { readTrail } from './audit-trail.ts'
 import type { ClientBooks, StoredSettlement } from './client-books.ts'
 
@@ -25,11 +27,13 @@ const recount = async (
   const { block: size } = deps.stage.historySteps ?? HISTORY_STEPS
   const { clientId, parts } = books
   let sums = noSums(digestBefore)
+  const isOutside = isLeftOut(settlement)
   let carried: readonly Entry[] = []
   const differences: Difference[] = []
   for await (const { entries } of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
     differences.push(...(await auditEntries(deps, books, entries)))
-    carried = [...carried, ...entries]
+    differences.push(...(await auditLeftOut(deps, settlement, entries)))
+    carried = [...carried, ...entries.filter((entry) => !isOutside(entry))]
     for (; carried.length >= size; carried = carried.slice(size)) {
       sums = addBlock(sums, carried.slice(0, size), settlement.sweptFrom)
     }
@@ -129,13 +133,22 @@ export const auditSettlement = async (
   const { settlement } = stored
   const { settlementId: id, previousId, sweptFrom } = settlement
   const previous = books.settlements.find((one) => one.settlement.settlementId === previousId)?.settlement
-  const [trail, { sums, differences }] = await Promise.all([
+  const [trail, verdict, { sums, differences }] = await Promise.all([
     readTrail(deps, id),
+    readSettlementVerdict(deps, id),
     recount(deps, books, { settlement, digestBefore: previous?.digest ?? '' }),
   ])
   return [
     ...differs('settlement.swept_from', id, previous?.sweptUntil ?? books.client.createdAt, sweptFrom),
     ...auditPlace(stored),
+    // Without it no audit comes, and the payout waits for one.
+    ...breaks(
+      'settlement.verdict',
+      id,
+      settlement.status === 'recorded' && verdict === undefined,
+      'there',
+      'not there',
+    ),
     ...compareSums(settlement, sums),
     ...differences,
     ...auditBank(settlement, registeredAccounts(books.clientRecords)),

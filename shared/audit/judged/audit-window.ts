@@ -32,16 +32,21 @@ const auditFence = ({ clientId, ledger }: ClientBooks, now: Timestamp): readonly
   ]
 }
 
+/** When settlements and re-credits moved the window. */
+export const changeTimes = (settlements: ClientBooks['settlements']): readonly Timestamp[] =>
+  settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
+    createdAt,
+    recreditedAt ?? createdAt,
+    ...leftOut.map((entry) => entry.recreditedAt),
+  ])
+
 /** When figures of the balance moved: the last settlement or re-credit; and of shards a time that makes sense. */
 const auditChanged = (
   { client, clientId, ledger, settlements }: ClientBooks,
   now: Timestamp,
 ): readonly Difference[] => {
   if (ledger === undefined) return []
-  const times = settlements.flatMap(({ settlement: { createdAt, recreditedAt } }) => [
-    createdAt,
-    recreditedAt ?? createdAt,
-  ])
+  const times = changeTimes(settlements)
   const { changedAt } = ledger.window
   // Settling and re-crediting never wait for each other: the one that commits last may have the earlier time.
   const isOfNone = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)

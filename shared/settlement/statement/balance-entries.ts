@@ -4,7 +4,7 @@ import { type Entry, isForClient } from '../../journal/entry.ts'
 import { readEntries } from '../../journal/read-entries.ts'
 import { readWindow } from '../../ledger/window-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
-import type { Settlement } from '../settlement.ts'
+import { isLeftOut, type Settlement } from '../settlement.ts'
 import { settlementsBetween } from '../settlement-store.ts'
 import { entryCursor, positionIn } from './entry-cursor.ts'
 import { toEntryDto } from './entry-dto.ts'
@@ -13,8 +13,12 @@ import type { EntryPageDto } from './settlement-entries.ts'
 /** An entry of a payment that was just posted is eligible a day later. */
 const FURTHEST_MS = 2 * DAY_MS
 
-const takenBy = (settlements: readonly Settlement[], { eligibleAt }: Entry): SettlementId | undefined =>
-  settlements.find(({ sweptFrom, sweptUntil }) => sweptFrom <= eligibleAt && eligibleAt < sweptUntil)?.settlementId
+/** One outside its settlement was taken by none: its re-credit is. */
+const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId | undefined => {
+  const { eligibleAt } = entry
+  const found = settlements.find(({ sweptFrom, sweptUntil }) => sweptFrom <= eligibleAt && eligibleAt < sweptUntil)
+  return found && !isLeftOut(found)(entry) ? found.settlementId : undefined
+}
 
 /**
  * A page of a client's journal from a time on, settled or not yet (design section 8). A page costs its own entries and

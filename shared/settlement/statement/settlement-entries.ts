@@ -1,10 +1,10 @@
 import type { Deps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
-import { isForClient } from '../../journal/entry.ts'
+import { type Entry, isForClient } from '../../journal/entry.ts'
 import type { Span } from '../../journal/entry-store.ts'
 import { readEntries } from '../../journal/read-entries.ts'
 import { readParts } from '../../ledger/window-store.ts'
-import type { Settlement } from '../settlement.ts'
+import { isLeftOut, type Settlement } from '../settlement.ts'
 import { findSettlement } from '../settlement-store.ts'
 import { entryCursor, positionIn } from './entry-cursor.ts'
 import { toEntryDto } from './entry-dto.ts'
@@ -34,6 +34,8 @@ export const settlementEntries = async (
   const span = sweptSpan(settlement)
   const after = cursor === undefined ? undefined : positionIn({ of, span }, cursor, 'after')
   const parts = await readParts(deps, clientId)
-  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isForClient)
+  const isOutside = isLeftOut(settlement)
+  const isShown = (entry: Entry) => isForClient(entry) && !isOutside(entry)
+  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isShown)
   return { entries: entries.map((entry) => toEntryDto(entry, of)), next: next && entryCursor(of, next) }
 }

@@ -2,6 +2,7 @@ import type { Deps } from '../../deps.ts'
 import type { Entry } from '../../journal/entry.ts'
 import { readEntries } from '../../journal/read-entries.ts'
 import { readParts } from '../../ledger/window-store.ts'
+import { isLeftOut } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement } from '../settlement-store.ts'
 import { csv } from './csv.ts'
@@ -34,7 +35,9 @@ export const settlementStatement = async (
   const span = sweptSpan(settlement)
   const after = input.cursor === undefined ? undefined : positionIn({ of, span }, input.cursor, 'cursor')
   const parts = await readParts(deps, clientId)
-  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit: PAGE }, () => true)
+  const isOutside = isLeftOut(settlement)
+  const range = { clientId, parts, span, after, limit: PAGE }
+  const { entries, next } = await readEntries(deps, range, (entry) => !isOutside(entry))
   const lines = entries.map((entry) => toLine(entry, of))
   return {
     settlement: toSettlementDto(settlement),

@@ -22,8 +22,15 @@ const moving = (entries: readonly RawItem[]): readonly RawItem[] => entries.filt
 const inOrder = (entries: readonly RawItem[]): readonly RawItem[] =>
   entries.toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1))
 
-export const sweptBy = ({ swept_from: from, swept_until: until }: RawItem, entries: readonly RawItem[]) =>
-  inOrder(entries.filter(({ eligible_at: at }) => String(at) >= String(from) && String(at) < String(until)))
+/** Entries that a settlement has noted as outside of it. */
+const outside = ({ left_out: leftOut }: RawItem): ReadonlySet<unknown> =>
+  new Set(((leftOut as readonly RawItem[] | undefined) ?? []).map(({ entryId }) => entryId))
+
+export const sweptBy = (settlement: RawItem, entries: readonly RawItem[]) => {
+  const { swept_from: from, swept_until: until } = settlement
+  const isIn = ({ eligible_at: at }: RawItem) => String(at) >= String(from) && String(at) < String(until)
+  return inOrder(entries.filter((entry) => isIn(entry) && !outside(settlement).has(text(entry, 'sk').split('#')[1])))
+}
 
 const isUnswept = (window: RawItem) => (entry: RawItem) => text(entry, 'eligible_at') >= text(window, 'settled_until')
 
