@@ -173,6 +173,16 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 /** The same, and the books of the house. */
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, { BatchGetItem: ['SUSPENSE'], Query: ['HOUSE'] })
 
+/** What an audit finds after a restore is judged again and repaired. */
+export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
+  GetItem: ['PAYMENT', 'SUSPENSE'],
+  GetFields: ['ENDPOINTS'],
+  PutItem: ['DELIVERY', 'DESTINATION', 'JOURNAL', 'PAYMENT', 'REFERENCE'],
+  UpdateItem: ['LEDGER', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
+  UpdateFields: ['LEDGER'],
+  ConditionCheckItem: ['PAYMENT'],
+})
+
 /** A settlement is paid out as its audit and its gate saw it. */
 export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETTLEMENT'), {
   GetItem: ['PAYMENT'],

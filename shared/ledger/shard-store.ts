@@ -2,7 +2,18 @@ import * as v from 'valibot'
 import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import { absent, any, atMost, below, exists, isNew } from '../table/condition.ts'
+import {
+  absent,
+  all,
+  any,
+  atMost,
+  below,
+  type Condition,
+  equals,
+  exists,
+  isNew,
+  unchanged,
+} from '../table/condition.ts'
 import { type Key, shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { guard, put, type Step, update, updateFields } from '../table/step.ts'
@@ -102,3 +113,29 @@ export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: T
 const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: netMinor }, set: { creditedAt: at } })
 
 const isOpenAt = (postedAt: Timestamp) => atMost('closedUntil', postedAt)
+
+/** What an audit counts again of shards. */
+export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
+
+/** Zero and nothing are the same figure. */
+const isStill = (field: string, value: number): Condition =>
+  value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
+
+/**
+ * Corrects the sums of a client's shards by the gaps that an audit found, all in the first shard: readers see only the sum.
+ * Of two recounts that found the same gap the later one is refused. So is one whose shard has moved since it was read.
+ */
+export const correctShards = (
+  clientId: ClientId,
+  first: LedgerShard,
+  { gaps, at }: { readonly gaps: ReadonlyMap<ShardFigure, number>; readonly at: Timestamp },
+): Step =>
+  update(
+    shardKey(clientId, 0),
+    { add: Object.fromEntries(gaps), ...(gaps.has('creditedMinor') && { set: { creditedAt: at } }) },
+    all(
+      exists,
+      unchanged('creditedAt', first.creditedAt),
+      ...[...gaps.keys()].map((field) => isStill(field, first[field])),
+    ),
+  )

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
-import { all, atMost, equals, exists, isNew } from '../table/condition.ts'
+import { all, atMost, equals, exists, isNew, unchanged } from '../table/condition.ts'
 import { windowKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -103,6 +103,14 @@ export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Ti
     atMost('closedUntil', postedAt),
   )
 
+/** The net of an entry outside its settlement becomes available, beside its re-credit. Refused when its place is closed. */
+export const leftOutToWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
+  update(
+    windowKey(clientId),
+    { set: { changedAt: postedAt }, add: { availableMinor: netMinor } },
+    atMost('closedUntil', postedAt),
+  )
+
 /** Counts what the house gave up, or took again. Refused when it was counted since it was read, or its place is closed. */
 export const writeOffInWindow = (
   clientId: ClientId,
@@ -117,3 +125,28 @@ export const writeOffInWindow = (
     { add: { writtenOffMinor: addMinor } },
     all(equals('writtenOffMinor', readMinor), atMost('closedUntil', postedAt)),
   )
+
+/** What an audit counts again of a window. */
+const FIGURES = [
+  'settledUntil',
+  'lastSettlementId',
+  'changedAt',
+  'availableMinor',
+  'inSettlementMinor',
+  'paidOutMinor',
+  'writtenOffMinor',
+] as const satisfies readonly (keyof Window)[]
+export type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
+
+/**
+ * Writes the figures that an audit expects of a window. Refused when any figure has moved since it was read. A sum under
+ * way begins again: it was of another window.
+ */
+export const correctWindow = (clientId: ClientId, read: Window, figures: Partial<WindowFigures>): Step => {
+  const gone = FIGURES.filter((name) => name in figures && figures[name] === undefined)
+  return update(
+    windowKey(clientId),
+    { set: { ...figures }, remove: ['progress', ...gone] },
+    all(...FIGURES.map((name) => unchanged(name, read[name]))),
+  )
+}

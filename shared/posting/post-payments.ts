@@ -43,7 +43,7 @@ const feeOf = ({ payment, by }: Posting, at: Timestamp): FinalFee => {
 }
 
 /** The payment as it is once posted: rows that came while it was open are applied anew, to the final net. */
-const plan = (posting: Posting, postedAt: Timestamp): Planned => {
+export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
   const { payment, by } = posting
   const finalFee = feeOf(posting, postedAt)
   const price = figuresOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor)
@@ -92,7 +92,7 @@ const MOST_TRIES = 4
 const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Promise<readonly Planned[] | 'refused'> => {
   let postedAt = deps.now()
   for (let tried = 0; tried < MOST_TRIES; tried++) {
-    const planned = postings.map((posting) => plan(posting, postedAt))
+    const planned = postings.map((posting) => planPosting(posting, postedAt))
     const outcome = await deps.table.transact(stepsOf(planned, postedAt))
     if (outcome.applied) return planned
     if (outcome.refusedBy !== LEDGER) return 'refused'

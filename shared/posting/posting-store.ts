@@ -5,7 +5,7 @@ import { putEntry } from '../journal/entry-store.ts'
 import { type Payment, storedOwnRow } from '../payment/payment.ts'
 import { absent, all, equals, present, unchanged } from '../table/condition.ts'
 import { ownersOf, paymentKey } from '../table/keys.ts'
-import { type Step, update } from '../table/step.ts'
+import { guard, type Step, update } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { addedEntries } from './payment-entries.ts'
@@ -48,6 +48,13 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
   const entries = addedEntries(before, after).map((entry) => [entry.entryId, putEntry(before, entry)] as const)
   return { [paymentId]: payment, ...Object.fromEntries(entries) }
 }
+
+/** The payment's money and its bytes are as they were read. */
+export const moneyStands = ({ paymentId, status, moneyVersion, erasedAt }: Payment): Step =>
+  guard(
+    paymentKey(paymentId),
+    all(equals('status', status), unchanged('moneyVersion', moneyVersion), unchanged('erasedAt', erasedAt)),
+  )
 
 const OpenRow = v.object({ id: PaymentIdSchema })
 

@@ -3,14 +3,14 @@ import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
-import { absent, all, equals, isNew } from '../table/condition.ts'
+import { absent, all, equals, exists, isNew, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
-import { ELIGIBLE_AGE_MS, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
+import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
 
 const ENTITY = 'settlement'
 
@@ -149,6 +149,14 @@ export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step 
     settlementKey(settlementId),
     { set: { recreditedAt: at } },
     all(equals('status', 'failed'), absent('recreditedAt')),
+  )
+
+/** Notes entries of its window that its sums do not have. Refused when others were noted since it was read. */
+export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: readonly LeftOut[]): Step =>
+  update(
+    settlementKey(settlementId),
+    { set: { leftOut: [...(leftOut ?? []), ...added] } },
+    all(exists, unchanged('leftOut', leftOut)),
   )
 
 /** A bank reference pays out one settlement. Refused when it has paid out another. */

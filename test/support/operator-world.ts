@@ -1,6 +1,8 @@
 import { minor } from '../../shared/money.ts'
 import { bookSuspense } from '../../shared/posting/house-journal.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
+import { windowKey } from '../../shared/table/keys.ts'
+import { update } from '../../shared/table/step.ts'
 import { noteFound } from '../../shared/verdict/note-found.ts'
 import { issueKey } from './client-builders.ts'
 import { aSucceededPayment } from './paid-builders.ts'
@@ -34,9 +36,12 @@ export const operatorWorld = async (deps: TestDeps) => {
   await auditedNow(deps, settlement)
   const standing = { what: 'window.written_off_minor', id: stranger.clientId, expected: 0, found: 1 }
   await noteFound(deps, stranger.clientId, new Map([['figures', [standing]]]), undefined)
+  const torn = await aStoredClient(deps)
+  await deps.table.write(update(windowKey(torn.clientId), { add: { paidOutMinor: 1 } }))
   const names: Readonly<Record<string, string>> = {
     $client: client.clientId,
     $stranger: stranger.clientId,
+    $torn: torn.clientId,
     $key: key.keyId,
     $endpoint: endpoint.endpointId,
     $pending: pending.paymentId,
@@ -100,6 +105,11 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
     reference: 'BANK-1',
   },
   'audit-ledger': { client_id: '$client' },
+  'recount-ledger': {
+    operator: 'ayu',
+    client_id: '$torn',
+    expected: [{ what: 'window.paid_out_minor', id: '$torn', expected: 0, found: 1 }],
+  },
   'get-books': { client_id: '$client' },
   'list-audit': { client_id: '$client' },
   'list-suspense': {},

@@ -10,7 +10,7 @@ import { applyProviderNews } from './apply-provider-news.ts'
 import type { NewsDeps } from './news-deps.ts'
 
 /** What the provider may know this payment by: its own request, or those of attempts that never committed. */
-const requestsOf = (payment: StoredPayment): readonly string[] => {
+export const requestsOf = (payment: StoredPayment): readonly string[] => {
   const attempted = payment.providerAttempts.flatMap(({ paymentRequestId }) => paymentRequestId ?? [])
   return payment.status === 'creating' ? attempted : [...new Set([payment.paymentRequestId, ...attempted])]
 }

@@ -14,7 +14,8 @@ import type { NewsDeps } from './news-deps.ts'
 /** `undefined`: the payment is not as it was when it was read; read it again and decide again. */
 export type TransitionResult = Payment | undefined
 
-const paid = (
+/** The payment as its capture leaves it: open, and credited with the estimate of its fee. */
+export const paidBy = (
   deps: Pick<NewsDeps, 'stage'>,
   payment: Payment,
   capture: ProviderPayment,
@@ -56,7 +57,7 @@ export const succeedPayment = async (
   source: NewsSource,
 ): Promise<TransitionResult> => {
   const now = deps.now()
-  const succeeded = paid(deps, payment, capture, now, source)
+  const succeeded = paidBy(deps, payment, capture, now, source)
   const told = await announcementOf(deps, succeeded, now)
   const outcome = await transactWhileFresh(
     deps,
@@ -84,7 +85,7 @@ export const succeedCreatingPayment = async (
   const now = deps.now()
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
   const made = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
-  const succeeded = { ...paid(deps, made, capture, now, source), rememberedProviderPaymentIds: undefined }
+  const succeeded = { ...paidBy(deps, made, capture, now, source), rememberedProviderPaymentIds: undefined }
   const [told] = await Promise.all([announcementOf(deps, succeeded, now), putPointers(deps, succeeded)])
   const outcome = await transactWhileFresh(
     deps,

@@ -156,7 +156,7 @@ describe('news of a payment', () => {
     },
   )
 
-  it('is told by no other function: besides them a worker puts its attempts, merchants and operators send again, and operators test', () => {
+  it('is told by no other function: a worker puts its attempts, merchants and operators send again, operators test and recount', () => {
     const mayPut = MANIFEST.flatMap(({ name }) =>
       permissionsOf('dev', name).includes('dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*') ? [name] : [],
     )
@@ -166,6 +166,7 @@ describe('news of a payment', () => {
       'deliver-webhook',
       'send-test-event',
       'redeliver',
+      'recount-ledger',
     ])
   })
 })

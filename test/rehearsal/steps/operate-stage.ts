@@ -83,6 +83,8 @@ export const operateStage = ({ step, admin, clock }: Rehearsal, { merchant, paym
     await admin('accept-difference', { ...by, ...difference, notes: 'none stands' }, [1])
     const audit = v.parse(v.object({ balanced: v.boolean() }), await admin('audit-ledger', client))
     expect(audit.balanced, 'the books do not balance')
+    const gone = { what: 'window.paid_out_minor', id: merchant.clientId, expected: 0, found: 1 }
+    await admin('recount-ledger', { ...by, expected: [gone] }, [1])
     await admin('get-books', client)
     const { api_key, key_id } = v.parse(NewKeySchema, await admin('issue-api-key', by))
     await admin('revoke-api-key', { ...by, key_id })

@@ -1,0 +1,128 @@
+import * as v from 'valibot'
+import { auditEvent } from '../audit/judged/audit-event.ts'
+import type { PaymentId } from '../ids.ts'
+import { parseOwnJson } from '../json.ts'
+import { countTransition, credit } from '../ledger/shard-store.ts'
+import { newPayment } from '../payment/new-payment.ts'
+import { paidBy } from '../payment/news/succeed-payment.ts'
+import { type CreatingPayment, type Payment, transitioned } from '../payment/payment.ts'
+import { commitSucceeded, findStoredPayment, leavePending } from '../payment/payment-store.ts'
+import { putPointers } from '../payment/put-pointers.ts'
+import { FAILURE_REASONS } from '../payment-status.ts'
+import type { Steps } from '../table/table.ts'
+import { askCapture } from './ask-capture.ts'
+import { rebuiltEvent } from './rebuilt-event.ts'
+import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
+import { keptEvent, type StrayEntry, type StrayEvent } from './strays.ts'
+
+const Said = v.object({
+  data: v.object({
+    failure_reason: v.optional(v.picklist(FAILURE_REASONS)),
+    payment_destination: v.optional(v.string()),
+  }),
+})
+
+/** What only the event says of its payment. */
+const saidBy = ({ event }: StrayEvent) => {
+  const said = v.safeParse(Said, parseOwnJson(event.body))
+  return said.success ? said.output.data : {}
+}
+
+type Forward = { readonly after: Payment; readonly steps: Steps<string>; readonly pointers?: true }
+
+const succeeded = async (deps: RecountDeps, stray: StrayEvent, pending: Payment): Promise<Forward | undefined> => {
+  const capture = await askCapture(deps, pending)
+  if (capture === undefined) return undefined
+  const after = paidBy(deps, pending, capture, stray.event.firedAt, 'operator')
+  const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
+  return { after, steps: { payment: leavePending(after), ledger } }
+}
+
+/** Paid before its destination was shown: the payment became visible in the transaction that its event is of. */
+const succeededCreating = async (
+  deps: RecountDeps,
+  stray: StrayEvent,
+  creating: CreatingPayment,
+): Promise<Forward | undefined> => {
+  const capture = await askCapture(deps, creating)
+  if (capture === undefined) return undefined
+  const { firedAt } = stray.event
+  const upstream = { paymentRequestId: capture.paymentRequestId, destination: saidBy(stray).payment_destination }
+  const made = newPayment(creating, upstream, { createdAt: firedAt, expiresAt: undefined })
+  const after = { ...paidBy(deps, made, capture, firedAt, 'operator'), rememberedProviderPaymentIds: undefined }
+  const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
+  return { after, steps: { payment: commitSucceeded(after, deps.now()), ledger }, pointers: true }
+}
+
+const closed = (stray: StrayEvent, pending: Payment, status: 'failed' | 'expired'): Forward => {
+  const { failure_reason: failureReason = 'other' } = saidBy(stray)
+  const after: Payment = {
+    ...transitioned(pending, status, stray.event.firedAt, 'operator'),
+    dueAt: undefined,
+    ...(status === 'failed' && { failureReason }),
+  }
+  return {
+    after,
+    steps: { payment: leavePending(after), counts: countTransition({ ...after, from: 'pending', to: status }) },
+  }
+}
+
+/**
+ * A pending payment whose entry is there: two transactions were torn. It succeeds when its entry says that it was paid, with
+ * its event; the next recount posts it.
+ */
+export const bringForwardByEntry = async (
+  deps: RecountDeps,
+  by: RecountBy,
+  { paymentId, entries }: { readonly paymentId: PaymentId; readonly entries: readonly StrayEntry[] },
+): Promise<Repair | undefined> => {
+  const pending = await findStoredPayment(deps, paymentId)
+  const paidAt = entries[0]?.entry.paidAt
+  if (pending?.status !== 'pending' || pending.clientId !== by.client.clientId || paidAt === undefined) return undefined
+  const capture = await askCapture(deps, pending)
+  if (capture === undefined) return undefined
+  const after = paidBy(deps, pending, capture, paidAt, 'operator')
+  return repairOf(deps, by, {
+    subject: paymentId,
+    of: [],
+    towards: entries.map(({ difference }) => difference),
+    steps: async () => ({
+      ...(await rebuiltEvent(deps, after, 'payment.succeeded')),
+      payment: leavePending(after),
+      ledger: credit({ ...after, from: 'pending' }, after.netMinor, deps.now()),
+    }),
+  })
+}
+
+const forwardOf = async (deps: RecountDeps, stray: StrayEvent): Promise<Forward | undefined> => {
+  const { payment, event } = stray
+  const isSuccess = event.type === 'payment.succeeded'
+  if (payment.status === 'creating') return isSuccess ? succeededCreating(deps, stray, payment) : undefined
+  if (payment.status !== 'pending') return undefined
+  if (isSuccess) return succeeded(deps, stray, payment)
+  return closed(stray, payment, event.type === 'payment.failed' ? 'failed' : 'expired')
+}
+
+/**
+ * A payment whose end was announced and is not in its own row: it ends as its event says, when its event says. The event
+ * decides the status; the provider names the money, so that no later news of it counts again. Undefined where the provider
+ * shows no such money, or where the event would not be that of the payment.
+ */
+export const bringForward = async (
+  deps: RecountDeps,
+  by: RecountBy,
+  stray: StrayEvent,
+): Promise<Repair | undefined> => {
+  const forward = await forwardOf(deps, stray)
+  if (forward === undefined) return undefined
+  const { after, steps, pointers } = forward
+  if (auditEvent(after, { name: stray.event.name, item: stray.item }, deps.now()).length > 0) return undefined
+  return repairOf(deps, by, {
+    subject: after.paymentId,
+    of: [stray.difference],
+    steps: async () => {
+      if (pointers) await putPointers(deps, after)
+      return { ...(await keptEvent(deps, stray)), ...steps }
+    },
+  })
+}

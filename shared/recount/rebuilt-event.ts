@@ -1,0 +1,94 @@
+import * as v from 'valibot'
+import { estimateOf } from '../audit/judged/audit-payment.ts'
+import { type Event, EventSchema, reversedEventName } from '../event/event.ts'
+import { deliveryIdFor, type EndpointId } from '../ids.ts'
+import type { Movement } from '../journal/payment-money.ts'
+import { plus, ZERO } from '../money.ts'
+import { type Announcement, announcementOf, announcementOfMovement } from '../payment/announcement.ts'
+import type { Payment } from '../payment/payment.ts'
+import type { Item } from '../table/attributes.ts'
+import { eventKey } from '../table/keys.ts'
+import type { Step } from '../table/step.ts'
+import type { Steps } from '../table/table.ts'
+import type { Timestamp } from '../time.ts'
+import { findDeliveries, insertDelivery } from '../webhook/delivery/delivery-store.ts'
+import { announced, newDelivery } from '../webhook/delivery/new-delivery.ts'
+import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
+import type { RecountDeps } from './repair.ts'
+
+/** The payment as it was while its fee was the estimate, unless that was final at success. */
+const asEstimated = (payment: Payment): Payment => {
+  const estimate = payment.finalFee?.invoiced === true ? undefined : estimateOf(payment)
+  return estimate ? { ...payment, ...estimate, feeStatus: 'estimated' } : payment
+}
+
+/** The payment as one of its movements left it. Those that came while it was open were announced with the estimate. */
+const asMovedBy = (payment: Payment, movement: Movement): Payment => {
+  const movements = payment.movements.slice(0, payment.movements.indexOf(movement) + 1)
+  const takenBackMinor = movements.reduce((sum, { tookMinor }) => plus(sum, tookMinor), ZERO)
+  const moved = { ...payment, movements, takenBackMinor }
+  return movement.postedAt === undefined || movement.postedAt === payment.postedAt ? asEstimated(moved) : moved
+}
+
+/** An event that a payment must have left behind, announced anew as it was. */
+const announceAgain = async (
+  deps: RecountDeps,
+  payment: Payment,
+  name: string,
+  firedAt: Timestamp | undefined,
+): Promise<Announcement> => {
+  const movement = payment.movements.find((one) => reversedEventName(one) === name)
+  if (movement === undefined) {
+    const endedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
+    return announcementOf(deps, asEstimated(payment), endedAt)
+  }
+  return announcementOfMovement(deps, asMovedBy(payment, movement), firedAt ?? movement.postedAt ?? movement.at)
+}
+
+/**
+ * The steps that write a lost event again, under its id, with the deliveries that are not there. One that is there stays
+ * as it is: its merchant may have it. A movement's event fired when its deliveries say.
+ */
+export const rebuiltEvent = async (deps: RecountDeps, payment: Payment, name: string): Promise<Steps<string>> => {
+  const first = await announceAgain(deps, payment, name, undefined)
+  const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
+  const there = await findDeliveries(deps, ids)
+  const told = await announceAgain(deps, payment, name, there[0]?.firedAt)
+  const known = new Set(there.map(({ deliveryId }) => deliveryId))
+  const lost = told.deliveries.map(({ delivery }) => delivery).filter(({ deliveryId }) => !known.has(deliveryId))
+  return {
+    [name]: told.steps['event'],
+    ...Object.fromEntries(lost.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)])),
+  }
+}
+
+/** The event of a name, as it is stored; undefined where there is none that can be read. */
+export const storedEvent = async (deps: RecountDeps, payment: Pick<Payment, 'paymentId'>, name: string) => {
+  const [item] = await deps.table.getMany([eventKey(payment.paymentId, name)])
+  return readEvent(item)
+}
+
+const readEvent = (item: Item | undefined): { readonly event: Event; readonly item: Item } | undefined => {
+  const parsed = v.safeParse(EventSchema, item)
+  return parsed.success && item ? { event: parsed.output, item } : undefined
+}
+
+/** One delivery of an event that is there, made again and due at once; undefined where its endpoint is nowhere. */
+const lostDelivery = async (deps: RecountDeps, event: Event, endpointId: EndpointId) => {
+  const endpoint = await findEndpointEver(deps, event.clientId, endpointId)
+  return endpoint && insertDelivery(newDelivery(announced(event), endpoint, event.firedAt))
+}
+
+/** The deliveries that an event names and that are not there. */
+export const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Readonly<Record<string, Step>>> => {
+  const named = event.endpointIds.map((endpointId) => ({ endpointId, id: deliveryIdFor(event.eventId, endpointId) }))
+  const there = await findDeliveries(
+    deps,
+    named.map(({ id }) => id),
+  )
+  const lost = named.filter(({ id }) => !there.some(({ deliveryId }) => deliveryId === id))
+  const steps = await Promise.all(
+    lost.map(async ({ endpointId, id }) => ({ id, step: await lostDelivery(deps, event, endpointId) })),
+  )
+  return Object.fromEntries(steps.flatMap(({ id, step }) => (step ? [[id, step]] : [])))
+}

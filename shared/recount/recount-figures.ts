@@ -1,0 +1,154 @@
+import { bookPart, byLedger, STATUS_LAG_MS } from '../audit/audit-parts.ts'
+import { believed } from '../audit/believed.ts'
+import { auditCounts } from '../audit/judged/audit-counts.ts'
+import { auditFigures } from '../audit/judged/audit-figures.ts'
+import { changeTimes } from '../audit/judged/audit-window.ts'
+import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
+import { GatewayError } from '../errors.ts'
+import { type Entry, netsOf } from '../journal/entry.ts'
+import { COUNT_FIELD, correctShards, type ShardFigure } from '../ledger/shard-store.ts'
+import { correctWindow, type Window, type WindowFigures } from '../ledger/window-store.ts'
+import { minor } from '../money.ts'
+import { PAYMENT_STATUSES } from '../payment-status.ts'
+import { later } from '../time.ts'
+import type { Difference } from '../verdict/difference.ts'
+import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
+
+/** A client's kept figures, and what is wrong with them now: seen twice alike, and still while they were read. */
+export type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
+
+const CREDITED = 'ledger.credited_minor'
+const WRITTEN_OFF = 'window.written_off_minor'
+
+const SHARD_FIGURES: ReadonlyMap<string, ShardFigure> = new Map([
+  [CREDITED, 'creditedMinor'],
+  ...PAYMENT_STATUSES.map((status) => [`ledger.count_${status}`, COUNT_FIELD[status]] as const),
+])
+
+const WINDOW_FIGURES: ReadonlyMap<string, keyof WindowFigures> = new Map([
+  ['window.available_minor', 'availableMinor'],
+  ['window.in_settlement_minor', 'inSettlementMinor'],
+  ['window.paid_out_minor', 'paidOutMinor'],
+  [WRITTEN_OFF, 'writtenOffMinor'],
+])
+
+const CHAIN = ['window.settled_until', 'window.last_settlement_id', 'window.changed_at']
+
+export const isCount = ({ what }: Difference): boolean => what.startsWith('ledger.count_')
+
+/** Whether a difference is one of a kept figure, which the audit's own sum replaces. */
+export const isFigure = ({ what }: Difference): boolean =>
+  SHARD_FIGURES.has(what) || CHAIN.includes(what) || WINDOW_FIGURES.has(what)
+
+/** Judges the kept figures again, as an audit does. Throws 409 while they move too much. */
+export const judgeFigures = async (
+  deps: RecountDeps,
+  { client }: RecountBy,
+  { withCounts }: { readonly withCounts: boolean },
+): Promise<JudgedFigures> => {
+  const first = await readClientBooks(deps, client)
+  let books = first
+  const judge = async (read: ClientBooks) => {
+    books = read
+    return [...(await auditFigures(deps, read)), ...(withCounts ? await auditCounts(deps, read) : [])]
+  }
+  const lag = withCounts ? { lagMs: STATUS_LAG_MS } : {}
+  const part = bookPart(deps, first, 'figures', { judge, stand: byLedger, ...lag })
+  const { differences, isInconclusive } = await believed(deps, part.judge)
+  if (isInconclusive) {
+    throw new GatewayError('conflict', 'the books of this client move too much to be counted now; try again')
+  }
+  return { books, differences }
+}
+
+/** The books once their figures are repaired: what is written off decides over money that comes again. */
+export const repairedBooks = ({ books, differences }: JudgedFigures): ClientBooks => {
+  const writtenOff = differences.find(({ what }) => what === WRITTEN_OFF)
+  if (writtenOff === undefined || books.ledger === undefined) return books
+  const window = { ...books.ledger.window, writtenOffMinor: minor(Number(writtenOff.expected)) }
+  return { ...books, ledger: { ...books.ledger, window } }
+}
+
+const gapOf = ({ expected, found }: Difference): number => Number(expected) - Number(found)
+
+/** By how much the sums of the shards are wrong. */
+const gapsOf = (differences: readonly Difference[]): ReadonlyMap<ShardFigure, number> =>
+  new Map(
+    differences.flatMap((one) => {
+      const field = SHARD_FIGURES.get(one.what)
+      return field === undefined ? [] : [[field, gapOf(one)] as const]
+    }),
+  )
+
+/** When the figures of a window moved last: by its settlements and its re-credits. */
+const lastChange = ({ settlements }: ClientBooks): Window['changedAt'] =>
+  changeTimes(settlements).reduce<Window['changedAt']>(
+    (last, at) => (last === undefined ? at : later(last, at)),
+    undefined,
+  )
+
+/** The window by its settlements, where the chain of their windows differs from it. */
+const chainOf = (books: ClientBooks): Partial<WindowFigures> => {
+  const last = books.settlements.at(-1)?.settlement
+  return {
+    settledUntil: last?.sweptUntil ?? books.client.createdAt,
+    lastSettlementId: last?.settlementId,
+    changedAt: lastChange(books),
+  }
+}
+
+const windowOf = (books: ClientBooks, differences: readonly Difference[]): Partial<WindowFigures> => ({
+  ...Object.fromEntries(
+    differences.flatMap(({ what, expected }) => {
+      const field = WINDOW_FIGURES.get(what)
+      return field === undefined ? [] : [[field, minor(Number(expected))]]
+    }),
+  ),
+  ...(differences.some(({ what }) => CHAIN.includes(what)) && chainOf(books)),
+})
+
+/** The settlement that the window names last, and that a restore did not bring: the window goes back before it. */
+const isLost =
+  ({ ledger }: ClientBooks) =>
+  ({ what, id, found }: Difference): boolean =>
+    what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'not there'
+
+/** With what the audit expects once entries outside their settlements are re-credited: the figures have that already. */
+const withLeftOut =
+  (leftOut: readonly Entry[]) =>
+  (one: Difference): Difference => {
+    if (one.what !== CREDITED && one.what !== WRITTEN_OFF) return one
+    const counted = one.what === CREDITED ? leftOut : leftOut.filter(({ type }) => type === 'written_off')
+    return { ...one, expected: Number(one.expected) + netsOf(counted) }
+  }
+
+/** A figure that is right as soon as those entries are re-credited. */
+export const isOfLeftOut =
+  (leftOut: readonly Entry[]) =>
+  (one: Difference): boolean =>
+    leftOut.length > 0 && isFigure(one) && gapOf(withLeftOut(leftOut)(one)) === 0
+
+/**
+ * Writes the figures that the audit expects, in one transaction, on condition that each is as it was found (design section
+ * 13, "Torn rows"). A payment that is completed later moves its own shard, so no figure is counted twice.
+ */
+export const repairFigures = (
+  deps: RecountDeps,
+  by: RecountBy,
+  { books, differences }: JudgedFigures,
+  leftOut: readonly Entry[],
+): readonly Repair[] => {
+  const first = books.ledger?.shards.find(({ number }) => number === 0)
+  const of = differences.filter((one) => (isFigure(one) && !isOfLeftOut(leftOut)(one)) || isLost(books)(one))
+  if (!of.some(isFigure) || books.ledger === undefined || first === undefined) return []
+  const { clientId } = by.client
+  const { window } = books.ledger
+  const wanted = of.map(withLeftOut(leftOut))
+  const gaps = gapsOf(wanted)
+  const isOfWindow = of.some(({ what }) => !SHARD_FIGURES.has(what))
+  const steps = () => ({
+    shard: gaps.size === 0 ? undefined : correctShards(clientId, first, { gaps, at: deps.now() }),
+    window: isOfWindow ? correctWindow(clientId, window, windowOf(books, wanted)) : undefined,
+  })
+  return [repairOf(deps, by, { subject: clientId, of, steps })]
+}

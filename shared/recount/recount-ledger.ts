@@ -1,0 +1,138 @@
+import { mapInChunks } from '../chunks.ts'
+import { requireClient } from '../client/client-store.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import { readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { type Difference, isSame } from '../verdict/difference.ts'
+import { isExactly } from '../verdict/note-found.ts'
+import { completePayment } from './complete-payment.ts'
+import { judgeNamed, paymentNamedBy } from './named-payment.ts'
+import { planForward } from './plan-forward.ts'
+import { isCount, isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
+import { judgeSettlements, repairVerdicts } from './recount-settlements.ts'
+import { recreditLeftOut } from './recredit-left-out.ts'
+import type { RecountBy, RecountDeps, Repair } from './repair.ts'
+import { findStrays } from './strays.ts'
+
+export type Recounted = {
+  /** Differences that are repaired, as they were found. */
+  readonly written: readonly Difference[]
+  /** What moved while it was repaired, and a second transaction of a payment: audit and recount again. */
+  readonly left: readonly Difference[]
+}
+
+const NAMED = 20
+
+const named = (differences: readonly Difference[]): readonly string[] =>
+  differences.slice(0, NAMED).map(({ what, id }) => `${what} of ${id}`)
+
+const notFoundNow = (differences: readonly Difference[]) =>
+  invalid(
+    'the audit does not find these differences now',
+    { expected: named(differences) },
+    'Run audit-ledger again and repeat with its differences exactly as it shows them.',
+  )
+
+const incomplete = (differences: readonly Difference[]) =>
+  invalid(
+    'the audit finds more: a figure is repaired with all that is wrong beside it',
+    { expected: named(differences) },
+    'Name all differences that audit-ledger shows. Those that finance has explained: accept-difference.',
+  )
+
+const notRepaired = (differences: readonly Difference[]) =>
+  invalid(
+    'recount-ledger does not repair these differences; nothing was written',
+    { expected: named(differences) },
+    'The runbook says what each means. What finance has explained: accept-difference; then repeat with the others.',
+  )
+
+const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((other) => isSame(one, other))
+
+/** With a figure all must be named that is wrong beside it, unless finance accepted it. */
+const assertComplete = async (
+  deps: RecountDeps,
+  { client }: RecountBy,
+  expected: readonly Difference[],
+  differences: readonly Difference[],
+): Promise<void> => {
+  const { accepted } = await readClientVerdict(deps, client.clientId)
+  const more = differences.filter((now) => !isIn(expected)(now) && !accepted.some((one) => isExactly(one, now)))
+  if (more.length > 0) throw incomplete(more)
+}
+
+/** Suspense is judged with the house journal, which no recount touches. */
+const isHouse = ({ what }: Difference): boolean => what.startsWith('suspense')
+
+type Plan = {
+  readonly repairs: readonly Repair[]
+  /** Of payments that are repaired now: a second transaction of theirs was torn, too. */
+  readonly later: readonly Difference[]
+}
+
+/** Judges again what the differences are about, and plans their repairs. Throws 422 unless all are repaired. */
+const plan = async (deps: RecountDeps, by: RecountBy, expected: readonly Difference[]): Promise<Plan> => {
+  const figures = await judgeFigures(deps, by, { withCounts: expected.some(isCount) })
+  const { books } = figures
+  const settlements = await judgeSettlements(deps, books, expected)
+  const payments = await judgeNamed(deps, by, expected)
+  const strays = await findStrays(deps, books, expected)
+  const found = [
+    ...[figures, ...settlements, ...payments].flatMap(({ differences }) => differences),
+    ...strays.events.map(({ difference }) => difference),
+  ]
+  const gone = expected.filter((one) => !isHouse(one) && !isIn(found)(one))
+  if (gone.length > 0) throw notFoundNow(gone)
+  if (expected.some(isFigure)) await assertComplete(deps, by, expected, figures.differences)
+  const wanted = <Judged extends { readonly differences: readonly Difference[] }>(judged: Judged): Judged => ({
+    ...judged,
+    differences: judged.differences.filter(isIn(expected)),
+  })
+  const leftOut = (
+    await mapInChunks(settlements.map(wanted), 1, (judged) => recreditLeftOut(deps, by, { books, judged }))
+  ).flat()
+  const outside = leftOut.flatMap(({ entries }) => entries)
+  const byLeftOut = wanted(figures).differences.filter(isOfLeftOut(outside))
+  const given = { books: repairedBooks(figures) }
+  const repairs = [
+    ...repairFigures(deps, by, wanted(figures), outside),
+    ...leftOut.map(({ repair }, at) => (at === 0 ? { ...repair, of: [...repair.of, ...byLeftOut] } : repair)),
+    ...repairVerdicts(deps, by, settlements.map(wanted)),
+    ...(await mapInChunks(payments.map(wanted), 1, (judged) => completePayment(deps, by, { ...given, judged }))).flat(),
+    ...(await planForward(deps, by, { ...given, strays })),
+  ]
+  const subjects = new Set<string | undefined>(repairs.map(({ subject }) => subject))
+  const open = expected.filter((one) => !isIn(repairs.flatMap(({ of }) => of))(one))
+  const later = open.filter((one) => subjects.has(paymentNamedBy(one)))
+  const refused = open.filter((one) => !later.includes(one))
+  if (refused.length > 0) throw notRepaired(refused)
+  return { repairs, later }
+}
+
+/**
+ * Repairs what a restore left of a client's last transactions (design section 13, "Torn rows"): the differences that an
+ * audit showed, if it finds them again. Each repair is one transaction with its audit record, and keeps the sums of the
+ * books; so a call that ends half-way leaves what the next audit shows, and is repeated. Throws 404 for an unknown client,
+ * 409 while the books move, and 422 by name for what is not found now or is not repaired: nothing is written then.
+ */
+export const recountLedger = async (
+  deps: RecountDeps,
+  {
+    clientId,
+    expected,
+    operator,
+  }: { readonly clientId: ClientId; readonly expected: readonly Difference[]; readonly operator: string },
+): Promise<Recounted> => {
+  const by = { client: await requireClient(deps, clientId), operator }
+  const { repairs, later } = await plan(deps, by, expected)
+  const written: Difference[] = []
+  const left: Difference[] = [...later]
+  let done = 0
+  for (const repair of repairs) {
+    const isDone = await repair.write()
+    if (isDone) done++
+    for (const one of repair.of) (isDone ? written : left).push(one)
+  }
+  if (done === 0) throw new GatewayError('conflict', 'the books have moved since they were counted; try again')
+  return { written, left }
+}

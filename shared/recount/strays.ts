@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { STRAY_EVENT, tellsOf } from '../audit/judged/audit-stray-events.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { type Event, typeOfEvent } from '../event/event.ts'
+import { eventIsThere } from '../event/event-store.ts'
+import type { PaymentId } from '../ids.ts'
+import type { Entry } from '../journal/entry.ts'
+import { entryPages } from '../journal/entry-store.ts'
+import type { StoredPayment } from '../payment/payment.ts'
+import { parseStored } from '../payment/payment-store.ts'
+import type { Item } from '../table/attributes.ts'
+import { paymentKey } from '../table/keys.ts'
+import type { Steps } from '../table/table.ts'
+import { END_OF_TIME, TimestampSchema } from '../time.ts'
+import type { Difference } from '../verdict/difference.ts'
+import { paymentNamedBy } from './named-payment.ts'
+import { lostDeliveries, storedEvent } from './rebuilt-event.ts'
+import type { RecountDeps } from './repair.ts'
+
+/** An event that is there although its payment does not tell it. */
+export type StrayEvent = {
+  readonly difference: Difference
+  readonly payment: StoredPayment
+  readonly event: Event
+  readonly item: Item
+}
+
+/** An entry that is there although its payment does not tell it. */
+export type StrayEntry = { readonly difference: Difference; readonly paymentId: PaymentId; readonly entry: Entry }
+
+export type Strays = { readonly events: readonly StrayEvent[]; readonly entries: readonly StrayEntry[] }
+
+const findEvent = async (
+  deps: RecountDeps,
+  { clientId }: ClientBooks,
+  difference: Difference,
+): Promise<readonly StrayEvent[]> => {
+  const paymentId = paymentNamedBy(difference)
+  if (paymentId === undefined) return []
+  const name = String(difference.found)
+  const stored = await storedEvent(deps, { paymentId }, name)
+  const item = await deps.table.get(paymentKey(paymentId))
+  const payment = parseStored(item)
+  if (stored === undefined || payment?.clientId !== clientId || tellsOf(item, name)) return []
+  return [{ difference, payment, ...stored }]
+}
+
+/** Of a journal the entries that no settlement has taken yet. */
+const findEntries = async (
+  deps: RecountDeps,
+  { clientId, parts, settlements, client }: ClientBooks,
+  strays: readonly Difference[],
+): Promise<readonly StrayEntry[]> => {
+  const named = new Map(strays.map((one) => [one.id, one]))
+  if (named.size === 0) return []
+  const start = settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
+  const span = { start, end: v.parse(TimestampSchema, END_OF_TIME) }
+  const found: StrayEntry[] = []
+  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
+    for (const entry of entries) {
+      const difference = named.get(entry.entryId)
+      const paymentId = difference && paymentNamedBy(difference)
+      if (difference && paymentId) found.push({ difference, paymentId, entry })
+    }
+  }
+  return found
+}
+
+/** The events and entries that differences name, as they are now, although their payments do not tell them. */
+export const findStrays = async (
+  deps: RecountDeps,
+  books: ClientBooks,
+  expected: readonly Difference[],
+): Promise<Strays> => {
+  const events = expected.filter((one) => one.what === 'event' && one.expected === STRAY_EVENT)
+  const entries = expected.filter((one) => one.what === 'entry' && String(one.expected).startsWith('one of payment '))
+  return {
+    events: (await Promise.all(events.map((one) => findEvent(deps, books, one)))).flat(),
+    entries: await findEntries(deps, books, entries),
+  }
+}
+
+export const isOfStatus = ({ event: { name } }: StrayEvent): boolean => typeOfEvent(name) === name
+
+/** The event stays as it is, since its merchant may have it; what is lost of its deliveries is made again. */
+export const keptEvent = async (deps: RecountDeps, { event }: Pick<StrayEvent, 'event'>): Promise<Steps<string>> => ({
+  ...(await lostDeliveries(deps, event)),
+  [event.name]: eventIsThere(event),
+})

@@ -1,0 +1,169 @@
+/**
+ * Goal: an entry that becomes visible after its window was summed is paid out once (design section 4). Method: the entry is
+ * taken away before the sweep and put back after it, as a slow commit would have it.
+ */
+import { describe, expect } from 'vitest'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { readClientBook } from '../../../shared/books/read-client-book.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
+import { minor } from '../../../shared/money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { entryKey, type Key, windowKey } from '../../../shared/table/keys.ts'
+import { remove, update } from '../../../shared/table/step.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aDayLater, payOut, sweptNow } from '../../support/settlement-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from '../settlement/client-test.ts'
+import { recount } from './torn-world.ts'
+
+/** A settlement of two payments, and a third one of its window that it does not have. */
+const settledWithout = async (deps: TestDeps, client: Client) => {
+  for (let at = 0; at < 2; at++) await aSucceededPayment(deps, client)
+  deps.clock.advance(1)
+  const late = await aSucceededPayment(deps, client, { notionalMinor: 70_000 })
+  const { settlement, items } = await sweptWithout(deps, client, keysOf(late))
+  for (const item of items) await putRaw(deps, item)
+  return { settlement, late }
+}
+
+const keysOf = (payment: Payment): readonly Key[] => entriesOf(payment).map((entry) => entryKey(payment, entry))
+
+/** A settlement of everything but these entries, which become visible after it. */
+const sweptWithout = async (deps: TestDeps, client: Client, keys: readonly Key[]) => {
+  const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
+  for (const key of keys) await deps.table.write(remove(key, exists))
+  aDayLater(deps)
+  const settlement = await sweptNow(deps, client)
+  return { settlement, items }
+}
+
+describe('recount-ledger: an entry outside its settlement', () => {
+  it('is re-credited by itself, and paid out by the next settlement', async ({ deps, client }) => {
+    const { settlement, late } = await settledWithout(deps, client)
+
+    await recount(deps, client)
+
+    await expectBalanced(deps, client.clientId)
+    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
+    await payOut(deps, settlement)
+    aDayLater(deps)
+    const next = await sweptNow(deps, client)
+    expect(next).toMatchObject({
+      netMinor: late.netMinor,
+      recreditedMinor: late.netMinor,
+      paymentCount: 1,
+      unprovenMinor: 0,
+    })
+    await payOut(deps, next)
+    expect(await readWindow(deps, client.clientId)).toMatchObject({
+      availableMinor: 0,
+      inSettlementMinor: 0,
+      paidOutMinor: settlement.netMinor + late.netMinor,
+    })
+  })
+
+  it('is in the books once, and not in the statement of the settlement', async ({ deps, client }) => {
+    const { settlement, late } = await settledWithout(deps, client)
+    await recount(deps, client)
+    aDayLater(deps)
+    await sweptNow(deps, client)
+
+    const { entries } = await settlementEntries(deps, {
+      clientId: client.clientId,
+      id: settlement.settlementId,
+      limit: 100,
+    })
+    const { book, differences } = await readClientBook(deps, client.clientId, { from: '2026-11-01', to: '2026-11-30' })
+
+    expect(entries.map(({ payment_id: id }) => id)).not.toContain(late.paymentId)
+    expect(entries).toHaveLength(2)
+    expect(differences).toStrictEqual([])
+    expect(book).toMatchObject({ 'taken_in.virtual_account': 270_000, clients: settlement.netMinor + late.netMinor })
+  })
+
+  it('is not repaired by a difference that the audit does not find', async ({ deps, client }) => {
+    const { settlement } = await settledWithout(deps, client)
+    const { differences } = await auditLedger(deps, client.clientId)
+    const wrong = differences.map((one) => (one.what === 'settlement.digest' ? { ...one, found: 'other' } : one))
+
+    const refused = recountLedger(deps, { clientId: client.clientId, expected: wrong, operator: 'ana' })
+
+    await expect(refused).rejects.toMatchObject({
+      code: 'validation',
+      fieldErrors: { expected: [`settlement.digest of ${settlement.settlementId}`] },
+    })
+    await recount(deps, client)
+  })
+  it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    const { entry } = await adjustLedger(deps, {
+      clientId: client.clientId,
+      kind: 'written_off',
+      amountMinor: minor(10_000),
+      reference: 'given up',
+      providerTransactionId: undefined,
+      notes: undefined,
+      operator: 'ana',
+    })
+    const { items } = await sweptWithout(deps, client, [entryKey(client, entry)])
+    for (const item of items) await putRaw(deps, item)
+
+    await recount(deps, client)
+
+    await expectBalanced(deps, client.clientId)
+    aDayLater(deps)
+    await sweptNow(deps, client)
+    await expectBalanced(deps, client.clientId)
+    expect(await readWindow(deps, client.clientId)).toMatchObject({ writtenOffMinor: 10_000 })
+  })
+
+  it('is re-credited once by two recounts at the same moment', async ({ deps, client }) => {
+    const { late } = await settledWithout(deps, client)
+    const raced = beforeFirst(deps, 'transact', () => recount(deps, client))
+
+    await expect(recount(raced, client)).rejects.toMatchObject({ code: 'conflict' })
+
+    await expectBalanced(deps, client.clientId)
+    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
+  })
+
+  it('waits for the next recount when a window is closed meanwhile', async ({ deps, client }) => {
+    const { late } = await settledWithout(deps, client)
+    const closedUntil = addMs(deps.now(), MINUTE_MS)
+    const raced = beforeFirst(deps, 'transact', () =>
+      deps.table.write(update(windowKey(client.clientId), { set: { closedUntil } })),
+    )
+
+    await recount(raced, client).catch(() => undefined)
+
+    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: 0 })
+    deps.clock.advance(120)
+    await recount(deps, client)
+    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
+  })
+
+  it('is re-credited after another one of the same settlement', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    const late = [await aSucceededPayment(deps, client), await aSucceededPayment(deps, client)]
+    const { items } = await sweptWithout(deps, client, late.flatMap(keysOf))
+
+    for (const item of items) {
+      await putRaw(deps, item)
+      for (let round = 0; round < 3; round++) await recount(deps, client)
+    }
+
+    await expectBalanced(deps, client.clientId)
+    const availableMinor = late.reduce((sum, { netMinor }) => sum + netMinor, 0)
+    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor })
+  })
+})

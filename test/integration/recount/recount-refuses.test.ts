@@ -1,0 +1,190 @@
+/** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
+import { describe, expect, it } from 'vitest'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
+import { less, minor, ZERO } from '../../../shared/money.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { entryKey, eventKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { remove, update } from '../../../shared/table/step.ts'
+import type { Difference } from '../../../shared/verdict/difference.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { aSucceededPayment, post } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { withFloor } from '../../support/settlement-builders.ts'
+import { creditedPayment } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { aRefund } from '../posting/provider-rows.ts'
+
+const world = async () => {
+  const deps = memoryDeps()
+  const client = await withFloor(deps)
+  const open = await creditedPayment(deps, client, { customer: { name: 'Siti' } })
+  const payment = await post(deps, open.payment)
+  return { deps, client, payment }
+}
+
+const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
+  (await auditLedger(deps, clientId)).differences
+
+const recount = (deps: TestDeps, { clientId }: Client, expected: readonly Difference[]) =>
+  recountLedger(deps, { clientId, expected, operator: 'ana' })
+
+const addCredit = (deps: MemoryDeps, { clientId }: Client, creditedMinor: number) =>
+  deps.table.write(update(shardKey(clientId, 3), { add: { creditedMinor }, set: { creditedAt: deps.now() } }))
+
+const addPaidOut = (deps: MemoryDeps, { clientId }: Client) =>
+  deps.table.write(update(windowKey(clientId), { add: { paidOutMinor: 1 } }))
+
+const recovered = (deps: MemoryDeps, { clientId }: Client) =>
+  adjustLedger(deps, {
+    clientId,
+    kind: 'recovered',
+    amountMinor: minor(5_000),
+    reference: 'BANK-1',
+    providerTransactionId: undefined,
+    notes: undefined,
+    operator: 'ana',
+  })
+
+/** An adjustment whose entry is gone. */
+const tornAdjustment = async (deps: MemoryDeps, client: Client) => {
+  const { entry } = await recovered(deps, client)
+  await deps.table.write(remove(entryKey(client, entry), exists))
+}
+
+describe('recount-ledger', () => {
+  it('writes the figures that the audit expects, with a record of who asked', async () => {
+    const { deps, client } = await world()
+    await addCredit(deps, client, 7)
+    await addPaidOut(deps, client)
+    const differences = await differencesOf(deps, client)
+
+    const { written, left } = await recount(deps, client, differences)
+
+    expect([written, left]).toStrictEqual([differences, []])
+    await expectBalanced(deps, client.clientId)
+    expect((await listAuditRecords(deps, client.clientId)).at(-1)).toMatchObject({
+      operator: 'ana',
+      action: 'recount-ledger',
+      after: { repaired: differences },
+    })
+  })
+
+  it('counts the gap, and not the figures, while payments go on', async () => {
+    const { deps, client } = await world()
+    await addCredit(deps, client, -7)
+    const differences = await differencesOf(deps, client)
+    await aSucceededPayment(deps, client)
+
+    await recount(deps, client, differences)
+
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('repairs nothing twice: a second operator is refused', async () => {
+    const { deps, client } = await world()
+    await addCredit(deps, client, 7)
+    const differences = await differencesOf(deps, client)
+    const second = beforeFirst(deps, 'transact', () => recount(deps, client, differences))
+
+    await expect(recount(second, client, differences)).rejects.toMatchObject({ code: 'conflict' })
+
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.each([
+    ['is not found now', [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }], /does not find/],
+    ['is of suspense', [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }], /does not repair/],
+  ])('refuses a difference that %s, and writes nothing', async (_, expected, message) => {
+    const { deps, client } = await world()
+    deps.changes.length = 0
+
+    await expect(recount(deps, client, expected)).rejects.toThrow(message)
+
+    expect(deps.changes).toStrictEqual([])
+  })
+
+  it('refuses a figure without what else is wrong beside it', async () => {
+    const { deps, client } = await world()
+    await addCredit(deps, client, 7)
+    await addPaidOut(deps, client)
+    const [first] = await differencesOf(deps, client)
+    deps.changes.length = 0
+
+    await expect(recount(deps, client, first ? [first] : [])).rejects.toThrow(/the audit finds more/)
+
+    expect(deps.changes).toStrictEqual([])
+  })
+
+  it('refuses by name what an operator must repair, and writes no figure either', async () => {
+    const { deps, client } = await world()
+    await tornAdjustment(deps, client)
+    const differences = await differencesOf(deps, client)
+    deps.changes.length = 0
+
+    await expect(recount(deps, client, differences)).rejects.toMatchObject({
+      code: 'validation',
+      fieldErrors: { expected: [expect.stringMatching(/^entry of /)] },
+    })
+
+    expect(deps.changes).toStrictEqual([])
+  })
+})
+
+/** Something that changes what a recount read, before it writes. */
+type Overtaking = {
+  readonly tear: (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
+  readonly meanwhile: (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
+}
+
+const eventOf = ({ paymentId }: Payment) => eventKey(paymentId, 'payment.succeeded')
+
+const removeEvent = (deps: MemoryDeps, _: Client, payment: Payment) =>
+  deps.table.write(remove(eventOf(payment), exists))
+
+/** The entry, and what it did to the shards: no figure differs. */
+const removeEntry = async (deps: MemoryDeps, client: Client, payment: Payment) => {
+  for (const entry of entriesOf(payment)) await deps.table.write(remove(entryKey(payment, entry), exists))
+  await addCredit(deps, client, less(ZERO, payment.netMinor))
+}
+
+const OVERTAKING: Readonly<Record<string, Overtaking>> = {
+  'its shard is credited': {
+    tear: (deps, client) => addCredit(deps, client, 7),
+    meanwhile: recovered,
+  },
+  'its window moves': { tear: addPaidOut, meanwhile: addPaidOut },
+  'its payment is refunded': {
+    tear: removeEntry,
+    meanwhile: (deps, _, payment) => movePayment(deps, payment, aRefund(deps, 1_000)),
+  },
+  'its customer is erased': {
+    tear: removeEvent,
+    meanwhile: (deps, _, { paymentId }) => eraseCustomers(deps, { paymentId }, 'ana'),
+  },
+}
+
+describe('a recount that is overtaken', () => {
+  it.each(Object.entries(OVERTAKING))(
+    'does not write it when %s, and repairs it the next time',
+    async (_, { tear, meanwhile }) => {
+      const { deps, client, payment } = await world()
+      await tear(deps, client, payment)
+      const differences = await differencesOf(deps, client)
+      const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))
+
+      await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
+
+      await recount(deps, client, await differencesOf(deps, client))
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+})
