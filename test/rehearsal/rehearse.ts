@@ -60,7 +60,7 @@ const live = async (rehearsal: Rehearsal, apiUrl: string): Promise<number> => {
   await redriveStage(rehearsal, merchant)
   await updateStage(rehearsal, merchant)
   await refuseRelease(rehearsal, merchant)
-  await restoreStage(rehearsal, merchant)
+  await restoreStage(rehearsal, merchant, payments.paid)
   const before = verdicts()
   await refuseStrangers(rehearsal)
   const refused = verdicts().length

@@ -2,8 +2,8 @@ import * as dynamodb from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { REGION } from '../emulator.ts'
-import { type Merchant, PaymentSchema } from '../merchant.ts'
-import { eventually, expect, type Rehearsal, STACK } from '../rehearsal.ts'
+import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
+import { eventually, expect, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
 import { deployRelease, npmIn, releaseOf } from '../release.ts'
 import { syncCompletely } from './pay-out.ts'
 import { advance } from './take-payments.ts'
@@ -24,7 +24,7 @@ const backup = async (): Promise<string> => {
 }
 
 /** A table that was damaged, by the steps of docs/operations.md, section 7. */
-export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
+export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, paid: Payment): Promise<void> => {
   const { step } = rehearsal
   const payment = await merchant.create('order-6')
   const key = { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } }
@@ -47,6 +47,12 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant): Pr
     await client().send(new dynamodb.DeleteTableCommand({ TableName: RESTORED }))
     await npmIn(rehearsal, closed, ['restore', '--backup', kept])
   })
+  await step('a torn row of it is recounted while the stage is closed', async () => {
+    await tearEvent(paid)
+    const table = { generation: 2 }
+    await deployRelease(rehearsal, releaseOf(rehearsal, 'closed-restored', { role: 'closed', table }))
+    await recount(rehearsal, merchant)
+  })
   await step('the stage is deployed open on it, and what is paid is announced', async () => {
     await deployRelease(rehearsal, releaseOf(rehearsal, 'restored-release', { table: { generation: 2 } }))
     await syncCompletely(rehearsal)
@@ -55,4 +61,21 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant): Pr
     await merchant.pay(payment)
     await eventually('a webhook', async () => (await merchant.webhooksOf(payment))[0])
   })
+}
+
+/** The event of a payment did not come back. */
+const tearEvent = async ({ id }: Payment): Promise<void> => {
+  const Key = { pk: { S: `PAYMENT#${id}` }, sk: { S: 'EVENT#payment.succeeded' } }
+  await client().send(new dynamodb.DeleteItemCommand({ TableName: RESTORED, Key }))
+}
+
+const Audit = v.object({ balanced: v.boolean(), differences: v.array(v.unknown()) })
+
+/** Step 5 of that section. */
+const recount = async ({ admin }: Rehearsal, { clientId }: Pick<Merchant, 'clientId'>): Promise<void> => {
+  const audit = async () => v.parse(Audit, await admin('audit-ledger', { client_id: clientId }))
+  const { differences } = await audit()
+  expect(differences.length > 0, 'the audit does not find the torn row')
+  await admin('recount-ledger', { operator: OPERATOR, client_id: clientId, expected: differences })
+  expect((await audit()).balanced, 'the books do not balance after the recount')
 }

@@ -123,6 +123,7 @@ export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
     ],
     act: [
       'Pay out nothing to that merchant. Keep the output, do not repair by hand, and call the owner of the code. Several merchants on the day of a release: [roll back](#roll-back).',
+      'After a restore: `recount-ledger` repairs torn rows ([operations](operations.md), section 7, step 5).',
       'Once finance can explain it, `accept-difference` lets payouts go on; it is void when the figures change.',
     ],
   },
