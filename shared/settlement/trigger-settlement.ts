@@ -14,12 +14,15 @@ export type Triggered = {
 
 /**
  * An operator's manual trigger: the same rules and the same floor as the sweep (spec 3.2, rule 4). Nothing to settle is
- * a 422 that says what is eligible, what is open, and what the floor is.
+ * a 422 that says what is eligible, what is open, and what the floor is; so is a closed stage.
  */
 export const triggerSettlement = async (
   deps: SettleDeps,
   input: { readonly clientId: ClientId; readonly operator: string },
 ): Promise<Triggered> => {
+  if (deps.stage.isClosed === true) {
+    throw invalid('the stage is closed', undefined, 'Recount the ledgers, and open the stage first.')
+  }
   const { settlement, isContinuing, eligibleMinor, floorMinor } = await settleClient(deps, input.clientId, {
     by: 'manual',
     operator: input.operator,

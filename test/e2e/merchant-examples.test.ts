@@ -129,8 +129,8 @@ describe('the client of docs/examples', () => {
       return found
     })
 
-    // Shown again while they are young, and not once they are old and passed.
-    expect((await told(young.next)).ids).toStrictEqual(young.ids)
+    // Shown once more when they are old, and then no more.
+    expect((await told(young.next)).ids).toStrictEqual([])
     await world.advance(3_600)
     const old = await told(young.next)
     expect(old.ids).toStrictEqual(young.ids)

@@ -13,7 +13,7 @@ export const environmentOf = (
   ...rateLimitOf(spec, stage),
   [ENV.stage]: stage.settings.name,
   [ENV.table]: table.tableName,
-  ...(stage.role === 'closed' && isHttp(spec) && { [ENV.role]: stage.role }),
+  ...(stage.role === 'closed' && { [ENV.role]: stage.role }),
   ...Object.fromEntries(spec.sends.map((name) => [queueUrlVariable(name), queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(spec.endpointSecrets && { [ENV.sealKey]: sealKey.keyArn }),

@@ -5,7 +5,7 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { checkTable } from '../../../infra/operate/doctor/check-table.ts'
 import { runRestore } from '../../../infra/operate/restore/run-restore.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
@@ -63,6 +63,11 @@ const answerAs = (state: 'bare' | 'complete') => {
           ],
   })
 }
+
+afterAll(() => {
+  dynamodb.restore()
+  lambda.restore()
+})
 
 beforeEach(() => {
   stageIs('closed', 1)

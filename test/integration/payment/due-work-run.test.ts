@@ -72,7 +72,7 @@ describe('checkDueWork (design section 4)', () => {
 
   it.each([
     [600, 2],
-    [60_000, 3],
+    [60_000, 4],
   ])('divides it among as many as a quota of %d calls a minute feeds', async (callsPerMinute, parts) => {
     const { deps } = await aFlood(330, callsPerMinute)
 

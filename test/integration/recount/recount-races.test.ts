@@ -1,13 +1,14 @@
 /**
  * Goal: money counts once, whatever a recount meets. Method: each torn state of some flows. Before each transaction of a
  * recount another recount runs, the provider calls, or the recount dies; it also dies after each. The recounts after it
- * lead to the same end.
+ * lead to the same end. By day one state in six.
  */
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import type { MemoryDeps } from '../../support/memory-deps.ts'
+import { sampleOf } from '../../support/runs.ts'
 import { hearCallbacks } from './after-recount.ts'
 import { FLOWS } from './torn-flows.ts'
 import { expectHealed, recount, tornOf } from './torn-world.ts'
@@ -65,7 +66,7 @@ describe.each(Object.entries(MEETINGS))('a recount that %s', (_, meeting) => {
     async (__, flow) => {
       const torn = await tornOf(flow)
 
-      it.each(torn.states)('$title', async ({ world }) => {
+      it.each(sampleOf(torn.states, 6))('$title', async ({ world }) => {
         for (let nth = 1; nth <= MOST_TRANSACTIONS; nth++) {
           const deps = world()
           if (!(await recountMeeting(deps, torn.client, { ...meeting, nth }))) return

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { handler as triggerSettlement } from '../../../functions/admin/trigger-settlement.ts'
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { handler as syncTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { probeEvent } from '../../../shared/runtime/release/probe-event.ts'
 import { API, aPaymentBody, call, type Endpoint, UNKNOWN_PATH } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { lambdaContext } from '../../support/operator-actions.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { invokeAdmin, lambdaContext } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: receiveCallback }
@@ -31,6 +35,21 @@ describe('a closed stage', () => {
       expect(calls).toStrictEqual([])
     },
   )
+
+  it('runs no scheduled work that is started by hand, and settles nobody', async () => {
+    const deps = memoryDeps({ stage: { ...testDeps().stage, isClosed: true } })
+    const { clientId } = await aStoredClient(deps)
+    const { deps: watched, calls } = recordTable(deps)
+    const run = syncTransactions.withDeps(watched)({}, lambdaContext('sync-provider-transactions'))
+
+    await expect(run).rejects.toThrow('the stage is closed')
+    const asked = { operator: 'ana', client_id: clientId }
+    expect(await invokeAdmin(triggerSettlement, watched, asked)).toMatchObject({
+      status: 422,
+      body: { message: 'the stage is closed' },
+    })
+    expect(calls).toStrictEqual([])
+  })
 
   it('answers the probe of a release as an open one does', async () => {
     const deps = testDeps({ stage: { ...testDeps().stage, isClosed: true } })
