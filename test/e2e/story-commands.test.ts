@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, onTestFinished, it as plainIt } from 'vitest'
 import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
+import { banner } from '../../infra/local/terminal/banner.ts'
 import { eventually } from '../support/eventually.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 
@@ -95,6 +96,15 @@ describe('npm run pay and npm run watch', () => {
       const { err, ...ended } = await payBy(urls.provider, ...argv)
       expect({ ...ended, err: err.split('\n')[0] }).toStrictEqual({ code, out: '', err: message })
     }
+  })
+})
+
+describe('the banner of npm start', () => {
+  it('pays with the command that a person uses, at the port of this gateway', ({ world: { cloud } }) => {
+    const at = (api: string) => banner({ ...cloud, urls: { ...cloud.urls, api } }, { startedInMs: 1 })
+
+    expect(at('http://127.0.0.1:3000')).toContain('\n  npm run pay -- $ID\n')
+    expect(at('http://127.0.0.1:4000')).toContain('\n  PORT=4000 npm run pay -- $ID\n')
   })
 })
 

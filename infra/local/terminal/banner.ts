@@ -1,5 +1,6 @@
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
 import type { LocalCloud } from '../local-cloud.ts'
+import { DEFAULT_PORT } from './port.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -30,10 +31,16 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
 ${commandsToTry(started)}`
 }
 
+/** Commands of this project look for the gateway at the default port. */
+const portOf = (api: string): string => {
+  const { port } = new URL(api)
+  return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
+}
+
 const commandsToTry = ({
   urls,
   demoClient,
-}: Started): string => `Try it (a POSIX shell; paste one block after the other):
+}: Started): string => `Try it (a POSIX shell in the project's directory; paste one block after the other):
 
   # Create a payment by virtual account
   KEY=${demoClient.api_key}
@@ -43,8 +50,7 @@ const commandsToTry = ({
     | tee /dev/stderr | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 
   # Pay it, as the customer would
-  PR=$(curl -s "${urls.provider}/_simulator/payment_requests?reference_id=$ID" | grep -o 'pr-[0-9a-f-]*' | head -1)
-  curl -s -u xnd_development_local: -H 'api-version: 2024-11-11' -X POST ${urls.provider}/v3/payment_requests/$PR/simulate
+  ${portOf(urls.api)}npm run pay -- $ID
 
   # See the webhook, the payment and the balance
   sleep 1; curl -s ${urls.inbox}/received

@@ -1,0 +1,83 @@
+import * as v from 'valibot'
+import { EventIdSchema } from '../../../shared/ids.ts'
+import { parseOwnJson } from '../../../shared/json.ts'
+import { GatewayRefusal } from '../../local/terminal/call-gateway.ts'
+import { errorName } from '../check/run-check.ts'
+
+/** The gateway answers within 30 seconds. */
+const TIMEOUT_MS = 35_000
+const PER_PAGE = '100'
+
+/** It may pass: the same call is worth another try. */
+export class Unreached extends GatewayRefusal {}
+
+const Page = v.object({ data: v.array(v.unknown()), next: v.string(), has_more: v.boolean() })
+const Event = v.object({
+  event: v.string(),
+  event_id: EventIdSchema,
+  data: v.object({ id: v.optional(v.string(), '') }),
+})
+const Refusal = v.object({ message: v.string() })
+
+export type FeedEvent = v.InferOutput<typeof Event> & { readonly body: Buffer }
+export type EventsPage = {
+  readonly events: readonly FeedEvent[]
+  readonly next: string
+  readonly hasMore: boolean
+}
+
+export type Feed = { readonly stage: string; readonly url: string; readonly apiKey: string }
+
+/** The next page of the feed, each event with the bytes that its webhook has. Throws `Unreached` or `GatewayRefusal`. */
+export const eventsPage = async (
+  feed: Feed,
+  position: { readonly after: string } | { readonly since: string },
+  signal: AbortSignal,
+): Promise<EventsPage> => {
+  const { status, text } = await ask(feed, new URLSearchParams({ ...position, limit: PER_PAGE }), signal)
+  if (status !== 200) throw refusalOf(feed, status, text)
+  const page = v.safeParse(Page, readJson(text))
+  if (!page.success) throw new GatewayRefusal(`${feed.url} is no gateway: it answered something else than events`)
+  const { data, next, has_more: hasMore } = page.output
+  return {
+    events: data.map((one) => ({ ...v.parse(Event, one), body: Buffer.from(JSON.stringify(one)) })),
+    next,
+    hasMore,
+  }
+}
+
+const ask = async ({ stage, url, apiKey }: Feed, query: URLSearchParams, signal: AbortSignal) => {
+  try {
+    const answer = await fetch(`${url}/v1/events?${query.toString()}`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    })
+    return { status: answer.status, text: await answer.text() }
+  } catch (error) {
+    const why = errorName((error instanceof Error && error.cause) || error)
+    const todo =
+      stage === 'local' ? 'npm start starts it, and PORT says where it is' : 'check the network and the stage'
+    throw new Unreached(`${url} cannot be reached (${why}): ${todo}`)
+  }
+}
+
+const refusalOf = ({ stage, url }: Feed, status: number, text: string): GatewayRefusal => {
+  if (status === 401) {
+    const todo = `npm run admin -- issue-api-key CLIENT_ID --stage ${stage} issues another`
+    return new GatewayRefusal(
+      `${url} refuses the key (401): it is of another stage, revoked or expired, or its client is disabled; ${todo}`,
+    )
+  }
+  const refusal = v.safeParse(Refusal, readJson(text))
+  const said = `${url} answered ${status}${refusal.success ? `: ${refusal.output.message}` : ''}`
+  return status === 429 || status >= 500 ? new Unreached(said) : new GatewayRefusal(said)
+}
+
+const readJson = (text: string): unknown => {
+  try {
+    return parseOwnJson(text)
+  } catch {
+    return undefined
+  }
+}

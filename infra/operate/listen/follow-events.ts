@@ -1,0 +1,68 @@
+import { eventsPage, type Feed, type FeedEvent, Unreached } from './events-page.ts'
+
+const POLL_MS = 2_000
+/** A day. The next run continues. */
+const MOST_POLLS = 43_200
+/** Waits of 1, 2, 4 … 30 seconds: four minutes in all. */
+const MOST_TRIES = 12
+const LONGEST_WAIT_MS = 30_000
+
+/** The feed shows an event again within some minutes: of so many it is known that they were posted. */
+const REMEMBERED = 10_000
+
+/** Where a run continues: the position in the feed, and the latest events that were posted. */
+export type Progress = { readonly next: string | undefined; readonly posted: readonly string[] }
+
+export type Following = {
+  readonly feed: Feed
+  /** Where a run begins that has no position. */
+  readonly since: string
+  readonly post: (event: FeedEvent) => Promise<void>
+  readonly progress: Progress
+  readonly keep: (progress: Progress) => void
+  readonly warn: (text: string) => void
+  readonly sleep: (ms: number) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+/**
+ * Posts each event of the feed, oldest first, until the signal. What cannot be reached for minutes ends it with
+ * `Unreached`. The progress is kept after each page and at the end: only a run that was killed posts up to a page again.
+ */
+export const followEvents = async (following: Following): Promise<void> => {
+  const { feed, since, post, progress, keep, sleep, signal } = following
+  const posted = new Set(progress.posted)
+  let { next } = progress
+  const save = () => keep({ next, posted: [...posted].slice(-REMEMBERED) })
+  try {
+    for (let poll = 0; poll < MOST_POLLS && !signal.aborted; poll++) {
+      const position = next === undefined ? { since } : { after: next }
+      const page = await untilReached(following, () => eventsPage(feed, position, signal))
+      for (const event of page.events.filter(({ event_id: id }) => !posted.has(id))) {
+        await untilReached(following, () => post(event))
+        posted.add(event.event_id)
+      }
+      next = page.next
+      save()
+      if (!page.hasMore) await sleep(POLL_MS)
+    }
+  } catch (error) {
+    // A call that was cut off by the signal is no failure.
+    if (!signal.aborted) throw error
+  } finally {
+    save()
+  }
+}
+
+const untilReached = async <T>({ warn, sleep, signal }: Following, call: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof Unreached) || signal.aborted || tries === MOST_TRIES) throw error
+      const waitMs = Math.min(1_000 * 2 ** (tries - 1), LONGEST_WAIT_MS)
+      warn(`${error.message}. Try ${tries + 1} of ${MOST_TRIES} in ${waitMs / 1_000} s.`)
+      await sleep(waitMs)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { createHash, createHmac } from 'node:crypto'
+import * as v from 'valibot'
+import { deliveryIdFor, derivedUuid, EndpointIdSchema } from '../../../shared/ids.ts'
+import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
+import { errorName } from '../check/run-check.ts'
+import { type FeedEvent, Unreached } from './events-page.ts'
+
+/** As long as a webhook's receiver has. */
+const TIMEOUT_MS = 10_000
+
+/**
+ * The secret for the copies that one API key brings: the same in every run, and no way back to the key. It is no
+ * endpoint's own secret, which only the delivery worker can read.
+ */
+export const listeningSecret = (apiKey: string): string =>
+  `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
+
+/** What a kept position belongs to; it tells nothing of the key. */
+export const followedName = (...parts: readonly string[]): string =>
+  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+
+type Target = { readonly url: string; readonly signingSecret: string; readonly signal: AbortSignal }
+
+/**
+ * One POST of the event, signed as a webhook is. Answers how it went, for a person; only a server that is not there throws
+ * `Unreached`.
+ */
+export const postEvent = async ({ url, signingSecret, signal }: Target, event: FeedEvent): Promise<string> => {
+  const { event: eventName, event_id: eventId, body } = event
+  const deliveryId = deliveryIdFor(eventId, v.parse(EndpointIdSchema, derivedUuid('listen', url)))
+  const sentAtMs = Date.now()
+  const took = () => `in ${Date.now() - sentAtMs} ms`
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: webhookHeaders({ eventName, eventId, deliveryId }, { body, signingSecret, sentAtMs }),
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    })
+    await answer.body?.cancel()
+    return `${answer.status} ${took()}`
+  } catch (error) {
+    if (signal.aborted) throw error
+    const why = errorName((error instanceof Error && error.cause) || error)
+    if (why === 'ECONNREFUSED') throw new Unreached(`nothing listens at ${url}: start your server`)
+    return `${why} ${took()}`
+  }
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { readJsonFile, writeJsonFile } from '../../local/process/json-file.ts'
+import { whenRefused } from '../../local/terminal/call-gateway.ts'
+import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
+import { printable, printableLines } from '../../local/terminal/printable.ts'
+import { PROJECT_ROOT } from '../../stack/project-root.ts'
+import { apiUrl } from './api-url.ts'
+import { followEvents } from './follow-events.ts'
+import { followedName, listeningSecret, postEvent } from './post-event.ts'
+
+const USAGE = `npm run listen -- --stage NAME --forward URL [--since TIME]
+
+Follows the events of a merchant, in any stage, and posts each to a server on this machine as a webhook: the same bytes,
+signed anew. It prints the signing secret. The secret stays the same for a key.
+  --stage NAME    local (npm start), prod, dev, or one of your own
+  --forward URL   where your server listens: http://127.0.0.1:4000/hooks
+  --since TIME    begins with the events since then (2026-11-23T00:00:00Z, 90 days ago at most)
+  --help, -h      this text
+Without --since it continues where the last run for this key and URL ended; the first run begins with what happens now.
+An event that your server answers with an error is not posted again; --since brings it again.
+
+Environment:
+  GATEWAY_API_KEY          the merchant's key; without it the key is read from the standard input. A read_only key is enough
+  PORT                     of the local gateway (default 3000)
+  AWS_REGION, AWS_PROFILE  where a stage without a domain is, and as whom you ask for its address
+Exit code: 0 stopped by Ctrl-C or after a day, 1 refused or not reached, 2 called wrongly.`
+
+const OPTIONS = { stage: { type: 'string' }, forward: { type: 'string' }, since: { type: 'string' } } as const
+
+const LOOPBACK: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
+
+/** `npm ci` empties it: the next run then begins with what happens now. */
+const KEPT = join(PROJECT_ROOT, 'node_modules/.cache/listen')
+
+const ProgressSchema = v.object({ next: v.optional(v.string()), posted: v.array(v.string()) })
+
+export type ListenIo = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly readInput: () => Promise<string>
+  readonly sleep: (ms: number) => Promise<void>
+  readonly signal: AbortSignal
+  /** Where progress is kept. */
+  readonly directory?: string
+}
+
+/** Events carry customers' data: they stay on this machine. */
+const localUrl = (text: string | undefined): string => {
+  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined
+  if (url && /^https?:$/.test(url.protocol) && LOOPBACK.includes(url.hostname)) return url.href
+  throw new UsageError('--forward takes the URL of a server on this machine: http://127.0.0.1:4000/hooks')
+}
+
+const keyFrom = async ({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> => {
+  const key = (env['GATEWAY_API_KEY'] || (await readInput())).trim()
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  throw new UsageError('set GATEWAY_API_KEY to the merchant’s key, or give the key on the standard input')
+}
+
+/** The command line of a merchant's developer. The key is in no argument: those are seen by everyone on the machine. */
+export const runListen = (argv: readonly string[], io: ListenIo): Promise<number> =>
+  runCommand(USAGE, argv, async () => {
+    const { stage, forward, since } = readOptions(argv, OPTIONS)
+    if (stage === undefined) throw new UsageError('name the stage with --stage NAME')
+    const target = localUrl(forward)
+    const apiKey = await keyFrom(io)
+    const warn = (text: string) => console.error(printableLines(text))
+    return whenRefused(async () => {
+      const feed = { stage, url: await apiUrl(stage, io.env), apiKey }
+      const signingSecret = listeningSecret(apiKey)
+      const file = join(io.directory ?? KEPT, `${followedName(feed.url, apiKey, target)}.json`)
+      const kept = readJsonFile(file, ProgressSchema)
+      const progress = since === undefined && kept ? { next: kept.next, posted: kept.posted } : undefined
+      console.log(
+        printableLines(`Events of ${stage} (${feed.url}) go to ${target}, ${progress ? 'after the last run’s' : `since ${since ?? 'now'}`}.
+Signing secret: ${signingSecret}`),
+      )
+      await followEvents({
+        feed,
+        since: since ?? new Date().toISOString(),
+        progress: progress ?? { next: undefined, posted: [] },
+        keep: (next) => writeJsonFile(file, next),
+        post: async (event) => {
+          const answer = await postEvent({ url: target, signingSecret, signal: io.signal }, event)
+          console.log([event.event, event.data.id, answer].map(printable).join('  '))
+        },
+        warn,
+        sleep: io.sleep,
+        signal: io.signal,
+      })
+    }, warn)
+  })

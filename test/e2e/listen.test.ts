@@ -1,0 +1,157 @@
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it as plainIt, vi } from 'vitest'
+import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
+import { type ListenIo, runListen } from '../../infra/operate/listen/run-listen.ts'
+import { eventually } from '../support/eventually.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
+import { worldIt as it, QRIS, type World } from './gateway-world.ts'
+
+/** A merchant's server that knows nothing of this project: what it takes is signed with the secret that was printed. */
+const aServer = async (status = 200, port = 0) => {
+  const got: { readonly body: string; readonly headers: Record<string, string> }[] = []
+  const server = await startLocalHttpServer({
+    port,
+    answer: ({ body, headers }) => {
+      got.push({ body: body.toString('utf8'), headers: headers as Record<string, string> })
+      return jsonReply(status, {})
+    },
+  })
+  return { ...server, got }
+}
+
+type Run = { readonly env: ListenIo['env']; readonly directory?: string; readonly input?: string }
+
+/** The command as it runs until `stop`, or ends by itself. Its pauses are short. */
+const listening = (argv: readonly string[], { env, directory = tempDirectory(), input = '' }: Run) => {
+  const stopping = new AbortController()
+  const said: string[] = []
+  const hear = (text: string) => void said.push(text)
+  vi.spyOn(console, 'log').mockImplementation(hear)
+  vi.spyOn(console, 'error').mockImplementation(hear)
+  const waits: number[] = []
+  const ended = runListen(argv, {
+    env,
+    directory,
+    readInput: async () => input,
+    signal: stopping.signal,
+    sleep: async (ms) => {
+      waits.push(ms)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    },
+  })
+  const stop = () => {
+    stopping.abort()
+    return ended
+  }
+  return { said, waits, ended, stop }
+}
+
+const portOf = (url: string) => new URL(url).port
+
+/** Its metadata is in the event with digits and keys in an order that a JSON parser would change. */
+const paid = async (world: World, { key, payment }: Awaited<ReturnType<World['merchant']>>) => {
+  const body = `${JSON.stringify(QRIS).slice(0, -1)},"metadata":{"9":1.0,"1":12345678901234567890}}`
+  const headers = { authorization: `Bearer ${key}`, 'idempotency-key': crypto.randomUUID() }
+  const id = String((await world.post(`${world.urls.api}/v1/payments`, body, headers)).body['id'])
+  await world.pay(id)
+  await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
+  return id
+}
+
+describe('npm run listen', () => {
+  it('posts each event once, signed anew, and continues where it ended', async ({ world }) => {
+    const merchant = await world.merchant()
+    const server = await aServer()
+    const run = { env: { GATEWAY_API_KEY: merchant.key, PORT: portOf(world.urls.api) }, directory: tempDirectory() }
+    const argv = ['--stage', 'local', '--forward', `${server.url}/hooks`]
+
+    const first = listening([...argv, '--since', '2026-01-01T00:00:00Z'], run)
+    const one = await paid(world, merchant)
+    await eventually(() => expect(server.got).toHaveLength(1))
+    expect(await first.stop()).toBe(0)
+    const two = await paid(world, merchant)
+    const second = listening(argv, run)
+    await eventually(() => expect(server.got).toHaveLength(2))
+    // It has asked again meanwhile: the feed shows a young event twice.
+    await eventually(() => expect(second.waits.length).toBeGreaterThan(3))
+    expect(await second.stop()).toBe(0)
+
+    const secret = /Signing secret: (whsec_\S+)/.exec(first.said.join('\n'))?.[1] ?? ''
+    const told = server.got.map(({ body, headers }) => Object(new Webhook(secret).verify(body, headers)).data.id)
+    expect(told).toStrictEqual([one, two])
+    expect(second.said.join('\n')).toContain(secret)
+    const { text } = await merchant.get('/v1/events')
+    for (const { body } of server.got) expect(text).toContain(body)
+    expect([...first.said, ...second.said].join('\n')).not.toContain(merchant.key)
+    await server.close()
+  })
+
+  it('keeps an event for a server that is not there, and says so', async ({ world }) => {
+    const merchant = await world.merchant()
+    await paid(world, merchant)
+    const gone = await aServer()
+    await gone.close()
+    const run = { env: { PORT: portOf(world.urls.api) }, input: `${merchant.key}\n`, directory: tempDirectory() }
+    const argv = ['--stage', 'local', '--forward', gone.url]
+
+    const alone = listening([...argv, '--since', '2026-01-01T00:00:00Z'], run)
+    expect(await alone.ended).toBe(1)
+    expect(alone.said.at(-1)).toMatch(/^nothing listens at http:\/\/127\.0\.0\.1:\d+\/: start your server$/)
+    expect(alone.waits.slice(0, 3)).toStrictEqual([1_000, 2_000, 4_000])
+  })
+
+  it('goes on after an event that the server refuses', async ({ world }) => {
+    const merchant = await world.merchant()
+    await paid(world, merchant)
+    await paid(world, merchant)
+    const server = await aServer(500)
+    const env = { GATEWAY_API_KEY: merchant.key, PORT: portOf(world.urls.api) }
+
+    const run = listening(['--stage', 'local', '--forward', server.url, '--since', '2026-01-01T00:00:00Z'], { env })
+    await eventually(() =>
+      expect(run.said.filter((line) => /payment\.succeeded {2}\S+ {2}500 in/.test(line))).toHaveLength(2),
+    )
+
+    expect(await run.stop()).toBe(0)
+    await server.close()
+  })
+})
+
+describe('npm run listen, refused', () => {
+  const FORWARD = ['--forward', 'http://localhost:4000/hooks']
+
+  it('says what to do about a key that is not taken', async ({ world }) => {
+    const run = listening(['--stage', 'local', ...FORWARD], {
+      env: { GATEWAY_API_KEY: 'gk_local_unknown', PORT: portOf(world.urls.api) },
+    })
+
+    expect(await run.ended).toBe(1)
+    expect(run.said.at(-1)).toMatch(/refuses the key \(401\).*issue-api-key CLIENT_ID --stage local/)
+  })
+
+  plainIt('says where it looked, after twelve tries', async () => {
+    const gone = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
+    await gone.close()
+    const env = { GATEWAY_API_KEY: 'k', PORT: portOf(gone.url) }
+
+    const run = listening(['--stage', 'local', ...FORWARD], { env })
+
+    expect([await run.ended, run.waits.length]).toStrictEqual([1, 11])
+    expect(run.said.at(-1)).toBe(
+      `${gone.url} cannot be reached (ECONNREFUSED): npm start starts it, and PORT says where it is`,
+    )
+  })
+
+  plainIt.each([
+    ['no stage', FORWARD, 'name the stage'],
+    ['a server elsewhere', ['--stage', 'local', '--forward', 'https://shop.example/hooks'], 'on this machine'],
+    ['no key', ['--stage', 'local', ...FORWARD], 'set GATEWAY_API_KEY'],
+    ['a stage without a name of the right form', ['--stage', 'No!', ...FORWARD], 'a name is at most'],
+    ['the key as an argument', ['--stage', 'local', '--key', 'gk_local_x', ...FORWARD], "Unknown option '--key'"],
+  ])('is called wrongly with %s', async (what, argv, message) => {
+    const run = listening(argv, { env: what === 'no key' ? {} : { GATEWAY_API_KEY: 'k' } })
+
+    expect(await run.ended).toBe(2)
+    expect(run.said.join('\n')).toContain(message)
+  })
+})
