@@ -1,10 +1,11 @@
 import { useEffect } from 'preact/hooks'
 import { ClockPanel } from './clock-panel.tsx'
-import { about, notice } from './gateway.ts'
+import { notice } from './gateway.ts'
 import { MoneyView } from './money/money-view.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider-view.tsx'
 import { route, type View } from './route.ts'
+import { about, useSessionNumber } from './session.ts'
 import { StoryPane } from './story-pane.tsx'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
@@ -60,31 +61,34 @@ const Notice = () => {
 }
 
 /** The console: a view on the left, and on the right what happens, while it happens. */
-export const App = () => (
-  <>
-    <a class="skip" href="#content" onClick={skipToContent}>
-      Skip to content
-    </a>
-    <header class="top">
-      <h1>
-        Payment gateway <small>local console</small>
-      </h1>
-      <Tabs />
-      <ClockPanel />
-    </header>
-    <div class="columns">
-      <main id="content" tabIndex={-1}>
-        <Shown />
-      </main>
-      <StoryPane />
-    </div>
-    <Notice />
-    <footer>
-      Merchant {about().client.client_id} · nothing here is part of a deployed gateway, and no request leaves this
-      machine
-    </footer>
-  </>
-)
+export const App = () => {
+  const session = useSessionNumber()
+  return (
+    <>
+      <a class="skip" href="#content" onClick={skipToContent}>
+        Skip to content
+      </a>
+      <header class="top">
+        <h1>
+          Payment gateway <small>local console</small>
+        </h1>
+        <Tabs />
+        <ClockPanel />
+      </header>
+      <div class="columns">
+        <main id="content" tabIndex={-1}>
+          <Shown key={session} />
+        </main>
+        <StoryPane />
+      </div>
+      <Notice />
+      <footer>
+        Merchant {about().client.client_id} · nothing here is part of a deployed gateway, and no request leaves this
+        machine
+      </footer>
+    </>
+  )
+}
 
 /** The address says which view is shown, so a link into the page moves the focus alone. */
 const skipToContent = (event: Event) => {

@@ -1,5 +1,5 @@
 import type { ConsoleCall } from '../console-call.ts'
-import { about } from './gateway.ts'
+import { about } from './session.ts'
 
 /** As whom the console acts where a person must be named. */
 const OPERATOR = 'console'

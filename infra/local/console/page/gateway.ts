@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
-import type { About, ConsoleCall } from '../console-call.ts'
+import type { ConsoleCall } from '../console-call.ts'
 import { asCurl } from '../console-call.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { about } from './session.ts'
 import { store } from './store.ts'
 
 const Relayed = v.object({ status: v.number(), body: v.unknown() })
@@ -22,15 +24,6 @@ export const somethingChanged = () => changes.set(changes.get() + 1)
 export type Notice = { readonly text: string; readonly ok: boolean }
 /** What the last action brought, read out to whoever does not see it. */
 export const notice = store<Notice | undefined>(undefined)
-
-let known: About | undefined
-export const setAbout = (about: About) => {
-  known = about
-}
-export const about = (): About => {
-  if (!known) throw new Error('the page is rendered before it knows the gateway')
-  return known
-}
 
 export const curlOf = (call: ConsoleCall): string => asCurl(about(), call)
 
@@ -62,26 +55,28 @@ export const doCall = async (label: string, call: ConsoleCall): Promise<Answer> 
   return answer
 }
 
-/** What a call answers, read again whenever something happens; undefined before the first answer, or on a no. */
+/** What a call answers, read again after each change; undefined before the first answer, or after a refusal. */
 export const useRead = <const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall | undefined,
 ): v.InferOutput<Schema> | undefined => {
   const [read, setRead] = useState<{ readonly key: string; readonly value: v.InferOutput<Schema> }>()
-  const moved = changes.use()
   const key = JSON.stringify(call)
   useEffect(() => {
     if (!call) return undefined
-    let gone = false
-    makeCall(call)
-      .then(({ ok, body }) => {
+    const reader = oneAtATime(
+      () => makeCall(call),
+      ({ ok, body }) => {
         const parsed = v.safeParse(schema, body)
-        if (!gone && ok && parsed.success) setRead({ key, value: parsed.output })
-      })
-      .catch(() => undefined)
+        if (ok && parsed.success) setRead({ key, value: parsed.output })
+      },
+    )
+    reader.again()
+    const unfollow = changes.follow(reader.again)
     return () => {
-      gone = true
+      unfollow()
+      reader.end()
     }
-  }, [key, moved])
+  }, [key])
   return read?.key === key ? read.value : undefined
 }

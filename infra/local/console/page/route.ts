@@ -17,3 +17,9 @@ window.addEventListener('hashchange', () => route.set(read()))
 export const goTo = (view: View, id: string) => {
   location.hash = `${view}/${id}`
 }
+
+/** Shows the list of the view instead of one of its things. */
+export const leaveDetail = () => {
+  history.replaceState(null, '', `#${route.get().view}`)
+  route.set(read())
+}

@@ -4,19 +4,21 @@ import { useEffect, useState } from 'preact/hooks'
 export const store = <T>(initial: T) => {
   let value = initial
   const listeners = new Set<() => void>()
+  const follow = (listener: () => void) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
   return {
     get: (): T => value,
     set: (next: T): void => {
       value = next
       for (const listener of listeners) listener()
     },
+    /** Calls the listener after each change, until what it returns is called. */
+    follow,
     use: (): T => {
       const [, render] = useState(0)
-      useEffect(() => {
-        const listener = () => render((times) => times + 1)
-        listeners.add(listener)
-        return () => void listeners.delete(listener)
-      }, [])
+      useEffect(() => follow(() => render((times) => times + 1)), [])
       return value
     },
   }
