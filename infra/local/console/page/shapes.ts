@@ -101,7 +101,7 @@ export const BalanceSchema = v.object({
   paid_out_minor: v.number(),
 })
 export const BooksSchema = v.object({
-  balanced: v.union([v.boolean(), v.string()]),
+  balanced: v.boolean(),
   figures: v.array(v.object({ name: v.string(), amount_minor: v.number() })),
 })
 export const ReceivedSchema = v.array(

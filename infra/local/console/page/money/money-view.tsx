@@ -13,22 +13,19 @@ const DAY = 86_400
 
 const Balance = () => {
   const balance = useRead(BalanceSchema, BALANCE)
-  const books = useRead(BooksSchema, look('get-books', ofClient()))
   const [verdict, setVerdict] = useState('')
-  const wentBack = books ? figureOf(books, 'reversed_swept') : 0
   const parts: readonly (readonly [string, number])[] = balance
     ? [
         ['pending', balance.pending_minor],
         ['available', balance.available_minor],
         ['in settlement', balance.in_settlement_minor],
         ['paid out', balance.paid_out_minor],
-        ...(wentBack === 0 ? [] : [['went back after a settlement', wentBack] as const]),
       ]
     : []
   return (
     <Card
       title="Balance"
-      note="All that was ever credited, less what went back before a settlement swept it, is in one of these places."
+      note="All that was ever credited, less what went back, is in one of these places."
       call={BALANCE}
     >
       <dl class="equation">
@@ -61,19 +58,10 @@ const Balance = () => {
   )
 }
 
-type Books = v.InferOutput<typeof BooksSchema>
-
-const figureOf = ({ figures }: Books, name: string): number =>
-  figures.find((figure) => figure.name === name)?.amount_minor ?? 0
-
-/** The other side of the equation: the same money by the payments themselves, which the balance is not read from. */
-const verdictOf = (books: Books): string => {
-  const { balanced } = books
-  const of = (name: string) => figureOf(books, name)
-  const credited = of('received') - of('provider_fees') - of('markup') - of('reversed_before_sweep') + of('reinstated')
-  const byPayments = `By its payments ${rupiah(of('received'))} was received, of which ${rupiah(credited)} is the merchant’s; the ledger has ${rupiah(of('credited'))}`
-  if (balanced === true) return `${byPayments}: they balance.`
-  return `${byPayments}: ${balanced === false ? 'they do not balance' : 'nothing certain can be said yet'}.`
+/** The figures of this month by the journal's entries, and whether they balance. */
+const verdictOf = ({ figures, balanced }: v.InferOutput<typeof BooksSchema>): string => {
+  const said = figures.map(({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`)
+  return `This month: ${said.join(', ') || 'no entry yet'}. ${balanced ? 'They balance' : 'They do not balance'}.`
 }
 
 const DailyWork = () => (
