@@ -10,6 +10,8 @@ export const ConsoleCallSchema = v.strictObject({
   /** With its query. */
   path: v.pipe(v.string(), v.regex(/^\/(?!\/)[\x21-\x7e]*$/), v.maxLength(2_000)),
   body: v.optional(v.unknown()),
+  /** Of the merchant for whom the API is called; the demo merchant's when not given. */
+  apiKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
   /** Makes a create safe to repeat. */
   idempotencyKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
 })
@@ -30,14 +32,14 @@ export type WireCall = {
   readonly body?: string
 }
 
-/** The call as it is sent: the demo merchant's key for the API, the provider's for the provider. */
+/** The call as it is sent: the merchant's key for the API, the provider's for the provider. */
 export const toWire = ({ urls, client, provider_key: key }: About, call: ConsoleCall): WireCall => {
-  const { door, method, path, body, idempotencyKey } = call
+  const { door, method, path, body, idempotencyKey, apiKey = client.api_key } = call
   return {
     method,
     url: urls[door] + path,
     headers: {
-      ...(door === 'api' && { authorization: `Bearer ${client.api_key}` }),
+      ...(door === 'api' && { authorization: `Bearer ${apiKey}` }),
       ...(door === 'provider' && path.startsWith('/v3/') && { authorization: basic(key), 'api-version': '2024-11-11' }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       ...(body !== undefined && { 'content-type': 'application/json' }),

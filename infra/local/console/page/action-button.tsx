@@ -1,63 +1,114 @@
 import type { ComponentChildren } from 'preact'
+import { useContext, useRef, useState } from 'preact/hooks'
 import type { ConsoleCall } from '../console-call.ts'
-import { type Answer, curlOf, doCall, notice } from './gateway.ts'
+import { type Answer, curlOf, doCall } from './gateway.ts'
+import { Telling } from './notice.tsx'
 
-const copy = (what: string, text: string) => {
-  navigator.clipboard.writeText(text).then(
-    () => notice.set({ text: `${what} copied`, ok: true }),
-    () => notice.set({ text: `${what} could not be copied: the browser refused`, ok: false }),
-  )
+const useCopy = () => {
+  const tell = useContext(Telling)
+  return (what: string, text: string) => {
+    navigator.clipboard.writeText(text).then(
+      () => tell({ text: `${what} copied`, ok: true }),
+      () => tell({ text: `${what} could not be copied: the browser refused`, ok: false }),
+    )
+  }
 }
 
 /** Copies a text, such as an account number. */
-export const CopyButton = ({ what, text }: { readonly what: string; readonly text: string }) => (
-  <button type="button" class="copy" aria-label={`Copy ${what}`} onClick={() => copy(what, text)}>
-    copy
-  </button>
-)
+export const CopyButton = ({ what, text }: { readonly what: string; readonly text: string }) => {
+  const copy = useCopy()
+  return (
+    <button type="button" class="copy" aria-label={`Copy ${what}`} onClick={() => copy(what, text)}>
+      copy
+    </button>
+  )
+}
 
 /** Copies what a part of the page shows or does, for a shell. */
-export const CurlButton = ({ of, call }: { readonly of: string; readonly call: ConsoleCall }) => (
-  <button type="button" class="curl" aria-label={`Copy “${of}” as curl`} onClick={() => copy('curl', curlOf(call))}>
-    curl
-  </button>
-)
+export const CurlButton = ({ of, call }: { readonly of: string; readonly call: ConsoleCall }) => {
+  const copy = useCopy()
+  return (
+    <button type="button" class="curl" aria-label={`Copy “${of}” as curl`} onClick={() => copy('curl', curlOf(call))}>
+      curl
+    </button>
+  )
+}
 
-type ActionButtonProps = {
+type Action = {
   readonly label: string
   readonly call: ConsoleCall
+  readonly after?: ((answer: Answer) => void) | undefined
+}
+
+/** Does one call at a time, and tells in its place how it went. A second press meanwhile does nothing. */
+export const useAction = ({ label, call, after }: Action) => {
+  const tell = useContext(Telling)
+  const isUnderWay = useRef(false)
+  const [isBusy, setBusy] = useState(false)
+  const run = async () => {
+    if (isUnderWay.current) return
+    isUnderWay.current = true
+    setBusy(true)
+    tell(undefined)
+    const answer = await doCall(call)
+    isUnderWay.current = false
+    setBusy(false)
+    const { ok, message, status } = answer
+    tell({ ok, text: ok ? `${label}: done` : `${label}: ${message || `answered ${status}`}` })
+    after?.(answer)
+  }
+  return { isBusy, run: () => void run() }
+}
+
+type ActionButtonProps = Action & {
   /** What it is done to, where several of the same name are on the page. */
   readonly about?: string
   readonly kind?: 'main' | 'danger'
   readonly disabled?: boolean
-  readonly after?: (answer: Answer) => void
-  readonly children?: ComponentChildren
 }
 
-/** A button that does one call, and beside it the same call for a shell. */
-export const ActionButton = ({
-  label,
-  call,
-  about = '',
-  kind,
-  disabled = false,
-  after,
-  children,
-}: ActionButtonProps) => {
+type FaceProps = Omit<ActionButtonProps, 'after'> & { readonly isBusy: boolean; readonly onPress?: () => void }
+
+/** Without `onPress` it submits its form. A busy button keeps the focus. */
+const Face = ({ label, call, about = '', kind, disabled = false, isBusy, onPress }: FaceProps) => {
   const name = about === '' ? label : `${label} ${about}`
   return (
     <span class={`action ${kind ?? ''}`}>
       <button
-        type="button"
+        type={onPress ? 'button' : 'submit'}
         aria-label={name}
+        aria-busy={isBusy}
+        aria-disabled={isBusy}
         disabled={disabled}
-        onClick={() => {
-          void doCall(label, call).then(after)
-        }}
+        onClick={onPress}
       >
-        {children ?? label}
+        {label}
       </button>
       <CurlButton of={name} call={call} />
     </span>
+  )
+}
+
+/** A button that does one call, and beside it the same call for a shell. */
+export const ActionButton = (props: ActionButtonProps) => {
+  const { isBusy, run } = useAction(props)
+  return <Face {...props} isBusy={isBusy} onPress={run} />
+}
+
+/** Fields and their action: Enter in a field does it too. The gateway says what is wrong with a value. */
+export const ActionForm = ({ children, ...props }: ActionButtonProps & { readonly children: ComponentChildren }) => {
+  const { isBusy, run } = useAction(props)
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        run()
+      }}
+    >
+      {children}
+      <Face {...props} isBusy={isBusy} />
+    </form>
   )
 }

@@ -1,11 +1,10 @@
-import { useEffect } from 'preact/hooks'
 import { ClockPanel } from './clock-panel.tsx'
-import { notice } from './gateway.ts'
+import { MerchantPicker } from './merchant-picker.tsx'
 import { MoneyView } from './money/money-view.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider-view.tsx'
 import { route, type View } from './route.ts'
-import { about, useSessionNumber } from './session.ts'
+import { useSession } from './session.ts'
 import { StoryPane } from './story-pane.tsx'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
@@ -43,26 +42,9 @@ const Tabs = () => {
   )
 }
 
-const SHOWN_MS = 6_000
-
-/** What went well goes by itself; what went wrong stays until the next action. */
-const Notice = () => {
-  const last = notice.use()
-  useEffect(() => {
-    if (!last?.ok) return undefined
-    const timer = setTimeout(() => notice.set(undefined), SHOWN_MS)
-    return () => clearTimeout(timer)
-  }, [last])
-  return (
-    <p role="status" class={`notice ${last ? (last.ok ? 'good' : 'bad') : 'none'}`}>
-      {last?.text}
-    </p>
-  )
-}
-
 /** The console: a view on the left, and on the right what happens, while it happens. */
 export const App = () => {
-  const session = useSessionNumber()
+  const { merchant, number } = useSession()
   return (
     <>
       <a class="skip" href="#content" onClick={skipToContent}>
@@ -73,18 +55,17 @@ export const App = () => {
           Payment gateway <small>local console</small>
         </h1>
         <Tabs />
+        <MerchantPicker />
         <ClockPanel />
       </header>
       <div class="columns">
         <main id="content" tabIndex={-1}>
-          <Shown key={session} />
+          <Shown key={number} />
         </main>
         <StoryPane />
       </div>
-      <Notice />
       <footer>
-        Merchant {about().client.client_id} · nothing here is part of a deployed gateway, and no request leaves this
-        machine
+        Merchant {merchant.client_id} · nothing here is part of a deployed gateway, and no request leaves this machine
       </footer>
     </>
   )

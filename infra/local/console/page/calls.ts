@@ -1,13 +1,15 @@
 import type { ConsoleCall } from '../console-call.ts'
-import { about } from './session.ts'
+import { merchant } from './session.ts'
 
 /** As whom the console acts where a person must be named. */
 const OPERATOR = 'console'
 
-export const api = (path: string): ConsoleCall => ({ door: 'api', method: 'GET', path: `/v1/${path}` })
+const asMerchant = () => ({ door: 'api', apiKey: merchant().api_key }) as const
+
+export const api = (path: string): ConsoleCall => ({ ...asMerchant(), method: 'GET', path: `/v1/${path}` })
 
 export const apiPost = (path: string, body: object, idempotencyKey?: string): ConsoleCall => ({
-  door: 'api',
+  ...asMerchant(),
   method: 'POST',
   path: `/v1/${path}`,
   body,
@@ -25,11 +27,11 @@ export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
 /** An operator's look. */
 export const look = (action: string, payload: object = {}): ConsoleCall => invoke(action, payload)
 
-/** An operator's action, in the console's name, for the demo merchant where one must be named. */
+/** An operator's action, in the console's name, for the chosen merchant where one must be named. */
 export const operate = (action: string, payload: object): ConsoleCall =>
   invoke(action, { operator: OPERATOR, ...payload })
 
-export const ofClient = (payload: object = {}): object => ({ client_id: about().client.client_id, ...payload })
+export const ofClient = (payload: object = {}): object => ({ client_id: merchant().client_id, ...payload })
 
 export const jumpBy = (seconds: number): ConsoleCall => ({
   door: 'lambda',

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ActionButton } from './action-button.tsx'
 import { jumpBy } from './calls.ts'
 import { useRead } from './gateway.ts'
+import { Noticed } from './notice.tsx'
 import { ClockSchema } from './shapes.ts'
 
 const JUMPS = [
@@ -16,7 +17,7 @@ const CALL = { door: 'lambda', method: 'GET', path: '/_local/clock' } as const
 
 /** Runs between two answers as the gateway's clock does. */
 const useNow = (): string => {
-  const told = useRead(ClockSchema, CALL)
+  const { value: told } = useRead(ClockSchema, CALL)
   const [aheadMs, setAhead] = useState(0)
   const [, render] = useState(0)
   useEffect(() => {
@@ -35,19 +36,21 @@ export const ClockPanel = () => {
   const [seconds, setSeconds] = useState<number>(5 * 86_400)
   return (
     <section class="clock" aria-label="The one clock">
-      <span class="now">{now} UTC</span>
-      <select
-        aria-label="How far the clock jumps"
-        value={seconds}
-        onChange={({ currentTarget }) => setSeconds(Number(currentTarget.value))}
-      >
-        {JUMPS.map(([length, label]) => (
-          <option key={length} value={length}>
-            {label}
-          </option>
-        ))}
-      </select>
-      <ActionButton label="Jump" about="the clock forward" call={jumpBy(seconds)} />
+      <Noticed>
+        <span class="now">{now} UTC</span>
+        <select
+          aria-label="How far the clock jumps"
+          value={seconds}
+          onChange={({ currentTarget }) => setSeconds(Number(currentTarget.value))}
+        >
+          {JUMPS.map(([length, label]) => (
+            <option key={length} value={length}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <ActionButton label="Jump" about="the clock forward" call={jumpBy(seconds)} />
+      </Noticed>
     </section>
   )
 }

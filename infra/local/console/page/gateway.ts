@@ -15,15 +15,14 @@ const Refusal = v.object({
 /** What an operator action answers inside a Lambda's answer. */
 const Action = v.strictObject({ status: v.number(), body: v.unknown() })
 
+const UNREACHABLE = 'The gateway does not answer. npm start starts it; this page continues by itself.'
+const UNKNOWN_ANSWER = 'The gateway answered something that this page cannot show.'
+
 export type Answer = { readonly ok: boolean; readonly status: number; readonly body: unknown; readonly message: string }
 
 /** Counts what has happened: whoever shows something reads it again when this moves. */
 const changes = store(0)
 export const somethingChanged = () => changes.set(changes.get() + 1)
-
-export type Notice = { readonly text: string; readonly ok: boolean }
-/** What the last action brought, read out to whoever does not see it. */
-export const notice = store<Notice | undefined>(undefined)
 
 export const curlOf = (call: ConsoleCall): string => asCurl(about(), call)
 
@@ -32,7 +31,7 @@ const makeCall = async (call: ConsoleCall): Promise<Answer> => {
   const headers = { 'content-type': 'application/json' }
   const relayed = await fetch('/console/call', { method: 'POST', headers, body: JSON.stringify(call) })
     .then(async (answer) => v.parse(Relayed, await answer.json()))
-    .catch(() => ({ status: 0, body: { message: 'the gateway does not answer' } }))
+    .catch(() => ({ status: 0, body: { message: UNREACHABLE } }))
   const action = v.safeParse(Action, relayed.body)
   const { status, body } = action.success ? action.output : relayed
   return { ok: status >= 200 && status < 300, status, body, message: reasonIn(body) }
@@ -46,29 +45,37 @@ const reasonIn = (body: unknown): string => {
   return [message, ...fields, hint].filter((text) => text !== '').join(' · ')
 }
 
-/** Does something and says how it went. */
-export const doCall = async (label: string, call: ConsoleCall): Promise<Answer> => {
+/** Does something. */
+export const doCall = async (call: ConsoleCall): Promise<Answer> => {
   const answer = await makeCall(call)
-  const text = answer.ok ? `${label}: done` : `${label}: ${answer.message || `answered ${answer.status}`}`
-  notice.set({ text, ok: answer.ok })
   somethingChanged()
   return answer
 }
 
-/** What a call answers, read again after each change; undefined before the first answer, or after a refusal. */
+/** The last answer, and why there is no newer one. Neither while the first is waited for. */
+export type Read<T> = { readonly value?: T; readonly trouble?: string }
+
+/** It may pass: the answer before it is better than none. */
+const mayPass = (status: number) => status === 0 || status === 429 || status >= 500
+
+/** What a call answers, read again after each change. */
 export const useRead = <const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall | undefined,
-): v.InferOutput<Schema> | undefined => {
-  const [read, setRead] = useState<{ readonly key: string; readonly value: v.InferOutput<Schema> }>()
+): Read<v.InferOutput<Schema>> => {
+  const [read, setRead] = useState<Read<v.InferOutput<Schema>> & { readonly key?: string | undefined }>({})
   const key = JSON.stringify(call)
   useEffect(() => {
     if (!call) return undefined
+    let last: Read<v.InferOutput<Schema>> = {}
     const reader = oneAtATime(
       () => makeCall(call),
-      ({ ok, body }) => {
-        const parsed = v.safeParse(schema, body)
-        if (ok && parsed.success) setRead({ key, value: parsed.output })
+      (answer) => {
+        const trouble = answer.message || `It answered ${answer.status}.`
+        const parsed = v.safeParse(schema, answer.body)
+        if (answer.ok) last = parsed.success ? { value: parsed.output } : { trouble: UNKNOWN_ANSWER }
+        else last = mayPass(answer.status) ? { ...last, trouble } : { trouble }
+        setRead({ ...last, key })
       },
     )
     reader.again()
@@ -78,5 +85,5 @@ export const useRead = <const Schema extends v.GenericSchema>(
       reader.end()
     }
   }, [key])
-  return read?.key === key ? read.value : undefined
+  return read.key === key ? read : {}
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { ConsoleCall } from '../console-call.ts'
 import { CurlButton } from './action-button.tsx'
+import type { Read } from './gateway.ts'
+import { Noticed } from './notice.tsx'
 
 type CardProps = {
   readonly title: string
@@ -10,16 +12,34 @@ type CardProps = {
   readonly children: ComponentChildren
 }
 
-/** A titled part of a view; what it shows can be copied as a call. */
+/** A titled part of a view with its notices; what it shows can be copied as a call. */
 export const Card = ({ title, note, call, children }: CardProps) => (
   <section class="card" aria-label={title}>
-    <header>
-      <h2>{title}</h2>
-      {call && <CurlButton of={title} call={call} />}
-    </header>
-    {note !== undefined && <p class="note">{note}</p>}
-    {children}
+    <Noticed>
+      <header>
+        <h2>{title}</h2>
+        {call && <CurlButton of={title} call={call} />}
+      </header>
+      {note !== undefined && <p class="note">{note}</p>}
+      {children}
+    </Noticed>
   </section>
+)
+
+type AnsweredProps<T> = { readonly read: Read<T>; readonly children: (value: T) => ComponentChildren }
+
+/** What was read, once there is an answer; why there is no new one, above the last. */
+export const Answered = <T,>({ read: { value, trouble }, children }: AnsweredProps<T>) => (
+  <>
+    {trouble !== undefined && (
+      <p class="line bad">
+        {trouble}
+        {value !== undefined && ' What follows is its last answer.'}
+      </p>
+    )}
+    {value === undefined && trouble === undefined && <Empty>Loading…</Empty>}
+    {value !== undefined && children(value)}
+  </>
 )
 
 const GOOD = ['succeeded', 'manual_paid', 'actual', 'enabled']
@@ -49,3 +69,26 @@ export const Time = ({ at }: { readonly at: string }) => (
     {at.slice(0, 10)} {at.slice(11, 19)}
   </time>
 )
+
+type PagerProps = {
+  readonly of: string
+  readonly text?: string
+  readonly onNewer: (() => void) | undefined
+  readonly onOlder: (() => void) | undefined
+  readonly words?: readonly [back: string, forth: string]
+}
+
+/** To the pages of a list before and after the one that is shown. */
+export const Pager = ({ of, text = '', onNewer, onOlder, words = ['Newer', 'Older'] }: PagerProps) =>
+  onNewer || onOlder ? (
+    <p class="line">
+      {([onNewer, onOlder] as const).map((go, at) => (
+        <span key={words[at]} class="action">
+          <button type="button" aria-label={`${words[at]} ${of}`} disabled={!go} onClick={go}>
+            {words[at]}
+          </button>
+        </span>
+      ))}
+      <span class="muted">{text}</span>
+    </p>
+  ) : null

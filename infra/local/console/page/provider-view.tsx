@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { ActionButton, CurlButton } from './action-button.tsx'
+import { ActionButton, CurlButton, useAction } from './action-button.tsx'
 import { simulator } from './calls.ts'
-import { doCall, useRead } from './gateway.ts'
-import { Card, Empty } from './parts.tsx'
+import { useRead } from './gateway.ts'
+import { Answered, Card, Empty } from './parts.tsx'
 import { ArmedSchema, FaultMenuSchema } from './shapes.ts'
 
 const MENU = simulator('', undefined, 'GET')
@@ -44,6 +44,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
   const call = simulator('/faults', order)
   const off = simulator(`/faults?target=${target}&fault=${name}`, undefined, 'DELETE')
   const label = `${words(name)} ${TARGETS[target]?.toLowerCase() ?? target}`
+  const { isBusy, run } = useAction({ label: words(name), call: left > 0 ? off : call })
   return (
     <li class="fault">
       <button
@@ -51,7 +52,9 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
         role="switch"
         aria-checked={left > 0}
         aria-label={label}
-        onClick={() => void doCall(words(name), left > 0 ? off : call)}
+        aria-busy={isBusy}
+        aria-disabled={isBusy}
+        onClick={run}
       />
       <span class="name">{words(name)}</span>
       <span class="left">{left > 0 ? `${left} to come` : ''}</span>
@@ -78,8 +81,8 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
 /** Every fault of the provider as a switch: on, it strikes the next times something is asked of it. */
 export const ProviderView = () => {
   const menu = useRead(FaultMenuSchema, MENU)
-  const armed = useRead(ArmedSchema, ARMED) ?? []
-  const byTarget = [...Map.groupBy(menu?.faults ?? [], ({ target }) => target)]
+  const { value: armed = [] } = useRead(ArmedSchema, ARMED)
+  const byTarget = [...Map.groupBy(menu.value?.faults ?? [], ({ target }) => target)]
   return (
     <>
       <Card
@@ -87,6 +90,7 @@ export const ProviderView = () => {
         note="Switch one on, and the provider does it the next times. The gateway must cope."
         call={MENU}
       >
+        <Answered read={menu}>{() => null}</Answered>
         <p class="line">
           <ActionButton label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
           {armed.length === 0 && <Empty>The provider is well.</Empty>}

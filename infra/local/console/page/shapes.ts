@@ -67,8 +67,10 @@ const listOf = <const Item extends v.GenericSchema>(item: Item) => v.object({ da
 
 export const PaymentsSchema = v.object({
   ...listOf(PaymentSchema).entries,
-  pagination: v.object({ total: v.number() }),
+  pagination: v.optional(v.object({ total: v.optional(v.number()) })),
+  cursor: v.optional(v.string()),
 })
+export const ClientsSchema = listOf(v.object({ client_id: v.string(), name: v.string() }))
 export const DeliveriesSchema = listOf(DeliverySchema)
 export const EndpointsSchema = listOf(
   v.object({ endpoint_id: v.string(), url: v.string(), event_types: v.array(v.string()), enabled: v.boolean() }),

@@ -4,45 +4,49 @@ import { rupiah } from '../../story/story-line.ts'
 import { ActionButton } from '../action-button.tsx'
 import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Card, Empty } from '../parts.tsx'
+import { Answered, Card, Empty } from '../parts.tsx'
 import { BalanceSchema, BooksSchema, SuspenseListSchema } from '../shapes.ts'
 import { SettlementsCard } from './settlements-card.tsx'
 
-const BALANCE = api('balance?include=settlements')
 const DAY = 86_400
 
+const Equation = ({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) => {
+  const parts: readonly (readonly [string, number])[] = [
+    ['pending', balance.pending_minor],
+    ['available', balance.available_minor],
+    ['in settlement', balance.in_settlement_minor],
+    ['paid out', balance.paid_out_minor],
+  ]
+  return (
+    <dl class="equation">
+      <div>
+        <dt>credited</dt>
+        <dd>{rupiah(parts.reduce((sum, [, minor]) => sum + minor, 0))}</dd>
+      </div>
+      {parts.map(([name, minor], place) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <span class="sign">{place === 0 ? '=' : '+'}</span>
+            {rupiah(minor)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
 const Balance = () => {
-  const balance = useRead(BalanceSchema, BALANCE)
+  const call = api('balance?include=settlements')
+  const read = useRead(BalanceSchema, call)
   const [verdict, setVerdict] = useState('')
-  const parts: readonly (readonly [string, number])[] = balance
-    ? [
-        ['pending', balance.pending_minor],
-        ['available', balance.available_minor],
-        ['in settlement', balance.in_settlement_minor],
-        ['paid out', balance.paid_out_minor],
-      ]
-    : []
   return (
     <Card
       title="Balance"
       note="All that was ever credited, less what went back, is in one of these places."
-      call={BALANCE}
+      call={call}
     >
-      <dl class="equation">
-        <div>
-          <dt>credited</dt>
-          <dd>{rupiah(parts.reduce((sum, [, minor]) => sum + minor, 0))}</dd>
-        </div>
-        {parts.map(([name, minor], place) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <span class="sign">{place === 0 ? '=' : '+'}</span>
-              {rupiah(minor)}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Answered read={read}>{(balance) => <Equation balance={balance} />}</Answered>
       <p class="line">
         <ActionButton
           label="Check the books"
@@ -92,30 +96,36 @@ const DailyWork = () => (
 
 const Suspense = () => {
   const call = look('list-suspense', { status: 'open' })
-  const items = useRead(SuspenseListSchema, call)
+  const read = useRead(SuspenseListSchema, call)
   return (
     <Card title="Suspense" note="Money that may not be credited, and findings: a person decides." call={call}>
-      {items?.data.length === 0 && <Empty>Nothing is open.</Empty>}
-      <ul class="rows">
-        {items?.data.map(({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
-          <li key={id} class="item">
-            <p class="line">
-              <strong>{cause.replaceAll('_', ' ')}</strong> <span class="muted">{kind}</span>
-              {amount !== null && <span>{rupiah(amount)}</span>}
-              {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
-            </p>
-            <ActionButton
-              label="Write off"
-              about={id}
-              call={operate('resolve-suspense', {
-                suspense_id: id,
-                resolution: 'written_off',
-                notes: 'in the console',
-              })}
-            />
-          </li>
-        ))}
-      </ul>
+      <Answered read={read}>
+        {({ data }) => (
+          <>
+            {data.length === 0 && <Empty>Nothing is open.</Empty>}
+            <ul class="rows">
+              {data.map(({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
+                <li key={id} class="item">
+                  <p class="line">
+                    <strong>{cause.replaceAll('_', ' ')}</strong> <span class="muted">{kind}</span>
+                    {amount !== null && <span>{rupiah(amount)}</span>}
+                    {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
+                  </p>
+                  <ActionButton
+                    label="Write off"
+                    about={id}
+                    call={operate('resolve-suspense', {
+                      suspense_id: id,
+                      resolution: 'written_off',
+                      notes: 'in the console',
+                    })}
+                  />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Answered>
     </Card>
   )
 }

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { counted, rupiah } from '../../story/story-line.ts'
-import { ActionButton } from '../action-button.tsx'
+import { ActionButton, ActionForm } from '../action-button.tsx'
 import { api, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Card, Empty, Field, Status } from '../parts.tsx'
+import { Answered, Card, Empty, Field, Status } from '../parts.tsx'
 import { SettlementsSchema } from '../shapes.ts'
-
-const SETTLEMENTS = api('settlements?per_page=10')
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
@@ -32,27 +30,26 @@ const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) =
   }
   return (
     <>
-      <Field label="Notes">
-        <input type="text" value={notes} onInput={({ currentTarget }) => setNotes(currentTarget.value)} />
-      </Field>
-      <Field label="Bank reference">
-        <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
-      </Field>
-      <details>
-        <summary>Confirm, when it is refused without it</summary>
-        <Field label="The object that the refusal shows under confirm">
-          <input type="text" value={confirm} onInput={({ currentTarget }) => setConfirm(currentTarget.value)} />
+      <ActionForm label="Mark paid" about={id} kind="main" call={operate('mark-settlement-paid', paid)}>
+        <Field label="Notes">
+          <input type="text" value={notes} onInput={({ currentTarget }) => setNotes(currentTarget.value)} />
         </Field>
-      </details>
-      <p class="line">
-        <ActionButton label="Mark paid" about={id} kind="main" call={operate('mark-settlement-paid', paid)} />
-        <ActionButton
-          label="Mark failed"
-          about={id}
-          kind="danger"
-          call={operate('mark-settlement-failed', { settlement_id: id, notes })}
-        />
-      </p>
+        <Field label="Bank reference">
+          <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
+        </Field>
+        <details>
+          <summary>Confirm, when it is refused without it</summary>
+          <Field label="The object that the refusal shows under confirm">
+            <input type="text" value={confirm} onInput={({ currentTarget }) => setConfirm(currentTarget.value)} />
+          </Field>
+        </details>
+      </ActionForm>
+      <ActionButton
+        label="Mark failed"
+        about={id}
+        kind="danger"
+        call={operate('mark-settlement-failed', { settlement_id: id, notes })}
+      />
     </>
   )
 }
@@ -81,19 +78,21 @@ const Row = ({ settlement }: { readonly settlement: Settlement }) => {
 
 /** The merchant's payouts, newest first, with what an operator does about each. */
 export const SettlementsCard = () => {
-  const settlements = useRead(SettlementsSchema, SETTLEMENTS)
+  const call = api('settlements?per_page=10')
   return (
-    <Card
-      title="Settlements"
-      note="The sweep records them; an operator transfers the money and says so."
-      call={SETTLEMENTS}
-    >
-      {settlements?.data.length === 0 && <Empty>None yet.</Empty>}
-      <ul class="rows">
-        {settlements?.data.map((settlement) => (
-          <Row key={settlement.id} settlement={settlement} />
-        ))}
-      </ul>
+    <Card title="Settlements" note="The sweep records them; an operator transfers the money and says so." call={call}>
+      <Answered read={useRead(SettlementsSchema, call)}>
+        {({ data }) => (
+          <>
+            {data.length === 0 && <Empty>None yet. The days’ work makes one of what was paid.</Empty>}
+            <ul class="rows">
+              {data.map((settlement) => (
+                <Row key={settlement.id} settlement={settlement} />
+              ))}
+            </ul>
+          </>
+        )}
+      </Answered>
     </Card>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { CHANNELS } from '../../../../../shared/payment/channel/channels.ts'
-import { ActionButton } from '../action-button.tsx'
+import { ActionForm } from '../action-button.tsx'
 import { apiPost } from '../calls.ts'
 import { Card, Field } from '../parts.tsx'
 import { goTo } from '../route.ts'
@@ -36,33 +36,7 @@ export const CreateForm = () => {
   }
   return (
     <Card title="New payment" note="What a merchant’s server sends when a customer checks out.">
-      <Field label="Paid by">
-        <select value={channel} onChange={({ currentTarget }) => setChannel(currentTarget.value)}>
-          {OFFERED.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field label="Amount in IDR">
-        <input
-          type="number"
-          min="1"
-          step="1"
-          value={amount}
-          onInput={({ currentTarget }) => setAmount(currentTarget.value)}
-        />
-      </Field>
-      {isWallet && (
-        <Field label="Customer’s phone">
-          <input type="tel" value={phone} onInput={({ currentTarget }) => setPhone(currentTarget.value)} />
-        </Field>
-      )}
-      <Field label="Your reference (optional)">
-        <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
-      </Field>
-      <ActionButton
+      <ActionForm
         label="Create payment"
         kind="main"
         call={apiPost('payments', body, key)}
@@ -71,7 +45,34 @@ export const CreateForm = () => {
           const created = v.safeParse(CreatedSchema, answer)
           if (created.success) goTo('payments', created.output.id)
         }}
-      />
+      >
+        <Field label="Paid by">
+          <select value={channel} onChange={({ currentTarget }) => setChannel(currentTarget.value)}>
+            {OFFERED.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Amount in IDR">
+          <input
+            type="number"
+            min="1"
+            step="1"
+            value={amount}
+            onInput={({ currentTarget }) => setAmount(currentTarget.value)}
+          />
+        </Field>
+        {isWallet && (
+          <Field label="Customer’s phone">
+            <input type="tel" value={phone} onInput={({ currentTarget }) => setPhone(currentTarget.value)} />
+          </Field>
+        )}
+        <Field label="Your reference (optional)">
+          <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
+        </Field>
+      </ActionForm>
     </Card>
   )
 }

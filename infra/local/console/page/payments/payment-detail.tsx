@@ -1,8 +1,8 @@
 import { rupiah } from '../../story/story-line.ts'
 import { ActionButton, CopyButton } from '../action-button.tsx'
-import { apiPost, look } from '../calls.ts'
+import { api, apiPost, look } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Card, Empty, Status, Time } from '../parts.tsx'
+import { Answered, Card, Status, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { lifeOf } from './life.ts'
@@ -47,38 +47,36 @@ const Life = ({ payment }: { readonly payment: Timeline }) => (
   </Card>
 )
 
-/** One payment: how it is paid, what its customer and its merchant can do, its money, and its life so far. */
-export const PaymentDetail = ({ id }: { readonly id: string }) => {
-  const payment = useRead(TimelineSchema, look('get-payment', { payment_id: id }))
-  if (!payment) {
-    return (
-      <Card title="Payment">
-        <Empty>Nothing to show of {id}.</Empty>
-      </Card>
-    )
-  }
+const About = ({ payment }: { readonly payment: Timeline }) => {
+  const { id, status, external_reference: reference, failure_reason: reason, reversal } = payment
+  return (
+    <>
+      <p class="line">
+        <Status is={status} /> <span class="muted">{payment.channel_code ?? payment.method}</span>
+        <code>{id}</code> <CopyButton what="payment id" text={id} />
+      </p>
+      {reference && (
+        <p class="line">
+          <span class="muted">Reference</span> <span class="reference">{reference}</span>
+        </p>
+      )}
+      {reason && <p class="line bad">It failed: {reason.replaceAll('_', ' ')}.</p>}
+      {reversal && (
+        <p class="line bad">
+          {rupiah(reversal.amount_minor)} went back ({reversal.kind}).
+        </p>
+      )}
+    </>
+  )
+}
+
+const Shown = ({ payment }: { readonly payment: Timeline }) => {
+  const { id } = payment
   const isOpen = payment.status === 'pending'
   return (
     <>
-      <Card
-        title={`Payment of ${rupiah(payment.notional_minor)}`}
-        call={{ door: 'api', method: 'GET', path: `/v1/payments/${id}` }}
-      >
-        <p class="line">
-          <Status is={payment.status} /> <span class="muted">{payment.channel_code ?? payment.method}</span>
-          <code>{id}</code> <CopyButton what="payment id" text={id} />
-        </p>
-        {payment.external_reference && (
-          <p class="line">
-            <span class="muted">Reference</span> {payment.external_reference}
-          </p>
-        )}
-        {payment.failure_reason && <p class="line bad">It failed: {payment.failure_reason.replaceAll('_', ' ')}.</p>}
-        {payment.reversal && (
-          <p class="line bad">
-            {rupiah(payment.reversal.amount_minor)} went back ({payment.reversal.kind}).
-          </p>
-        )}
+      <Card title={`Payment of ${rupiah(payment.notional_minor)}`} call={api(`payments/${id}`)}>
+        <About payment={payment} />
         {isOpen && <HowToPay payment={payment} />}
         <ProviderActions payment={payment} />
         {isOpen && (
@@ -90,6 +88,21 @@ export const PaymentDetail = ({ id }: { readonly id: string }) => {
         <Figures payment={payment} />
       </Card>
       <Life payment={payment} />
+    </>
+  )
+}
+
+/** One payment: how it is paid, what its customer and its merchant can do, its money, and its life so far. */
+export const PaymentDetail = ({ id }: { readonly id: string }) => {
+  const read = useRead(TimelineSchema, look('get-payment', { payment_id: id }))
+  return (
+    <>
+      {(read.value === undefined || read.trouble !== undefined) && (
+        <Card title="Payment">
+          <Answered read={read}>{() => null}</Answered>
+        </Card>
+      )}
+      {read.value && <Shown payment={read.value} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ActionButton } from '../action-button.tsx'
+import { ActionButton, ActionForm } from '../action-button.tsx'
 import { atProvider } from '../calls.ts'
 import { Field } from '../parts.tsx'
 import type { Timeline } from '../shapes.ts'
@@ -26,7 +26,7 @@ export const ProviderActions = ({ payment }: { readonly payment: Timeline }) => 
   return (
     <details class="actions">
       <summary>Let the money go back</summary>
-      <div class="line">
+      <ActionForm label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)}>
         <Field label="How it goes back">
           <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
             {KINDS.map((one) => (
@@ -39,8 +39,7 @@ export const ProviderActions = ({ payment }: { readonly payment: Timeline }) => 
         <Field label="Amount (empty: all)">
           <input type="number" min="1" value={amount} onInput={({ currentTarget }) => setAmount(currentTarget.value)} />
         </Field>
-        <ActionButton label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)} />
-      </div>
+      </ActionForm>
       <p class="note">The gateway hears of it by a callback, or when it reads the provider’s transactions.</p>
     </details>
   )

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
 import { look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Card, Empty, Field, Status, Time } from '../parts.tsx'
+import { Answered, Card, Empty, Field, Status, Time } from '../parts.tsx'
 import { DeliveriesSchema, type Delivery } from '../shapes.ts'
 
 const STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
@@ -49,7 +49,7 @@ const Row = ({ delivery }: { readonly delivery: Delivery }) => {
 export const DeliveryList = () => {
   const [status, setStatus] = useState('')
   const call = look('list-deliveries', ofClient({ per_page: 10, ...(status !== '' && { status }) }))
-  const deliveries = useRead(DeliveriesSchema, call)
+  const read = useRead(DeliveriesSchema, call)
   return (
     <Card
       title="Deliveries"
@@ -66,12 +66,18 @@ export const DeliveryList = () => {
           ))}
         </select>
       </Field>
-      {deliveries?.data.length === 0 && <Empty>None. A paid payment makes one for each endpoint.</Empty>}
-      <ul class="rows">
-        {deliveries?.data.map((delivery) => (
-          <Row key={delivery.delivery_id} delivery={delivery} />
-        ))}
-      </ul>
+      <Answered read={read}>
+        {({ data }) => (
+          <>
+            {data.length === 0 && <Empty>None. A paid payment makes one for each endpoint.</Empty>}
+            <ul class="rows">
+              {data.map((delivery) => (
+                <Row key={delivery.delivery_id} delivery={delivery} />
+              ))}
+            </ul>
+          </>
+        )}
+      </Answered>
     </Card>
   )
 }

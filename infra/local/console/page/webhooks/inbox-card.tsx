@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
 import { useRead } from '../gateway.ts'
-import { Card, Empty, Field, Time } from '../parts.tsx'
+import { Answered, Card, Empty, Field, Time } from '../parts.tsx'
 import { ReceivedSchema } from '../shapes.ts'
 
 const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]>> = {
@@ -19,29 +19,32 @@ const SHOWN = 6
 const verdict = (valid: boolean | null) =>
   valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
 
-const Received = () => {
-  const received = useRead(ReceivedSchema, RECEIVED)
-  const newest = received?.toReversed().slice(0, SHOWN) ?? []
-  return (
-    <>
-      {received?.length === 0 && <Empty>Nothing received yet.</Empty>}
-      <ul class="rows">
-        {newest.map(({ at, headers, body, signature_valid: valid }, place) => (
-          <li key={newest.length - place} class="item">
-            <p class="line">
-              <strong>{String(headers['x-gateway-event'])}</strong>
-              <span class={`status ${valid === true ? 'good' : 'bad'}`}>{verdict(valid)}</span> <Time at={at} />
-            </p>
-            <details>
-              <summary>Body</summary>
-              <code class="long">{body}</code>
-            </details>
-          </li>
-        ))}
-      </ul>
-    </>
-  )
-}
+const Received = () => (
+  <Answered read={useRead(ReceivedSchema, RECEIVED)}>
+    {(received) => {
+      const newest = received.toReversed().slice(0, SHOWN)
+      return (
+        <>
+          {received.length === 0 && <Empty>Nothing received yet.</Empty>}
+          <ul class="rows">
+            {newest.map(({ at, headers, body, signature_valid: valid }, place) => (
+              <li key={newest.length - place} class="item">
+                <p class="line">
+                  <strong>{String(headers['x-gateway-event'])}</strong>
+                  <span class={`status ${valid === true ? 'good' : 'bad'}`}>{verdict(valid)}</span> <Time at={at} />
+                </p>
+                <details>
+                  <summary>Body</summary>
+                  <code class="long">{body}</code>
+                </details>
+              </li>
+            ))}
+          </ul>
+        </>
+      )
+    }}
+  </Answered>
+)
 
 /** The sample merchant: what its server got, and how it is to answer from now on. */
 export const InboxCard = () => {

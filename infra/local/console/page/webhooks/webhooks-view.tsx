@@ -1,38 +1,45 @@
 import { ActionButton } from '../action-button.tsx'
 import { look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Card, Status } from '../parts.tsx'
+import { Answered, Card, Empty, Status } from '../parts.tsx'
 import { EndpointsSchema } from '../shapes.ts'
 import { DeliveryList } from './delivery-list.tsx'
 import { InboxCard } from './inbox-card.tsx'
 
 const Endpoints = () => {
   const call = look('list-endpoints', ofClient())
-  const endpoints = useRead(EndpointsSchema, call)
+  const read = useRead(EndpointsSchema, call)
   return (
     <Card title="Endpoints" note="Where the merchant wants its events." call={call}>
-      <ul class="rows">
-        {endpoints?.data.map(({ endpoint_id: id, url, enabled, event_types: types }) => (
-          <li key={id} class="item">
-            <p class="line">
-              <code>{url}</code> <Status is={enabled ? 'enabled' : 'disabled'} />
-              <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
-            </p>
-            <p class="line">
-              <ActionButton
-                label="Send test event"
-                about={`to ${url}`}
-                call={operate('send-test-event', ofClient({ endpoint_id: id }))}
-              />
-              <ActionButton
-                label={enabled ? 'Disable' : 'Enable'}
-                about={url}
-                call={operate('update-endpoint', ofClient({ endpoint_id: id, enabled: !enabled }))}
-              />
-            </p>
-          </li>
-        ))}
-      </ul>
+      <Answered read={read}>
+        {({ data }) => (
+          <>
+            {data.length === 0 && <Empty>None. npm run admin -- register-endpoint registers one.</Empty>}
+            <ul class="rows">
+              {data.map(({ endpoint_id: id, url, enabled, event_types: types }) => (
+                <li key={id} class="item">
+                  <p class="line">
+                    <code>{url}</code> <Status is={enabled ? 'enabled' : 'disabled'} />
+                    <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
+                  </p>
+                  <p class="line">
+                    <ActionButton
+                      label="Send test event"
+                      about={`to ${url}`}
+                      call={operate('send-test-event', ofClient({ endpoint_id: id }))}
+                    />
+                    <ActionButton
+                      label={enabled ? 'Disable' : 'Enable'}
+                      about={url}
+                      call={operate('update-endpoint', ofClient({ endpoint_id: id, enabled: !enabled }))}
+                    />
+                  </p>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Answered>
     </Card>
   )
 }

@@ -1,0 +1,58 @@
+import { useContext } from 'preact/hooks'
+import * as v from 'valibot'
+import { look, operate } from './calls.ts'
+import { doCall, useRead } from './gateway.ts'
+import { Noticed, Telling } from './notice.tsx'
+import { about, actFor, useSession } from './session.ts'
+import { ClientsSchema } from './shapes.ts'
+
+const IssuedKey = v.object({ api_key: v.string() })
+const DAY_SECONDS = 86_400
+const SHORT_ID = 8
+
+/** Keys that this page had issued: one for each merchant is enough. */
+const keys = new Map<string, string>()
+
+const Picker = () => {
+  const tell = useContext(Telling)
+  const { merchant } = useSession()
+  const { client_id: demo, api_key: demoKey } = about().client
+  const { value: clients } = useRead(ClientsSchema, look('list-clients', { per_page: 100 }))
+  const others = clients?.data.filter(({ client_id: id }) => id !== demo) ?? []
+
+  const choose = async (id: string) => {
+    let key = id === demo ? demoKey : keys.get(id)
+    if (key === undefined) {
+      const { ok, body, message } = await doCall(
+        operate('issue-api-key', { client_id: id, expires_in_seconds: DAY_SECONDS }),
+      )
+      if (!ok) return tell({ text: `No key could be issued: ${message}`, ok })
+      key = v.parse(IssuedKey, body).api_key
+      keys.set(id, key)
+    }
+    return actFor({ client_id: id, api_key: key })
+  }
+  return (
+    <select
+      aria-label="Merchant"
+      value={merchant.client_id}
+      onChange={({ currentTarget }) => void choose(currentTarget.value)}
+    >
+      <option value={demo}>Demo merchant</option>
+      {others.map(({ client_id: id, name }) => (
+        <option key={id} value={id}>
+          {name} · {id.slice(0, SHORT_ID)}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** For whom the console acts: one of the newest 100 merchants. It has a key issued, which expires after a day. */
+export const MerchantPicker = () => (
+  <div class="merchant">
+    <Noticed>
+      <Picker />
+    </Noticed>
+  </div>
+)

@@ -1,0 +1,34 @@
+import { type ComponentChildren, createContext } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+
+type Notice = { readonly text: string; readonly ok: boolean }
+
+/** Tells what an action brought, in the part of the page where it was taken. */
+export const Telling = createContext<(notice: Notice | undefined) => void>(() => undefined)
+
+const SHOWN_MS = 6_000
+
+/** A part of the page with its own notices, which are read out too. A success goes by itself, a refusal stays. */
+export const Noticed = ({ children }: { readonly children: ComponentChildren }) => {
+  const [last, tell] = useState<Notice>()
+  useEffect(() => {
+    if (!last?.ok) return undefined
+    const timer = setTimeout(() => tell(undefined), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [last])
+  return (
+    <Telling.Provider value={tell}>
+      {children}
+      <div role="status" class={`notice ${last ? (last.ok ? 'good' : 'bad') : ''}`}>
+        {last && (
+          <>
+            <p>{last.text}</p>
+            <button type="button" class="copy" aria-label="Close the notice" onClick={() => tell(undefined)}>
+              close
+            </button>
+          </>
+        )}
+      </div>
+    </Telling.Provider>
+  )
+}

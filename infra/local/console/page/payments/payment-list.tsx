@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import type * as v from 'valibot'
+import { rupiah } from '../../story/story-line.ts'
+import { useRead } from '../gateway.ts'
+import { Answered, Card, Empty, Pager, Status, Time } from '../parts.tsx'
+import { PaymentsSchema } from '../shapes.ts'
+import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './search-form.tsx'
+
+type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
+
+const Row = ({ payment, isSelected }: { readonly payment: Payment; readonly isSelected: boolean }) => {
+  const { id, status, notional_minor: amount, channel_code: code, method, created_at: at } = payment
+  return (
+    <li>
+      <a href={`#payments/${id}`} aria-current={isSelected ? 'true' : undefined}>
+        <strong>{rupiah(amount)}</strong>
+        <Status is={status} />
+        <span class="muted">{code ?? method}</span>
+        <span class="muted">
+          <Time at={at} />
+        </span>
+        {payment.external_reference && <span class="muted reference">{payment.external_reference}</span>}
+      </a>
+    </li>
+  )
+}
+
+/** The merchant's payments, newest first, page by page: all, or those that were searched for. */
+export const PaymentList = ({ selected }: { readonly selected: string | undefined }) => {
+  const [search, setSearch] = useState<Search>(EVERYTHING)
+  /** A cursor for each page that was left for an older one; numbered pages have none. */
+  const [cursors, setCursors] = useState<readonly string[]>([])
+  const page = cursors.length + 1
+  const call = searchCall(search, page, cursors.at(-1) ?? '')
+  const read = useRead(PaymentsSchema, call)
+  const { cursor = '', pagination: { total = 0 } = {} } = read.value ?? {}
+  const hasOlder = cursor !== '' || total > page * PER_PAGE
+  return (
+    <Card title="Payments" call={call}>
+      <SearchForm
+        onSearch={(wanted) => {
+          setSearch(wanted)
+          setCursors([])
+        }}
+      />
+      <Answered read={read}>
+        {({ data }) => (
+          <>
+            {data.length === 0 && (
+              <Empty>{search === EVERYTHING ? 'None yet. Create one above.' : 'No payment fits the search.'}</Empty>
+            )}
+            <ul class="rows">
+              {data.map((payment) => (
+                <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />
+              ))}
+            </ul>
+          </>
+        )}
+      </Answered>
+      <Pager
+        of="payments"
+        text={total > PER_PAGE ? `page ${page} of ${Math.ceil(total / PER_PAGE)}, ${total} payments` : ''}
+        onNewer={page > 1 ? () => setCursors(cursors.slice(0, -1)) : undefined}
+        onOlder={hasOlder ? () => setCursors([...cursors, cursor]) : undefined}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks'
+import { PAYMENT_STATUSES } from '../../../../../shared/payment-status.ts'
+import type { ConsoleCall } from '../../console-call.ts'
+import { api, look, ofClient } from '../calls.ts'
+import { Field } from '../parts.tsx'
+
+export type Search = {
+  readonly reference: string
+  readonly amount: string
+  readonly day: string
+  readonly status: string
+}
+
+export const EVERYTHING: Search = { reference: '', amount: '', day: '', status: '' }
+
+export const PER_PAGE = 12
+
+/** Why it cannot be searched for so. The gateway searches one thing at a time. */
+const problemOf = ({ reference, amount, day }: Search): string | undefined => {
+  if ((amount === '') !== (day === '')) return 'Give an amount and its day together.'
+  if (amount !== '' && reference !== '') return 'Give a reference, or an amount and its day.'
+  return undefined
+}
+
+const given = (fields: Readonly<Record<string, string>>) => Object.entries(fields).filter(([, text]) => text !== '')
+
+/** The page of the search that begins after `cursor`, which is its number where pages have one. */
+export const searchCall = ({ reference, amount, day, status }: Search, page: number, cursor: string): ConsoleCall => {
+  if (amount !== '') {
+    const found = Object.fromEntries(given({ status, cursor }))
+    return look('find-payments', ofClient({ amount_minor: Number(amount), day, ...found }))
+  }
+  const query = new URLSearchParams(given({ external_reference: reference, status }))
+  query.set('page', String(page))
+  query.set('per_page', String(PER_PAGE))
+  return api(`payments?${query.toString()}`)
+}
+
+/** By reference, by state, or by amount and day. */
+export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) => void }) => {
+  const [typed, setTyped] = useState(EVERYTHING)
+  const [problem, setProblem] = useState<string>()
+  const typing = (name: 'reference' | 'amount' | 'day') => ({
+    value: typed[name],
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+      setTyped({ ...typed, [name]: currentTarget.value }),
+  })
+  return (
+    <details>
+      <summary>Search</summary>
+      <form
+        class="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          setProblem(problemOf(typed))
+          if (problemOf(typed) === undefined) onSearch(typed)
+        }}
+      >
+        <Field label="Reference">
+          <input type="text" {...typing('reference')} />
+        </Field>
+        <div class="line">
+          <Field label="Amount paid in IDR">
+            <input type="number" {...typing('amount')} />
+          </Field>
+          <Field label="Its day in Jakarta">
+            <input type="date" {...typing('day')} />
+          </Field>
+        </div>
+        <Field label="State">
+          <select
+            value={typed.status}
+            onChange={({ currentTarget }) => setTyped({ ...typed, status: currentTarget.value })}
+          >
+            <option value="">any</option>
+            {PAYMENT_STATUSES.map((status) => (
+              <option key={status} value={status}>
+                {status}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <p class="line">
+          <span class="action">
+            <button type="submit">Search</button>
+          </span>
+          <span class="action">
+            <button
+              type="button"
+              onClick={() => {
+                setTyped(EVERYTHING)
+                setProblem(undefined)
+                onSearch(EVERYTHING)
+              }}
+            >
+              Show all
+            </button>
+          </span>
+        </p>
+        <p role="alert" class="bad">
+          {problem}
+        </p>
+      </form>
+    </details>
+  )
+}
