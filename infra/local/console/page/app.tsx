@@ -21,9 +21,9 @@ const Shown = () => {
     case 'payments':
       return <PaymentsView selected={id} />
     case 'webhooks':
-      return <WebhooksView />
+      return <WebhooksView selected={id} />
     case 'money':
-      return <MoneyView />
+      return <MoneyView selected={id} />
     case 'provider':
       return <ProviderView />
   }

@@ -22,6 +22,19 @@ const DeliverySchema = v.object({
 })
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
+/** A delivery as its merchant sees it. */
+export const OwnDeliverySchema = v.object({
+  id: v.string(),
+  event_id: v.string(),
+  event: v.string(),
+  payment_id: v.optional(v.string()),
+  url: v.string(),
+  status: v.string(),
+  next_attempt_at: v.nullable(v.string()),
+  created_at: v.string(),
+  attempts: v.array(Attempt),
+})
+
 const PaymentSchema = v.object({
   id: v.string(),
   status: v.string(),
@@ -75,18 +88,33 @@ export const DeliveriesSchema = listOf(DeliverySchema)
 export const EndpointsSchema = listOf(
   v.object({ endpoint_id: v.string(), url: v.string(), event_types: v.array(v.string()), enabled: v.boolean() }),
 )
-export const SettlementsSchema = listOf(
-  v.object({
-    id: v.string(),
-    status: v.string(),
-    net_minor: v.number(),
-    payment_count: v.number(),
-    period_start: v.string(),
-    period_end: v.string(),
-    recredited_at: Text,
-    reversed_count: v.optional(v.number(), 0),
-  }),
-)
+export const SettlementSchema = v.object({
+  id: v.string(),
+  status: v.string(),
+  net_minor: v.number(),
+  payment_count: v.number(),
+  period_start: v.string(),
+  period_end: v.string(),
+})
+export const SettlementsSchema = listOf(SettlementSchema)
+export const EntriesSchema = v.object({
+  ...listOf(
+    v.object({
+      id: v.string(),
+      type: v.string(),
+      payment_id: v.optional(v.string()),
+      settlement_id: v.nullable(v.string()),
+      external_reference: v.optional(v.string()),
+      posted_at: v.string(),
+      notional_minor: v.number(),
+      xendit_fee_minor: v.number(),
+      hexolus_markup_minor: v.number(),
+      client_net_minor: v.number(),
+    }),
+  ).entries,
+  next: v.nullable(v.string()),
+})
+export const EventsSchema = listOf(v.looseObject({ event_id: v.string() }))
 export const SuspenseListSchema = listOf(
   v.object({
     suspense_id: v.string(),

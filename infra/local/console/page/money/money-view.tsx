@@ -5,10 +5,13 @@ import { ActionButton } from '../action-button.tsx'
 import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Empty } from '../parts.tsx'
-import { BalanceSchema, BooksSchema, SuspenseListSchema } from '../shapes.ts'
-import { SettlementsCard } from './settlements-card.tsx'
+import { BalanceSchema, BooksSchema, SettlementSchema, SuspenseListSchema } from '../shapes.ts'
+import { EntriesCard } from './entries-card.tsx'
+import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
 
 const DAY = 86_400
+/** In the page's address, in place of a settlement's id. */
+const ENTRIES = 'entries'
 
 const Equation = ({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) => {
   const parts: readonly (readonly [string, number])[] = [
@@ -56,6 +59,7 @@ const Balance = () => {
             if (checked.success) setVerdict(verdictOf(checked.output))
           }}
         />
+        <a href={`#money/${ENTRIES}`}>its entries</a>
         <span>{verdict}</span>
       </p>
     </Card>
@@ -130,18 +134,53 @@ const Suspense = () => {
   )
 }
 
-/** Where the money is, what settles it, and what is paid out. */
-export const MoneyView = () => (
-  <>
-    <Balance />
-    <div class="split even">
-      <div>
-        <DailyWork />
-        <Suspense />
-      </div>
-      <div>
-        <SettlementsCard />
-      </div>
-    </div>
-  </>
+const Settlement = ({ id }: { readonly id: string }) => {
+  const call = api(`settlements/${id}`)
+  return (
+    <Card title="Settlement" call={call}>
+      <Answered read={useRead(SettlementSchema, call)}>
+        {(settlement) => (
+          <ul class="rows">
+            <SettlementRow settlement={settlement} />
+          </ul>
+        )}
+      </Answered>
+    </Card>
+  )
+}
+
+/** Where a sum of the page comes from: the entries of one settlement, or of the whole balance. */
+const Behind = ({ selected }: { readonly selected: string }) => (
+  <div class="stack">
+    <p>
+      <a href="#money">All the money</a>
+    </p>
+    {selected === ENTRIES ? (
+      <EntriesCard title="Entries" note="Every movement of the balance, settled or not." path="balance/entries" />
+    ) : (
+      <>
+        <Settlement id={selected} />
+        <EntriesCard title="Its entries" note="They add up to its net." path={`settlements/${selected}/payments`} />
+      </>
+    )}
+  </div>
 )
+
+/** Where the money is, what settles it, and what is paid out; or what one sum of it is made of. */
+export const MoneyView = ({ selected }: { readonly selected: string | undefined }) =>
+  selected === undefined ? (
+    <>
+      <Balance />
+      <div class="split even">
+        <div>
+          <DailyWork />
+          <Suspense />
+        </div>
+        <div>
+          <SettlementsCard />
+        </div>
+      </div>
+    </>
+  ) : (
+    <Behind key={selected} selected={selected} />
+  )

@@ -54,7 +54,8 @@ const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) =
   )
 }
 
-const Row = ({ settlement }: { readonly settlement: Settlement }) => {
+/** A settlement with what an operator does about it. */
+export const SettlementRow = ({ settlement }: { readonly settlement: Settlement }) => {
   const { id, status, net_minor: net, payment_count: count, period_start: from, period_end: to } = settlement
   return (
     <li class="item">
@@ -64,6 +65,9 @@ const Row = ({ settlement }: { readonly settlement: Settlement }) => {
       <p class="line muted">
         {from.slice(0, 16).replace('T', ' ')} to {to.slice(0, 16).replace('T', ' ')} UTC
       </p>
+      <a href={`#money/${id}`} aria-label={`Entries of the settlement of ${rupiah(net)}`}>
+        its entries
+      </a>
       {status === 'recorded' && <Recorded settlement={settlement} />}
       {status === 'failed' && (
         <ActionButton
@@ -87,7 +91,7 @@ export const SettlementsCard = () => {
             {data.length === 0 && <Empty>None yet. The days’ work makes one of what was paid.</Empty>}
             <ul class="rows">
               {data.map((settlement) => (
-                <Row key={settlement.id} settlement={settlement} />
+                <SettlementRow key={settlement.id} settlement={settlement} />
               ))}
             </ul>
           </>

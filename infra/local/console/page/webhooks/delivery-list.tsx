@@ -7,7 +7,8 @@ import { DeliveriesSchema, type Delivery } from '../shapes.ts'
 
 const STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
 
-const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
+/** Each attempt with what came of it. */
+export const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
   <ol class="attempts">
     {attempts.map(({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
       <li key={number} class={error === null ? 'good' : 'bad'}>
@@ -24,7 +25,7 @@ const Row = ({ delivery }: { readonly delivery: Delivery }) => {
   return (
     <li class="item">
       <p class="line">
-        <strong>{event}</strong> <Status is={status} /> <Time at={at} />
+        <a href={`#webhooks/${id}`}>{event}</a> <Status is={status} /> <Time at={at} />
       </p>
       <p class="line muted">
         <code>{url}</code>

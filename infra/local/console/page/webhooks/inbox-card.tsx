@@ -16,11 +16,14 @@ const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]
 const RECEIVED: ConsoleCall = { door: 'inbox', method: 'GET', path: '/received' }
 const SHOWN = 6
 
+/** What the sample merchant's server got. */
+export const useReceived = () => useRead(ReceivedSchema, RECEIVED)
+
 const verdict = (valid: boolean | null) =>
   valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
 
 const Received = () => (
-  <Answered read={useRead(ReceivedSchema, RECEIVED)}>
+  <Answered read={useReceived()}>
     {(received) => {
       const newest = received.toReversed().slice(0, SHOWN)
       return (

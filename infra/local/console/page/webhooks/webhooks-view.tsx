@@ -3,6 +3,7 @@ import { look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Empty, Status } from '../parts.tsx'
 import { EndpointsSchema } from '../shapes.ts'
+import { DeliveryDetail } from './delivery-detail.tsx'
 import { DeliveryList } from './delivery-list.tsx'
 import { InboxCard } from './inbox-card.tsx'
 
@@ -44,15 +45,18 @@ const Endpoints = () => {
   )
 }
 
-/** Where events go, every delivery with its attempts, and the sample merchant who gets them. */
-export const WebhooksView = () => (
-  <div class="split even">
-    <div>
-      <Endpoints />
-      <InboxCard />
+/** Where events go, every delivery with its attempts, and the sample merchant who gets them; or one delivery. */
+export const WebhooksView = ({ selected }: { readonly selected: string | undefined }) =>
+  selected === undefined ? (
+    <div class="split even">
+      <div>
+        <Endpoints />
+        <InboxCard />
+      </div>
+      <div>
+        <DeliveryList />
+      </div>
     </div>
-    <div>
-      <DeliveryList />
-    </div>
-  </div>
-)
+  ) : (
+    <DeliveryDetail key={selected} id={selected} />
+  )

@@ -1,0 +1,107 @@
+import type * as v from 'valibot'
+import { ActionButton } from '../action-button.tsx'
+import { api, look, ofClient, operate } from '../calls.ts'
+import { useRead } from '../gateway.ts'
+import { Answered, Card, Status, Time } from '../parts.tsx'
+import { EventsSchema, OwnDeliverySchema, TimelineSchema } from '../shapes.ts'
+import { Attempts } from './delivery-list.tsx'
+import { useReceived } from './inbox-card.tsx'
+
+type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
+
+/** The bytes as the feed has them: it is asked from the moment of the event on. */
+const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery): string | undefined => {
+  const { value: payment } = useRead(
+    TimelineSchema,
+    paymentId === undefined ? undefined : look('get-payment', { payment_id: paymentId }),
+  )
+  const event = payment?.timeline.events.find(({ deliveries }) => deliveries.some((one) => one.delivery_id === id))
+  const { value: events } = useRead(EventsSchema, event && api(`events?since=${event.fired_at}&limit=100`))
+  const found = events?.data.find((one) => one.event_id === eventId)
+  return found && JSON.stringify(found)
+}
+
+const MADE_ANEW = 'made anew for each attempt, and not kept'
+
+/** What every attempt carries; a server on this machine has kept all of it. */
+const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
+  const body = useBody(delivery)
+  const { value: received } = useReceived()
+  const got = received?.findLast(({ headers }) => headers['x-gateway-delivery-id'] === delivery.id)
+  const headers = got?.headers ?? {
+    'content-type': 'application/json',
+    'x-gateway-event': delivery.event,
+    'x-gateway-delivery-id': delivery.id,
+    'webhook-id': delivery.event_id,
+    'x-gateway-signature': MADE_ANEW,
+    'webhook-timestamp': MADE_ANEW,
+    'webhook-signature': MADE_ANEW,
+  }
+  return (
+    <Card
+      title="The request"
+      note={got ? 'The latest as the sample inbox got it.' : 'As each attempt sends it; the inbox did not get it.'}
+    >
+      <h3>Headers</h3>
+      <dl class="headers">
+        {Object.entries(headers).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{String(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      <h3>Body</h3>
+      <code class="long">{got?.body ?? body ?? 'A test event, whose body is not kept.'}</code>
+    </Card>
+  )
+}
+
+const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
+  const { id, event, url, status, attempts, payment_id: paymentId, next_attempt_at: next } = delivery
+  return (
+    <>
+      <Card title={`Delivery of ${event}`} call={api(`webhook_deliveries/${id}`)}>
+        <p class="line">
+          <Status is={status} /> <Time at={delivery.created_at} /> <code>{id}</code>
+        </p>
+        <p class="line">
+          <code>{url}</code>
+          {paymentId !== undefined && <a href={`#payments/${paymentId}`}>its payment</a>}
+        </p>
+        {next !== null && (
+          <p class="line muted">
+            next attempt <Time at={next} />
+          </p>
+        )}
+        <h3>Answers</h3>
+        <Attempts attempts={attempts} />
+        <ActionButton
+          label="Redeliver"
+          about={event}
+          disabled={status === 'scheduled'}
+          call={operate('redeliver', ofClient({ delivery_id: id }))}
+        />
+      </Card>
+      <Request delivery={delivery} />
+    </>
+  )
+}
+
+/** One delivery: what was sent, what was answered, whom it is about, and a new round of it. */
+export const DeliveryDetail = ({ id }: { readonly id: string }) => {
+  const read = useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))
+  return (
+    <div class="stack">
+      <p>
+        <a href="#webhooks">All deliveries</a>
+      </p>
+      {(read.value === undefined || read.trouble !== undefined) && (
+        <Card title="Delivery">
+          <Answered read={read}>{() => null}</Answered>
+        </Card>
+      )}
+      {read.value && <Shown delivery={read.value} />}
+    </div>
+  )
+}
