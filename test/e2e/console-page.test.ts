@@ -172,6 +172,10 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     const slow = page.getByRole('switch', { name: 'slow when a payment is created' })
     const refuse = page.getByRole('switch', { name: 'refuse when a payment is created' })
 
+    const sentences = await page.locator('.fault .note').allInnerTexts()
+    expect(sentences.length).toBeGreaterThan(40)
+    expect(sentences.filter((text) => !/^[A-Z].*\.$/.test(text))).toStrictEqual([])
+
     await slow.press('Space')
     await eventually(async () => expect(await slow.getAttribute('aria-checked')).toBe('true'))
     await refuse.press('Space')

@@ -152,4 +152,58 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByText('Rp 9,000').waitFor()
     await page.getByText('Merchant client-2').waitFor()
   })
+
+  it('says apart that an answer is waited for, that there is nothing, and that nothing answers', async () => {
+    const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
+    const gateway = await startScriptedConsole({
+      answer: async ({ path }) => {
+        await mayAnswer
+        return path === '/v1/payments' ? listOf() : NOW
+      },
+    })
+    const { page, close } = await openPage(browser)
+    onTestFinished(close)
+    await page.goto(`${gateway.url}/console`)
+    const payments = page.getByRole('region', { name: 'Payments' })
+    const states = ['Loading…', 'None yet.', 'The gateway does not answer.']
+    const shown = () => Promise.all(states.map((text) => payments.getByText(text).count()))
+
+    await eventually(async () => expect(await shown()).toStrictEqual([1, 0, 0]))
+    answerNow()
+    await eventually(async () => expect(await shown()).toStrictEqual([0, 1, 0]))
+    await gateway.close()
+    await eventually(async () => expect(await shown()).toStrictEqual([0, 1, 1]))
+    await payments.getByText('What follows is its last answer.').waitFor()
+  })
+
+  it('does an action once by Enter, is busy meanwhile, and says in its place what came of it', async () => {
+    const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
+    let creates = 0
+    const gateway = await startScriptedConsole({
+      answer: async ({ method, path }) => {
+        if (method !== 'POST' || path !== '/v1/payments') return path === '/v1/payments' ? listOf() : NOW
+        creates += 1
+        await mayAnswer
+        return undefined
+      },
+    })
+    onTestFinished(gateway.close)
+    const { page, close } = await openPage(browser)
+    onTestFinished(close)
+    await page.goto(`${gateway.url}/console`)
+    const create = page.getByRole('button', { name: 'Create payment', exact: true })
+    const notices = (region: string) => page.getByRole('region', { name: region, exact: true }).getByRole('status')
+
+    await page.getByLabel('Amount in IDR').press('Enter')
+    await eventually(async () => expect(await create.getAttribute('aria-busy')).toBe('true'))
+    await page.getByLabel('Amount in IDR').press('Enter')
+    await create.press('Enter')
+    answerNow()
+
+    await notices('New payment').getByText('Create payment: not found').waitFor()
+    expect([creates, await create.getAttribute('aria-busy')]).toStrictEqual([1, 'false'])
+    expect(await notices('Payments').innerText()).toBe('')
+    await page.getByRole('button', { name: 'Close the notice' }).press('Enter')
+    await eventually(async () => expect(await notices('New payment').innerText()).toBe(''))
+  })
 })

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { ConsoleCall } from '../console-call.ts'
 import { CurlButton } from './action-button.tsx'
 import type { Read } from './gateway.ts'
@@ -69,6 +70,21 @@ export const Time = ({ at }: { readonly at: string }) => (
     {at.slice(0, 10)} {at.slice(11, 19)}
   </time>
 )
+
+type DetailProps = { readonly list: string; readonly label: string; readonly children: ComponentChildren }
+
+/** One thing in place of its list: it begins at its top, however far the list was scrolled. */
+export const Detail = ({ list, label, children }: DetailProps) => {
+  useEffect(() => scrollTo(0, 0), [])
+  return (
+    <div class="stack">
+      <p>
+        <a href={list}>{label}</a>
+      </p>
+      {children}
+    </div>
+  )
+}
 
 type PagerProps = {
   readonly of: string

@@ -4,7 +4,7 @@ import { rupiah } from '../../story/story-line.ts'
 import { ActionButton } from '../action-button.tsx'
 import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty } from '../parts.tsx'
+import { Answered, Card, Detail, Empty } from '../parts.tsx'
 import { BalanceSchema, BooksSchema, SettlementSchema, SuspenseListSchema } from '../shapes.ts'
 import { EntriesCard } from './entries-card.tsx'
 import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
@@ -151,10 +151,7 @@ const Settlement = ({ id }: { readonly id: string }) => {
 
 /** Where a sum of the page comes from: the entries of one settlement, or of the whole balance. */
 const Behind = ({ selected }: { readonly selected: string }) => (
-  <div class="stack">
-    <p>
-      <a href="#money">All the money</a>
-    </p>
+  <Detail list="#money" label="All the money">
     {selected === ENTRIES ? (
       <EntriesCard title="Entries" note="Every movement of the balance, settled or not." path="balance/entries" />
     ) : (
@@ -163,7 +160,7 @@ const Behind = ({ selected }: { readonly selected: string }) => (
         <EntriesCard title="Its entries" note="They add up to its net." path={`settlements/${selected}/payments`} />
       </>
     )}
-  </div>
+  </Detail>
 )
 
 /** Where the money is, what settles it, and what is paid out; or what one sum of it is made of. */

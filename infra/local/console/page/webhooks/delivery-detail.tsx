@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { ActionButton } from '../action-button.tsx'
 import { api, look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Status, Time } from '../parts.tsx'
+import { Answered, Card, Detail, Status, Time } from '../parts.tsx'
 import { EventsSchema, OwnDeliverySchema, TimelineSchema } from '../shapes.ts'
 import { Attempts } from './delivery-list.tsx'
 import { useReceived } from './inbox-card.tsx'
@@ -92,16 +92,13 @@ const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
 export const DeliveryDetail = ({ id }: { readonly id: string }) => {
   const read = useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))
   return (
-    <div class="stack">
-      <p>
-        <a href="#webhooks">All deliveries</a>
-      </p>
+    <Detail list="#webhooks" label="All deliveries">
       {(read.value === undefined || read.trouble !== undefined) && (
         <Card title="Delivery">
           <Answered read={read}>{() => null}</Answered>
         </Card>
       )}
       {read.value && <Shown delivery={read.value} />}
-    </div>
+    </Detail>
   )
 }

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { ActionButton, CurlButton, useAction } from './action-button.tsx'
-import { simulator } from './calls.ts'
-import { useRead } from './gateway.ts'
-import { Answered, Card, Empty } from './parts.tsx'
-import { ArmedSchema, FaultMenuSchema } from './shapes.ts'
+import { ActionButton, CurlButton, useAction } from '../action-button.tsx'
+import { simulator } from '../calls.ts'
+import { useRead } from '../gateway.ts'
+import { Answered, Card, Empty, Field } from '../parts.tsx'
+import { ArmedSchema, FaultMenuSchema } from '../shapes.ts'
+import { faultSentence } from './fault-sentence.ts'
 
 const MENU = simulator('', undefined, 'GET')
 const ARMED = simulator('/faults', undefined, 'GET')
@@ -46,34 +47,48 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
   const label = `${words(name)} ${TARGETS[target]?.toLowerCase() ?? target}`
   const { isBusy, run } = useAction({ label: words(name), call: left > 0 ? off : call })
   return (
-    <li class="fault">
-      <button
-        type="button"
-        role="switch"
-        aria-checked={left > 0}
-        aria-label={label}
-        aria-busy={isBusy}
-        aria-disabled={isBusy}
-        onClick={run}
-      />
-      <span class="name">{words(name)}</span>
-      <span class="left">{left > 0 ? `${left} to come` : ''}</span>
-      {value !== undefined && (
-        <input
-          type="text"
-          aria-label={`Value of ${label}`}
-          value={value}
-          onInput={({ currentTarget }) => setValue(currentTarget.value)}
+    <li>
+      <form
+        class="fault"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          run()
+        }}
+      >
+        <button
+          type="submit"
+          role="switch"
+          aria-checked={left > 0}
+          aria-label={label}
+          aria-busy={isBusy}
+          aria-disabled={isBusy}
         />
-      )}
-      <input
-        type="number"
-        min="1"
-        aria-label={`How often ${label}`}
-        value={times}
-        onInput={({ currentTarget }) => setTimes(currentTarget.value)}
-      />
-      <CurlButton of={label} call={call} />
+        <div>
+          <strong>{words(name)}</strong> <span class="left">{left > 0 ? `${left} to come` : ''}</span>
+          <p class="note">{faultSentence(target, name)}</p>
+        </div>
+        {value !== undefined && (
+          <Field label="Value">
+            <input
+              type="text"
+              aria-label={`Value of ${label}`}
+              value={value}
+              onInput={({ currentTarget }) => setValue(currentTarget.value)}
+            />
+          </Field>
+        )}
+        <Field label="Times">
+          <input
+            type="number"
+            min="1"
+            aria-label={`Times ${label}`}
+            value={times}
+            onInput={({ currentTarget }) => setTimes(currentTarget.value)}
+          />
+        </Field>
+        <CurlButton of={label} call={call} />
+      </form>
     </li>
   )
 }
