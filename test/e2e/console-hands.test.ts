@@ -1,0 +1,104 @@
+/**
+ * Goal: the console is used without a mouse, and on a phone. Method: the machine's own Chromium on a whole gateway; one
+ * test presses only keys, one taps on a screen of 390 px.
+ */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest'
+import { accessibilityFaults, CHROMIUM, launchChromium, openPage, VIEWS, view } from './console-browser.ts'
+import { worldIt as it, QRIS, type World } from './gateway-world.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const MOST_STOPS = 200
+
+/** Presses Tab until the control of that name has the focus. */
+const tabTo = async (page: Page, name: RegExp) => {
+  for (let stops = 0; stops < MOST_STOPS; stops++) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate<string>(
+      `(({ labels, ariaLabel, innerText }) => ariaLabel ?? labels?.[0]?.innerText ?? innerText)(document.activeElement)`,
+    )
+    if (name.test(focused)) return
+  }
+  throw new Error(`no press of Tab leads to ${String(name)}`)
+}
+
+const pressOn = async (page: Page, name: RegExp, key = 'Enter') => {
+  await tabTo(page, name)
+  await page.keyboard.press(key)
+}
+
+/** What is wider than the screen. */
+const tooWide = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.skip'))
+    .map((one) => one.outerHTML.slice(0, 200))`)
+
+describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterAll(() => browser.close())
+
+  const consoleOf = async ({ urls }: World, options = {}) => {
+    const { page, close } = await openPage(browser, options)
+    onTestFinished(close)
+    await page.goto(`${urls.api}/console`)
+    await page.getByText('live', { exact: true }).waitFor()
+    return page
+  }
+
+  it('takes a payment, sends its webhook again and jumps the clock by keys alone', async ({ world }) => {
+    const page = await consoleOf(world)
+
+    await tabTo(page, /^Amount in IDR/)
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('43210')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Payment of Rp 43,210' }).waitFor()
+    await pressOn(page, /^Pay$/, 'Space')
+    await page.getByText('Webhook, attempt 1: answered 200').waitFor()
+    await pressOn(page, /^Close the notice$/)
+    await pressOn(page, /^Webhooks$/)
+    await page.getByRole('link', { name: 'payment.succeeded', exact: true }).first().waitFor()
+    await pressOn(page, /^payment\.succeeded$/)
+    await page.getByRole('heading', { name: 'Delivery of payment.succeeded' }).waitFor()
+    await pressOn(page, /^Redeliver payment\.succeeded$/)
+    await page.getByText('Redeliver: done').waitFor()
+    await tabTo(page, /^How far the clock jumps$/)
+    await page.keyboard.press('Home')
+    await pressOn(page, /^Jump the clock forward$/)
+
+    await page.getByText('Jump: done').waitFor()
+  })
+
+  it('fits on a phone: nothing is wider, and a tapped payment comes into view', async ({ world }) => {
+    const page = await consoleOf(world, { viewport: { width: 390, height: 844 }, hasTouch: true })
+    const reference = 'order-with-a-reference-that-never-ends-'.repeat(6)
+    const { create, payment } = world.withKey(world.cloud.demoClient.api_key)
+    const id = String((await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'])
+    await world.pay(id)
+    await expect.poll(async () => (await payment(id))['status']).toBe('succeeded')
+
+    await page.getByRole('region', { name: 'Payments' }).getByText('Rp 65,432').tap()
+    const heading = page.getByRole('heading', { name: 'Payment of Rp 65,432' })
+    await heading.waitFor()
+    await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(200)
+    const wide = [...(await tooWide(page)), ...(await accessibilityFaults(page))]
+    for (const name of VIEWS) {
+      await view(page, name)
+      await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+      wide.push(...(await tooWide(page)))
+    }
+    await view(page, 'Webhooks')
+    await page.getByRole('link', { name: 'payment.succeeded', exact: true }).first().tap()
+    await page.getByText('x-gateway-signature').waitFor()
+    wide.push(...(await tooWide(page)), ...(await accessibilityFaults(page)))
+    await page.goto(`${world.urls.api}/console#money/entries`)
+    await page.getByRole('heading', { name: 'Entries' }).waitFor()
+    wide.push(...(await tooWide(page)), ...(await accessibilityFaults(page)))
+
+    expect(wide).toStrictEqual([])
+  })
+})
