@@ -1,10 +1,12 @@
 /**
- * Goal: the console is used without a mouse, and on a phone. Method: the machine's own Chromium on a whole gateway; one
- * test presses only keys, one taps on a screen of 390 px.
+ * Goal: what the console does is done without a mouse, on a phone, and in a shell. Method: the machine's own Chromium on
+ * a whole gateway; one test presses only keys, one taps on a screen of 390 px, one runs what it copied.
  */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest'
-import { accessibilityFaults, CHROMIUM, launchChromium, openPage, VIEWS, view } from './console-browser.ts'
+import { accessibilityFaults, CHROMIUM, launchChromium, openPage, press, VIEWS, view } from './console-browser.ts'
 import { worldIt as it, QRIS, type World } from './gateway-world.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -71,6 +73,28 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await pressOn(page, /^Jump the clock forward$/)
 
     await page.getByText('Jump: done').waitFor()
+  })
+
+  it('gives every look and action as a curl line that works', async ({ world }) => {
+    const page = await consoleOf(world)
+    const run = async (of: string) => {
+      await press(page, `Copy “${of}” as curl`)
+      const { stdout } = await promisify(execFile)('sh', [
+        '-c',
+        await page.evaluate<string>('navigator.clipboard.readText()'),
+      ])
+      return JSON.parse(stdout)
+    }
+    await page.getByLabel('Your reference').fill(`it's $(id) \`id\` "5"`)
+
+    const created = await run('Create payment')
+    await page.goto(`${world.urls.api}/console#payments/${created.id}`)
+    await page.getByText(created.external_reference).waitFor()
+
+    expect(created).toMatchObject({ status: 'pending', external_reference: `it's $(id) \`id\` "5"` })
+    expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
+    expect(await run('Pay')).toMatchObject({ status: 'PENDING' })
+    await page.getByText('Paid and credited').waitFor()
   })
 
   it('fits on a phone: nothing is wider, and a tapped payment comes into view', async ({ world }) => {

@@ -3,9 +3,7 @@
  * eyes or a network. Method: the machine's own Chromium, headless, on a whole gateway; what the page shows is held
  * against what the API answers.
  */
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -26,8 +24,6 @@ import { ownWorldIt as it, VA, type World } from './gateway-world.ts'
 
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })
-
-const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
 
 describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
   let browser: Browser
@@ -215,26 +211,6 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
       .first()
       .click()
     await told(page, '(attempt 3)')
-    await close()
-  })
-
-  it('gives every look and action as a curl line that works', async ({ world }) => {
-    const { page, close } = await consoleOf(world)
-    const run = async (of: string) => {
-      await press(page, `Copy “${of}” as curl`)
-      const { stdout } = await promisify(execFile)('sh', ['-c', await copied(page)])
-      return JSON.parse(stdout)
-    }
-    await page.getByLabel('Your reference').fill(`it's $(id) \`id\` "5"`)
-
-    const created = await run('Create payment')
-    await page.goto(`${world.urls.api}/console#payments/${created.id}`)
-    await page.getByText(created.external_reference).waitFor()
-
-    expect(created).toMatchObject({ status: 'pending', external_reference: `it's $(id) \`id\` "5"` })
-    expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
-    expect(await run('Pay')).toMatchObject({ status: 'PENDING' })
-    await page.getByText('Paid and credited').waitFor()
     await close()
   })
 

@@ -65,7 +65,7 @@ export const SettlementRow = ({ settlement }: { readonly settlement: Settlement 
       <p class="line muted">
         {from.slice(0, 16).replace('T', ' ')} to {to.slice(0, 16).replace('T', ' ')} UTC
       </p>
-      <a href={`#money/${id}`} aria-label={`Entries of the settlement of ${rupiah(net)}`}>
+      <a href={`#money/${id}`} aria-label={`its entries, settlement of ${rupiah(net)}`}>
         its entries
       </a>
       {status === 'recorded' && <Recorded settlement={settlement} />}

@@ -36,15 +36,53 @@ export const searchCall = ({ reference, amount, day, status }: Search, page: num
   return api(`payments?${query.toString()}`)
 }
 
+type FieldsProps = { readonly typed: Search; readonly onType: (typed: Search) => void }
+
+const Fields = ({ typed, onType }: FieldsProps) => {
+  const typing = (name: 'reference' | 'amount' | 'day') => ({
+    value: typed[name],
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+      onType({ ...typed, [name]: currentTarget.value }),
+  })
+  return (
+    <>
+      <Field label="Reference">
+        <input type="text" {...typing('reference')} />
+      </Field>
+      <div class="line">
+        <Field label="Amount paid in IDR">
+          <input type="number" {...typing('amount')} />
+        </Field>
+        <Field label="Its day in Jakarta">
+          <input type="date" {...typing('day')} />
+        </Field>
+      </div>
+      <Field label="State">
+        <select
+          value={typed.status}
+          onChange={({ currentTarget }) => onType({ ...typed, status: currentTarget.value })}
+        >
+          <option value="">any</option>
+          {PAYMENT_STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {status}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </>
+  )
+}
+
 /** By reference, by state, or by amount and day. */
 export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) => void }) => {
   const [typed, setTyped] = useState(EVERYTHING)
   const [problem, setProblem] = useState<string>()
-  const typing = (name: 'reference' | 'amount' | 'day') => ({
-    value: typed[name],
-    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-      setTyped({ ...typed, [name]: currentTarget.value }),
-  })
+  const searchFor = (search: Search) => {
+    setTyped(search)
+    setProblem(problemOf(search))
+    if (problemOf(search) === undefined) onSearch(search)
+  }
   return (
     <details>
       <summary>Search</summary>
@@ -53,47 +91,16 @@ export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) =
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          setProblem(problemOf(typed))
-          if (problemOf(typed) === undefined) onSearch(typed)
+          searchFor(typed)
         }}
       >
-        <Field label="Reference">
-          <input type="text" {...typing('reference')} />
-        </Field>
-        <div class="line">
-          <Field label="Amount paid in IDR">
-            <input type="number" {...typing('amount')} />
-          </Field>
-          <Field label="Its day in Jakarta">
-            <input type="date" {...typing('day')} />
-          </Field>
-        </div>
-        <Field label="State">
-          <select
-            value={typed.status}
-            onChange={({ currentTarget }) => setTyped({ ...typed, status: currentTarget.value })}
-          >
-            <option value="">any</option>
-            {PAYMENT_STATUSES.map((status) => (
-              <option key={status} value={status}>
-                {status}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <Fields typed={typed} onType={setTyped} />
         <p class="line">
           <span class="action">
             <button type="submit">Search</button>
           </span>
           <span class="action">
-            <button
-              type="button"
-              onClick={() => {
-                setTyped(EVERYTHING)
-                setProblem(undefined)
-                onSearch(EVERYTHING)
-              }}
-            >
+            <button type="button" onClick={() => searchFor(EVERYTHING)}>
               Show all
             </button>
           </span>

@@ -34,6 +34,11 @@ const readValue = (text: string): unknown => {
   }
 }
 
+const typed =
+  (set: (text: string) => void) =>
+  ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+    set(currentTarget.value)
+
 const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) => {
   const { target, fault: name, value: example } = fault
   const [value, setValue] = useState(typeof example === 'string' ? example : JSON.stringify(example))
@@ -70,22 +75,11 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
         </div>
         {value !== undefined && (
           <Field label="Value">
-            <input
-              type="text"
-              aria-label={`Value of ${label}`}
-              value={value}
-              onInput={({ currentTarget }) => setValue(currentTarget.value)}
-            />
+            <input type="text" aria-label={`Value of ${label}`} value={value} onInput={typed(setValue)} />
           </Field>
         )}
         <Field label="Times">
-          <input
-            type="number"
-            min="1"
-            aria-label={`Times ${label}`}
-            value={times}
-            onInput={({ currentTarget }) => setTimes(currentTarget.value)}
-          />
+          <input type="number" min="1" aria-label={`Times ${label}`} value={times} onInput={typed(setTimes)} />
         </Field>
         <CurlButton of={label} call={call} />
       </form>
