@@ -225,6 +225,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     }
     if (scheme === 'dark') {
       await view(page, 'Provider')
+      await page.evaluate('scrollTo(0, 0)')
       await picture(page, 'console-provider-dark')
     }
 

@@ -65,9 +65,11 @@ export const SettlementRow = ({ settlement }: { readonly settlement: Settlement 
       <p class="line muted">
         {from.slice(0, 16).replace('T', ' ')} to {to.slice(0, 16).replace('T', ' ')} UTC
       </p>
-      <a href={`#money/${id}`} aria-label={`its entries, settlement of ${rupiah(net)}`}>
-        its entries
-      </a>
+      <p>
+        <a href={`#money/${id}`} aria-label={`its entries, settlement of ${rupiah(net)}`}>
+          its entries
+        </a>
+      </p>
       {status === 'recorded' && <Recorded settlement={settlement} />}
       {status === 'failed' && (
         <ActionButton
