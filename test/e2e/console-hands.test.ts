@@ -12,6 +12,7 @@ import { worldIt as it, QRIS, type World } from './gateway-world.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 const MOST_STOPS = 200
+const JAKARTA_MS = 7 * 3_600_000
 
 /** Presses Tab until the control of that name has the focus. */
 const tabTo = async (page: Page, name: RegExp) => {
@@ -75,7 +76,8 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByText('Jump: done').waitFor()
   })
 
-  it('gives every look and action as a curl line that works', async ({ world }) => {
+  it('gives every look and action as a curl line that works, for the merchant that is picked', async ({ world }) => {
+    const { clientId } = await world.merchant()
     const page = await consoleOf(world)
     const run = async (of: string) => {
       await press(page, `Copy “${of}” as curl`)
@@ -95,17 +97,30 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
     expect(await run('Pay')).toMatchObject({ status: 'PENDING' })
     await page.getByText('Paid and credited').waitFor()
+    await page.getByLabel('Merchant', { exact: true }).selectOption(clientId)
+    await page.getByText(`Merchant ${clientId}`).waitFor()
+    expect(await run('Create payment')).toMatchObject({ client_id: clientId })
   })
 
-  it('fits on a phone: nothing is wider, and a tapped payment comes into view', async ({ world }) => {
+  it('fits on a phone: nothing is wider, and a payment that was found and tapped comes into view', async ({
+    world,
+  }) => {
     const page = await consoleOf(world, { viewport: { width: 390, height: 844 }, hasTouch: true })
     const reference = 'order-with-a-reference-that-never-ends-'.repeat(6)
     const { create, payment } = world.withKey(world.cloud.demoClient.api_key)
     const id = String((await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'])
+    await create({ ...QRIS, amount: 65_431 })
     await world.pay(id)
     await expect.poll(async () => (await payment(id))['status']).toBe('succeeded')
 
-    await page.getByRole('region', { name: 'Payments' }).getByText('Rp 65,432').tap()
+    const payments = page.getByRole('region', { name: 'Payments' })
+    await payments.getByText('Search', { exact: true }).first().tap()
+    await payments.getByLabel('Amount paid in IDR').fill('65432')
+    const madeAt = Date.parse(String((await payment(id))['created_at']))
+    await payments.getByLabel('Its day in Jakarta').fill(new Date(madeAt + JAKARTA_MS).toISOString().slice(0, 10))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => payments.getByRole('listitem').count()).toBe(1)
+    await payments.getByText('Rp 65,432').tap()
     const heading = page.getByRole('heading', { name: 'Payment of Rp 65,432' })
     await heading.waitFor()
     await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(200)
