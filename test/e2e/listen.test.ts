@@ -1,7 +1,10 @@
 import { Webhook } from 'standardwebhooks'
+import * as v from 'valibot'
 import { describe, expect, it as plainIt, vi } from 'vitest'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
+import { postEvent } from '../../infra/operate/listen/post-event.ts'
 import { type ListenIo, runListen } from '../../infra/operate/listen/run-listen.ts'
+import { EventIdSchema } from '../../shared/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, QRIS, type World } from './gateway-world.ts'
@@ -140,6 +143,16 @@ describe('npm run listen, refused', () => {
     expect(run.said.at(-1)).toBe(
       `${gone.url} cannot be reached (ECONNREFUSED): npm start starts it, and PORT says where it is`,
     )
+  })
+
+  plainIt('knows a server that is not there by each of its addresses', async () => {
+    const cause = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
+    vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError('fetch failed', { cause }))
+    const target = { url: 'http://localhost:4000/', signingSecret: 'whsec_x', signal: new AbortController().signal }
+    const eventId = v.parse(EventIdSchema, crypto.randomUUID())
+    const event = { event: 'payment.succeeded', event_id: eventId, data: { id: '' }, body: Buffer.from('{}') }
+
+    await expect(postEvent(target, event)).rejects.toThrow('nothing listens at http://localhost:4000/')
   })
 
   plainIt.each([

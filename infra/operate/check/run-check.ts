@@ -16,7 +16,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 export const errorName = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  return error.name === 'Error' && code !== undefined ? code : error.name
+  // A name with two addresses fails at both: an AggregateError with the code.
+  return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
 }
 
 export const remedyFor = (error: unknown): string =>
