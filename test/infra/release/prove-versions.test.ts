@@ -1,12 +1,14 @@
 import { InvokeCommand, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { type Ask, proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { awsRefusal } from '../operate/aws-refusal.ts'
 
 const aws = mockClient(LambdaClient)
+
+afterAll(() => aws.restore())
 
 const versionOf = (name: string) => `arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-dev-${name}:7`
 const WORKER: Ask = { target: versionOf('deliver-webhook') }
