@@ -27,7 +27,8 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
   })
   world.onError.push((process) => failed.add(process))
   world.onEnded.push((process, how) => {
-    if (how === 'done' && !failed.has(process)) endedMs.set(process, now())
+    // What an earlier invocation left told under this one's name, and ends with neither of them.
+    if (how === 'done' && !failed.has(process) && !world.sharing.has(process)) endedMs.set(process, now())
   })
 
   return () =>
