@@ -11,6 +11,7 @@ import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, sealContext } from '../../../shared/secrets.ts'
 import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
+import { RESTORED } from './restore-stage.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
@@ -31,7 +32,8 @@ const credentialsOf = async (name: string) => {
 }
 
 const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'none' } })
-const TableName = STACK
+/** The table that the roles are for by now. */
+const TableName = RESTORED
 
 /** Calls beside a granted one, each as a role that may not make it; the granted one shows that the role is the right one. */
 const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region: string }, KeyId: string) => {
