@@ -155,9 +155,9 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
     .update(play.world.logLines.join('\n'))
     .digest('hex')
 
-const USUAL_OPERATIONS = 60
+const USUAL_OPERATIONS = 36
 /** What grows with a history, such as lists, windows and sums read in steps, is met by a few long ones. */
-const LONG_OPERATIONS = 300
+const LONG_OPERATIONS = 180
 const LONG_EVERY = 25
 
 export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
@@ -177,7 +177,7 @@ const addFlooder = async (play: Play): Promise<Flood> => {
 }
 
 /** Days in which nobody pays any more: what was paid is settled, paid out, refused by banks, and disputed. */
-const AFTERMATH_STEPS = 8
+const AFTERMATH_STEPS = 6
 
 const aftermath = async (play: Play): Promise<readonly string[]> => {
   const { world, seen } = play
