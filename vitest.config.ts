@@ -1,9 +1,10 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** They take half a minute and more: begun last, one of them would run alone, with the other cores idle. */
+/** They take ten seconds and more: begun last, one of them would run alone, with the other cores idle. */
 const LONG =
-  /simulation\/\w+\/(random-histories|crash-points)|infra\/(assets\/assets-run|rule-packs)|e2e\/(gateway-process|merchant-documents|console-page)/
+  /crash-points|random-histories|assets-run|interleavings|e2e\/(merchant|deliveries|gateway-process|console-page|openapi)|audit-(tampering|live)/
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -14,8 +15,8 @@ class LongFilesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // One for each core; the default leaves one idle.
-    maxWorkers: '100%',
+    // One for each core and one more: end-to-end tests wait for other processes much of their time.
+    maxWorkers: availableParallelism() + 1,
     // Files share their worker's modules, which took a third of the time to load: what a file replaces it puts back.
     isolate: false,
     sequence: { sequencer: LongFilesFirst },
