@@ -5,6 +5,7 @@
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { operationsOf } from '../simulation/histories/operations-of.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import type { Ask, CheckResult, Said } from './asking.ts'
 import { takeHits } from './hits.ts'
@@ -23,7 +24,7 @@ const replace = ({ path, text }: NonNullable<Ask['replaced']>): void => {
 
 const load = async () => {
   const { loadFunctions } = await import('../simulation/world/handlers.ts')
-  const { operationsOf, runHistory } = await import('../simulation/histories/history.ts')
+  const { runHistory } = await import('../simulation/histories/history.ts')
   const functions = await loadFunctions()
   return (seed: number) => runHistory({ seed, operations: operationsOf(seed), functions })
 }

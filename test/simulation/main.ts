@@ -8,7 +8,7 @@ import { addTally, type Tally } from './world/tally.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]                 replays one history
 npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many
-  --steps M   operations of merchants, customers and operators in each history (default 60; of every 25th seed 300)
+  --steps M   operations of merchants, customers and operators in each history (default 36; of every 25th seed 180)
   --trace     tells everything that happened
   --jobs N    in so many processes (default: one for each core); the result is the same
   --help, -h  this text

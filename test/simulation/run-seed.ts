@@ -1,4 +1,5 @@
-import { type HistoryResult, operationsOf, runHistory } from './histories/history.ts'
+import { type HistoryResult, runHistory } from './histories/history.ts'
+import { operationsOf } from './histories/operations-of.ts'
 import { loadFunctions } from './world/handlers.ts'
 
 export type Run = (seed: number, operations?: number, tracing?: boolean) => Promise<HistoryResult>

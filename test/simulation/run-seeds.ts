@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
-import { operationsOf } from './histories/history.ts'
+import { operationsOf } from './histories/operations-of.ts'
 import type { SeedResult, SeedTask } from './run-seed.ts'
 
 const WORKER = join(import.meta.dirname, 'seed-worker.ts')

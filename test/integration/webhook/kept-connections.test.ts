@@ -131,11 +131,11 @@ describe('a connection to a merchant', () => {
     ['an end', (socket) => socket.end()],
     ['a reset', (socket) => socket.resetAndDestroy()],
     ['an answer that nobody asked for', (socket) => socket.write(POISON)],
-  ])('ends when %s comes between two attempts', async (_, meddle) => {
+  ])('ends when %s comes between two attempts', async (_, interfere) => {
     const { seen, post } = await aServer(() => OK)
     await post()
     const [socket] = seen.sockets
-    meddle(socket as Socket)
+    interfere(socket as Socket)
 
     const second = await post()
 

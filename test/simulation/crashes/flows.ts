@@ -30,8 +30,8 @@ import {
   scheduledToSlow,
   settled,
   unposted,
+  unreportedAbandonment,
   unsent,
-  untold,
   voided,
 } from './flow-steps.ts'
 
@@ -179,7 +179,7 @@ export const FLOWS: readonly Flow[] = [
   flow('deliver, answered in the slow lane', scheduledToSlow(true), run('deliver-webhook')),
   flow('redelivery, by its merchant', abandoned, redeliverOwn, retryRedeliver),
   flow('deliver, abandoned', async (play) => (await atTheirLast(play, 'last'))[0], run('deliver-webhook')),
-  flow('alerts of an endpoint', handedOut('due-alerts', untold), run('check-due-alerts')),
+  flow('alerts of an endpoint', handedOut('due-alerts', unreportedAbandonment), run('check-due-alerts')),
   flow('sweep', aged, scheduledRun('sweep-settlements')),
   flow('settle', aged, settle),
   flow('settle, in steps', agedInNumbers, settle),

@@ -14,7 +14,7 @@ import { handOutTwice } from '../scenes/webhooks/hand-out-twice.ts'
 import { sendAgainWhileTold, silenceTopic } from '../scenes/webhooks/silence-topic.ts'
 import { standStill } from '../scenes/webhooks/stand-still.ts'
 import { changeInBetween } from '../scenes/webhooks/switch-off.ts'
-import { wearOutBodies } from '../scenes/webhooks/wear-out-bodies.ts'
+import { unreadablePayments } from '../scenes/webhooks/unreadable-payments.ts'
 import { watchSituations } from '../sometimes/watch-situations.ts'
 import { connectSources } from '../triggers/sources.ts'
 import { createObservations } from '../watching/observations.ts'
@@ -38,7 +38,7 @@ import { crowdProblems } from './crowd.ts'
 import { doTwice } from './do-twice.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
 import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
-import { meddle } from './meddle.ts'
+import { injectFaults } from './inject-faults.ts'
 import { drawOperation, type Play, settle } from './operations.ts'
 import { agedProblems, isAged } from './retention.ts'
 import { seenBy } from './seen-by.ts'
@@ -155,13 +155,6 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
     .update(play.world.logLines.join('\n'))
     .digest('hex')
 
-const USUAL_OPERATIONS = 36
-/** What grows with a history, such as lists, windows and sums read in steps, is met by a few long ones. */
-const LONG_OPERATIONS = 180
-const LONG_EVERY = 25
-
-export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
-
 /** Most histories have a client that was born with several parts. */
 const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
@@ -211,11 +204,18 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const faults = options.faults ?? drawFaults(world.prng.fork())
   arrangeCloseCalls(play, faults)
   arrangeRounds(play, faults)
-  for (const arrange of [handOutTwice, silenceTopic, sendAgainWhileTold, standStill, changeInBetween, wearOutBodies])
+  for (const arrange of [
+    handOutTwice,
+    silenceTopic,
+    sendAgainWhileTold,
+    standStill,
+    changeInBetween,
+    unreadablePayments,
+  ])
     arrange(play, faults)
   arrangeMoves(play, faults)
   doTwice(play)
-  meddle(play)
+  injectFaults(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []

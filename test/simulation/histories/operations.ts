@@ -2,16 +2,16 @@ import { whole } from '../../support/recount/books.ts'
 import { ailEndpoint } from '../scenes/ailing-endpoint.ts'
 import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'
+import { concurrentOperators } from '../scenes/concurrent-operators.ts'
 import { growClient } from '../scenes/grow-client.ts'
 import { http } from '../scenes/http.ts'
 import { adjust, holdPayouts } from '../scenes/money/adjust.ts'
 import { goOnLate } from '../scenes/money/go-on-late.ts'
 import { moveTogether } from '../scenes/money/move-together.ts'
+import { overlappingReversals } from '../scenes/money/overlapping-reversals.ts'
 import { payOut, payOutTwice } from '../scenes/money/pay-out.ts'
 import { payUnasked } from '../scenes/money/pay-unasked.ts'
-import { tangle } from '../scenes/money/tangle.ts'
 import { redeliverOwn } from '../scenes/own-deliveries.ts'
-import { quarrel } from '../scenes/quarrel.ts'
 import { resolveSuspense } from '../scenes/resolve-suspense.ts'
 import { sellMany } from '../scenes/sell-many.ts'
 import { sendAgain } from '../scenes/send-again.ts'
@@ -194,14 +194,14 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [8, lastSeconds],
   [3, ailEndpoint],
   [4, sendAgain],
-  [2, quarrel],
+  [2, concurrentOperators],
   [3, switchEndpointOff],
   [3, giveUp],
   [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
   [3, moveTogether],
   [2, goOnLate],
   [2, payUnasked],
-  [2, tangle],
+  [2, overlappingReversals],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

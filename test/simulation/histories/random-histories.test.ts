@@ -5,7 +5,8 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
-import { operationsOf, runHistory } from './history.ts'
+import { runHistory } from './history.ts'
+import { operationsOf } from './operations-of.ts'
 
 /** What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the situations. */
 const SEEDS = 2

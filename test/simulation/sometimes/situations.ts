@@ -75,7 +75,10 @@ const RARE = {
   'an attempt stands still in the midst': [25, 'Its caller is answered for; it goes on when another one comes.'],
   'an attempt goes on behind its lease': [1_000, 'It wakes up, and another one has taken over meanwhile.'],
   'a create is left unanswered by the table': [25, 'Some of its writes are done, and some are not.'],
-  'somebody meddles with what is being written': [25, 'What was read before a write has changed when it comes.'],
+  'another caller changes the item that is being written': [
+    25,
+    'What was read before a write has changed when it comes.',
+  ],
   'a create is committed and its answer lost': [1_000, 'The table did it; whoever asked must find out.'],
   'a cancel is done and its answer lost': [25, 'Whoever asked must find out on whose behalf it was.'],
   'money is announced before it is shown': [25, 'The provider does not know yet what it has told of.'],

@@ -60,7 +60,7 @@ export const watchSuspense = (world: World, seen: Observations): void => {
       .slice(openedAt.get(id) ?? 0)
       .some(({ subject, kind }) => subject === id && kind.startsWith('suspense.'))
 
-  const neverUntold: Rule<Write> = [
+  const neverUnreported: Rule<Write> = [
     'waits no longer for being told, and nobody was',
     ({ before, after }) =>
       before['work'] === 'alert' && after['work'] === undefined && !isTold(text(after, 'suspense_id')),
@@ -70,6 +70,6 @@ export const watchSuspense = (world: World, seen: Observations): void => {
     if (sk !== 'SUSPENSE') return []
     const { after, isNew } = write
     if (isNew || isDueAgain(write)) openedAt.set(text(after, 'suspense_id'), world.alerts.length)
-    return isNew ? whenNew : [...whenThere, neverUntold]
+    return isNew ? whenNew : [...whenThere, neverUnreported]
   })
 }

@@ -142,7 +142,7 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
   ]
 }
 
-const untoldProblems = ({ deliveries }: Books): string[] => {
+const unreportedProblems = ({ deliveries }: Books): string[] => {
   const owing = deliveries.filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
   return owing.map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
 }
@@ -162,7 +162,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...eventProblems(books, seen),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),
-    ...untoldProblems(books),
+    ...unreportedProblems(books),
     ...books.suspense
       .filter((item) => item['work'] !== undefined)
       .map((item) => `nobody was told of ${text(item, 'suspense_id')}`),

@@ -13,13 +13,13 @@ import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
 import { type Play } from './operations.ts'
 
-/** Whoever else may do something to an item, by what is said of it. */
-type Meddlers = (play: Play, id: string) => readonly (() => unknown)[]
+/** What other actors may do to an item, by its id. */
+type Actions = (play: Play, id: string) => readonly (() => unknown)[]
 
 const tenantOf = ({ tenants }: Play, clientId: unknown) => tenants.find((tenant) => tenant.clientId === clientId)
 
 /** Customer, provider, merchant and operator. */
-const ofPayment: Meddlers = (play, id) => {
+const ofPayment: Actions = (play, id) => {
   const { world } = play
   const { prng, provider } = world
   const row = world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
@@ -45,7 +45,7 @@ const ofPayment: Meddlers = (play, id) => {
   ]
 }
 
-const ofDelivery: Meddlers = (play, id) => {
+const ofDelivery: Actions = (play, id) => {
   const { world } = play
   const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
   const tenant = tenantOf(play, row?.['client_id'])
@@ -62,8 +62,8 @@ const ofDelivery: Meddlers = (play, id) => {
   ]
 }
 
-/** What moves the money of a client beside its payments. */
-const ofLedger: Meddlers = (play, owner) => {
+/** Actions that move the money of a client, other than payments. */
+const ofLedger: Actions = (play, owner) => {
   const { world } = play
   const [clientId] = owner.split('#')
   return [
@@ -74,14 +74,14 @@ const ofLedger: Meddlers = (play, owner) => {
   ]
 }
 
-const ofSettlement: Meddlers = (play, id) => {
+const ofSettlement: Actions = (play, id) => {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
   const acts = row === undefined ? [] : actsOn(play, text(row, 'client_id'), row)
   return [...acts, ...acts, () => payOut(play), () => takeBack(world, 1)]
 }
 
-const MEDDLERS: Readonly<Record<string, Meddlers>> = {
+const ACTIONS: Readonly<Record<string, Actions>> = {
   PAYMENT: ofPayment,
   DELIVERY: ofDelivery,
   LEDGER: ofLedger,
@@ -92,30 +92,30 @@ const MEDDLERS: Readonly<Record<string, Meddlers>> = {
   APIKEY: (play) => [() => changeKeys(play)],
 }
 
-const meddlersOf = (play: Play, { pk }: Key) => {
+const actionsOn = (play: Play, { pk }: Key) => {
   const [kind = '', ...id] = pk.split('#')
-  return MEDDLERS[kind]?.(play, id.join('#')) ?? []
+  return ACTIONS[kind]?.(play, id.join('#')) ?? []
 }
 
 const MOST_AT_ONCE = 2
 
 /**
- * While a write stands on its way, somebody else who may does something to the same item: so whatever was read before it
- * has changed, in every way in which it can.
+ * While a write is under way, another actor changes the same item. What the writer has read is then out of date, in every
+ * way that is possible.
  */
-export const meddle = (play: Play): void => {
+export const injectFaults = (play: Play): void => {
   const { world } = play
-  let meddling = 0
+  let running = 0
 
   world.onOvertaken.push((process, keys) => {
-    // Telling of money that went back would lead to more of it, each minute in which nobody can be told.
+    // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
     const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
-    const meddlers = isTelling ? [] : keys.flatMap((key) => meddlersOf(play, key))
-    // What meddles is hardly meddled with in turn: it would not come to its end.
-    if (meddling >= MOST_AT_ONCE || meddlers.length === 0 || world.oddities.chance(0.5)) return
-    meddling++
-    count(world.tally, `meddled with ${process.name}`)
-    meet(world, 'somebody meddles with what is being written')
-    void Promise.resolve(world.prng.pick(meddlers)()).finally(() => meddling--)
+    const actions = isTelling ? [] : keys.flatMap((key) => actionsOn(play, key))
+    // Actions that injectFaults with each other without a limit would never end.
+    if (running >= MOST_AT_ONCE || actions.length === 0 || world.oddities.chance(0.5)) return
+    running++
+    count(world.tally, `interfered with ${process.name}`)
+    meet(world, 'another caller changes the item that is being written')
+    void Promise.resolve(world.prng.pick(actions)()).finally(() => running--)
   })
 }

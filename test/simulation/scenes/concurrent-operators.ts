@@ -1,8 +1,8 @@
 import { changeEndpoint } from './change-endpoints.ts'
 import type { Scene } from './scene.ts'
 
-/** Operators who do not know of each other change one endpoint at the same moment, each otherwise. */
-export const quarrel = async (play: Scene): Promise<void> => {
+/** Two to four operators change one endpoint at the same moment, in different ways. */
+export const concurrentOperators = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   const { prng, scheduler } = world
   if (world.faults.endpointChanges === 0) return

@@ -9,14 +9,14 @@ import type { Scene } from '../scene.ts'
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 
-/** When due work first looks at it. */
+/** When due work first reads it. */
 const lookedAtMs = (row: StoredItem): number => Math.ceil(Date.parse(text(row, 'due_at')) / MINUTE_MS) * MINUTE_MS
 
 /**
- * What lies beside a payment is asked for too often just when its event goes out: for some seconds nobody can read it, or
- * so long that due work comes by in the midst of the first attempt.
+ * The partition of a payment is throttled when its event is sent: for some seconds, or until due work hands the delivery
+ * out during the first attempt.
  */
-export const wearOutBodies = ({ world }: Scene, faults: Faults): void => {
+export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
   const { oddities, scheduler, unreadUntilMs } = world
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || before !== undefined || after?.['payment_id'] === undefined) return

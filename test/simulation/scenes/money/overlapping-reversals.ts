@@ -15,20 +15,20 @@ const KINDS = [
   'chargeback_reversal',
 ]
 
-/** What becomes of one payment's money next, all of it or a part. */
+/** Reverses one payment, or a part of it, or wins its dispute. */
 const move = (world: World, requestId: string, most: number, paidId: string | undefined): void => {
   const { bookedBack, oddities, provider, tally } = world
   const isVoid = oddities.chance(0.2)
   const kind = oddities.pick(KINDS)
   const amount = oddities.chance(0.7) ? most : oddities.int(1, most)
   try {
-    // Refused where the request was paid once more since then.
+    // The provider refuses a void after a second capture.
     if (isVoid && voidMovement(world, requestId, paidId)) return
     const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(0, 20_000) } : {}
     const row = provider.reversePayment(requestId, { kind, ...fee, ...(kind !== 'voided' && { amount }) })
     if (row.type !== 'PAYMENT') bookedBack.push(row.id)
     tell(world, () => `${row.amount} of ${requestId} move: ${kind}`)
-    count(tally, `tangled: ${kind}`)
+    count(tally, `overlapping reversals: ${kind}`)
   } catch {
     count(tally, 'money back refused')
   }
@@ -37,10 +37,10 @@ const move = (world: World, requestId: string, most: number, paidId: string | un
 const isCredited = (item: StoredItem) => item['status'] === 'succeeded' && item['paid_at'] !== undefined
 
 /**
- * The money of one payment goes back and comes again several times within hours: disputed twice, disputed in part and
- * voided, won more than was lost. The sync hears of it one by one, or of several at once.
+ * Several reversals of one payment overlap within hours: two disputes, a partial dispute and a void, a dispute won for more
+ * than was lost. The sync reads them one by one, or several at once.
  */
-export const tangle = async ({ world }: Scene): Promise<void> => {
+export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
   const { oddities, prng, provider, scheduler, table, unshownRows } = world
   const shown = provider.findPaymentRequests('').filter(({ latest_payment_id: id, reference_id: reference }) => {
     const payment = table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
