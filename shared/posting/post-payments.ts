@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { StoreDeps } from '../deps.ts'
 import { figuresOf } from '../journal/figures.ts'
-import { moveMoney, standingFigures, untouched } from '../journal/payment-money.ts'
+import { standingFigures } from '../journal/payment-money.ts'
 import { moveCredit, shardOf } from '../ledger/shard-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { netOf } from '../payment/channel/pricing.ts'
@@ -14,6 +14,7 @@ import type { Steps } from '../table/table.ts'
 import { later, type Timestamp, TimestampSchema } from '../time.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
+import { replayMovements } from './reversal-after.ts'
 
 /** The payment's own row, settled, with a final fee. */
 export type SettledRow = {
@@ -47,7 +48,7 @@ export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
   const { payment, by } = posting
   const finalFee = feeOf(posting, postedAt)
   const price = figuresOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor)
-  const money = payment.movements.reduce((all, row) => moveMoney(all, row)?.money ?? all, untouched(price))
+  const { money, reversal } = replayMovements(payment, price)
   const after: Payment = {
     ...payment,
     providerFeeMinor: finalFee.feeMinor,
@@ -59,6 +60,7 @@ export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
     moneyVersion: (payment.moneyVersion ?? 0) + 1,
     takenBackMinor: money.takenBackMinor,
     movements: money.movements.map((movement) => ({ ...movement, postedAt })),
+    ...(reversal && { reversal }),
     ...('row' in by && {
       providerSettledAt: by.row.settledAt,
       ownRow: { transactionId: by.row.transactionId, providerMinor: by.row.providerMinor },

@@ -1,4 +1,5 @@
-import type { MoneyRow, PaymentMoney } from '../journal/payment-money.ts'
+import type { Figures } from '../journal/figures.ts'
+import { type MoneyRow, type Movement, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
@@ -23,3 +24,22 @@ export const reversalAfter = (payment: Payment, row: MoneyRow, { takenBackMinor,
   const isUndone = takenBackMinor === 0 && !isVoid
   return { kind: before?.kind ?? kind, amountMinor, at: before?.at ?? at, ...(isUndone && { undoneAt: at }) }
 }
+
+const kindOf = ({ type }: Movement, { reversal }: Payment) =>
+  type === 'refund' || type === 'chargeback' ? type : reversal?.kind
+
+type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
+
+/**
+ * Computes a payment's money and its public `reversal` again, from a price and all rows that moved it. Another price
+ * changes what each row took, and so whether a won dispute gave everything back.
+ */
+export const replayMovements = (payment: Payment, price: Figures): Replayed =>
+  payment.movements.reduce<Replayed>(
+    ({ money: before, reversal }, movement) => {
+      const row = { ...movement, isOwnRow: movement.isOwnRow === true, kind: kindOf(movement, payment) }
+      const money = moveMoney(before, row)?.money ?? before
+      return { money, reversal: reversalAfter({ ...payment, reversal }, row, money) }
+    },
+    { money: untouched(price), reversal: undefined },
+  )

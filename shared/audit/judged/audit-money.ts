@@ -1,8 +1,7 @@
-import { type Movement, moveMoney, untouched } from '../../journal/payment-money.ts'
 import { ZERO } from '../../money.ts'
 import type { Payment, Reversal } from '../../payment/payment.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
-import { reversalAfter } from '../../posting/reversal-after.ts'
+import { replayMovements } from '../../posting/reversal-after.ts'
 import { breaks, type Difference, differs } from '../../verdict/difference.ts'
 
 /** How often the payment's money was written: posted, moved, and its late row booked. */
@@ -10,9 +9,6 @@ const versionOf = ({ postedAt, voidedOpen, movements, lateRowAt }: Payment): num
   const isPosted = postedAt !== undefined && voidedOpen !== true
   return movements.length + (isPosted ? 1 : 0) + (lateRowAt === undefined ? 0 : 1) || undefined
 }
-
-const kindOf = ({ type }: Movement, shown: Reversal | undefined) =>
-  type === 'refund' || type === 'chargeback' ? type : shown?.kind
 
 const auditReversal = (payment: Payment, expected: Reversal | undefined): readonly Difference[] => {
   const { paymentId: id, reversal } = payment
@@ -26,13 +22,7 @@ const auditReversal = (payment: Payment, expected: Reversal | undefined): readon
 /** Every noted row applied anew: what it took, what is left of it, what stands, and what merchants are shown. */
 const auditMovements = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, movements } = payment
-  let money = untouched(moneyOf(payment).price)
-  let shown: Reversal | undefined
-  for (const movement of movements) {
-    const row = { ...movement, isOwnRow: movement.isOwnRow === true, kind: kindOf(movement, payment.reversal) }
-    money = moveMoney(money, row)?.money ?? money
-    shown = reversalAfter({ ...payment, reversal: shown }, row, money)
-  }
+  const { money, reversal } = replayMovements(payment, moneyOf(payment).price)
   return [
     ...differs('payment.taken_back_minor', id, money.takenBackMinor, payment.takenBackMinor),
     ...differs('payment.is_void', id, String(money.isVoid), String(payment.isVoid === true)),
@@ -41,7 +31,7 @@ const auditMovements = (payment: Payment): readonly Difference[] => {
       ...differs('payment.movements.took_minor', id, expected.tookMinor, movements[at]?.tookMinor),
       ...differs('payment.movements.left_minor', id, expected.leftMinor, movements[at]?.leftMinor),
     ]),
-    ...auditReversal(payment, shown),
+    ...auditReversal(payment, reversal),
   ]
 }
 

@@ -9,9 +9,10 @@ import type { Client } from '../../../shared/client/client.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { bookLateRow } from '../../../shared/posting/book-late-row.ts'
 import { anOpenPayment, aSucceededPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
-import { aRefund, aVoid } from './provider-rows.ts'
+import { aChargeback, aRefund, aVoid, aWin } from './provider-rows.ts'
 import { byText, heard, it, linesIn, now, OWN, trialBalance } from './worked-case.ts'
 
 describe('money of an open payment', () => {
@@ -44,6 +45,21 @@ describe('money of an open payment', () => {
 
       expect(await trialBalance(deps, client)).toStrictEqual([-feeMinor, 0, -feeMinor])
       expect(await now(deps, payment)).toMatchObject({ takenBackMinor: 99_900 - feeMinor })
+    },
+  )
+
+  open(
+    'shows its dispute as undone once its final fee makes the part that was won the whole',
+    async ({ deps, client, payment }) => {
+      await heard(deps, payment, aChargeback(deps, 100_000), aWin(deps, 95_600))
+      expect((await now(deps, payment)).reversal).not.toHaveProperty('undoneAt')
+
+      await post(deps, await now(deps, payment), { feeMinor: 4_440 })
+
+      const posted = await now(deps, payment)
+      expect(posted.reversal).toStrictEqual({ ...posted.reversal, undoneAt: posted.movements.at(-1)?.at })
+      expect(posted.takenBackMinor).toBe(0)
+      await expectBalanced(deps, client.clientId)
     },
   )
 
