@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { demoWalk } from '../../infra/local/demo-walk.ts'
+import { startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+
+/** How a client is made of the description in `openapi.yaml` of the folder, and what then uses it. */
+type Generator = { readonly program: string; readonly commands: readonly string[] }
+
+const TYPESCRIPT =
+  'npx tsc --strict --skipLibCheck --module nodenext --target es2022 --allowImportingTsExtensions --noEmit'
+const NPM_INSTALL = 'npm install --silent --no-save --prefix . typescript@5.9.3 @types/node@24.19.2'
+
+const GENERATORS: Readonly<Record<string, Generator>> = {
+  python: {
+    program: 'use_python.py',
+    commands: [
+      'python3 -m venv venv',
+      'venv/bin/pip install -q --disable-pip-version-check openapi-python-client==0.29.1 ruff==0.15.10',
+      'PATH=$PWD/venv/bin:$PATH openapi-python-client generate --path openapi.yaml --output-path gateway --meta none',
+      'venv/bin/python use_python.py',
+    ],
+  },
+  typescript: {
+    program: 'use-typescript.ts',
+    commands: [
+      `${NPM_INSTALL} openapi-typescript@7.13.0 openapi-fetch@0.17.0`,
+      'npx openapi-typescript openapi.yaml -o gateway.ts',
+      `${TYPESCRIPT} use-typescript.ts`,
+      'node use-typescript.ts',
+    ],
+  },
+  orval: {
+    program: 'use-orval.ts',
+    commands: [
+      `${NPM_INSTALL} orval@8.38.0`,
+      'npx orval --input openapi.yaml --output gateway.ts --client fetch',
+      `${TYPESCRIPT} use-orval.ts`,
+      'node use-orval.ts',
+    ],
+  },
+  go: {
+    program: 'use_go.go',
+    commands: [
+      'go mod init gateway',
+      'go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main -o gateway.go openapi.yaml',
+      'go mod tidy',
+      'go run .',
+    ],
+  },
+}
+
+const USAGE = `npm run clients [-- python|typescript|orval|go …]
+
+Makes clients of docs/openapi.yaml by openapi-python-client, openapi-typescript, orval and oapi-codegen, and uses each,
+unedited, on a gateway of its own. Needs Python 3.11, npm and Go, and their registries; everything is made in a folder of
+the system's temporary directory, and removed.
+  --help, -h   this text
+Exit code: 0 all of them work, 1 one does not, 2 called wrongly.`
+
+const run = async (command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> => {
+  const child = spawn('bash', ['-c', command], { cwd, stdio: 'inherit', env: { ...process.env, ...env } })
+  const [code]: unknown[] = await once(child, 'close')
+  return code === 0
+}
+
+/** Makes and uses one client. False when a command fails. */
+const use = async ({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> => {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-client-'))
+  try {
+    await copyFile(join(PROJECT_ROOT, 'docs/openapi.yaml'), join(folder, 'openapi.yaml'))
+    await copyFile(join(import.meta.dirname, program), join(folder, program))
+    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+    for (const command of commands) if (!(await run(command, folder, env))) return false
+    return true
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const unknown = argv.find((name) => GENERATORS[name] === undefined)
+  if (unknown !== undefined) throw new UsageError(`${unknown}: one of ${Object.keys(GENERATORS).join(', ')}`)
+  const cloud = await startLocalCloud({ port: 0, writeLog: () => undefined })
+  let failed = 0
+  try {
+    // Every list has something to show.
+    await demoWalk(cloud, () => undefined)
+    const env = { GATEWAY_URL: cloud.urls.api, GATEWAY_KEY: cloud.demoClient.api_key }
+    for (const [name, generator] of Object.entries(GENERATORS)) {
+      if (argv.length > 0 && !argv.includes(name)) continue
+      const works = await use(generator, env)
+      if (!works) failed++
+      console.log(`client of ${name}: ${works ? 'works' : 'FAILED'}`)
+    }
+  } finally {
+    await cloud.close()
+  }
+  return failed === 0 ? 0 : 1
+})
