@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { periodFields } from '../../shared/books/book-period.ts'
 import { getBooks } from '../../shared/books/get-books.ts'
 import { parseClientId } from '../../shared/client/client-dto.ts'
-import { BookDaySchema } from '../../shared/journal/day-totals.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
@@ -11,11 +11,8 @@ const summary =
 const input = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
-    from: v.optional(BookDaySchema),
-    to: v.optional(BookDaySchema),
-    format: v.optional(v.picklist(['json', 'csv']), 'json'),
+    ...periodFields,
     provider_balance: v.optional(v.boolean(), false),
-    cursor: v.optional(v.string()),
   }),
   v.check(
     ({ client_id, format, provider_balance }) => !provider_balance || (client_id === undefined && format === 'json'),

@@ -1,36 +1,39 @@
 import * as v from 'valibot'
+import { periodFields } from '../../shared/books/book-period.ts'
+import { settlementsOfPeriod } from '../../shared/books/settlements-of-period.ts'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { payoutFile } from '../../shared/payout/payout-file.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
+import { SETTLEMENT_STATUSES } from '../../shared/settlement/settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 import { listPayouts, listSettlements } from '../../shared/settlement/settlement-store.ts'
 
 const summary =
-  "A merchant's settlements, newest period first; or, with status recorded, every payout that waits for an operator, " +
-  'with format csv as a file for the bank.'
+  'With client_id alone: its settlements, newest first. With status recorded alone: what is to be paid out; format csv is ' +
+  "the bank's file. Else by status and by days of Jakarta on which periods end; without days, this month so far."
 
 const fields = v.strictObject({
   client_id: v.optional(v.string()),
-  status: v.optional(v.literal('recorded')),
-  format: v.optional(v.picklist(['json', 'csv']), 'json'),
-  cursor: v.optional(v.string()),
+  status: v.optional(v.picklist(SETTLEMENT_STATUSES)),
+  ...periodFields,
   ...pageFields,
 })
-const WHOSE = 'give client_id, or status recorded for what is to be paid out over all clients'
-const input = v.pipe(
-  fields,
-  v.check(({ client_id, status }) => (client_id === undefined) !== (status === undefined), WHOSE),
-  v.check(({ status, format }) => status !== undefined || format === 'json', 'format csv goes with status recorded'),
-)
+const isAsked = ({ client_id, status, from, to }: v.InferOutput<typeof fields>) =>
+  (client_id ?? status ?? from ?? to) !== undefined
+const input = v.pipe(fields, v.check(isAsked, 'give client_id, status, from or to'))
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  if (request.format === 'csv') return payoutFile(deps, request.cursor)
-  const page = pageOf(request)
-  const clientId = request.client_id === undefined ? undefined : parseClientId(request.client_id)
+  const { client_id, status, format, from, to, cursor } = request
+  const clientId = client_id === undefined ? undefined : parseClientId(client_id)
   if (clientId !== undefined) await requireClient(deps, clientId)
+  const hasDays = from !== undefined || to !== undefined
+  const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
+  if (isPayouts && format === 'csv') return payoutFile(deps, cursor)
+  const isOfClient = status === undefined && !hasDays && format === 'json'
+  if (!isPayouts && !isOfClient) return settlementsOfPeriod(deps, { clientId, status, from, to, format, cursor })
+  const page = pageOf(request)
   const found = clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)
-  const data = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))
-  return { data, pagination: pagination(page) }
+  return { data: found.map((one) => toOperatorSettlement(one, deps.now())), pagination: pagination(page) }
 })

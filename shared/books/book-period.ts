@@ -1,9 +1,18 @@
+import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { bookDay } from '../journal/day-totals.ts'
+import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
 
 /** Days of Asia/Jakarta, both included. */
 export type BookPeriod = { readonly from: string; readonly to: string }
+
+/** Fields of an operator's report on such days, which one run may not finish. */
+export const periodFields = {
+  from: v.optional(BookDaySchema),
+  to: v.optional(BookDaySchema),
+  format: v.optional(v.picklist(['json', 'csv']), 'json'),
+  cursor: v.optional(v.string()),
+}
 
 /** The period that was asked for: the month of its last day so far, which is today, unless it says. */
 export const bookPeriod = (

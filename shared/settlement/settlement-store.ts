@@ -9,6 +9,7 @@ import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
+import type { QueryInput } from '../table/table.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
 
@@ -56,8 +57,11 @@ const PAGE = 100
 export const settlementPages = async function* (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
+  /** Of the end of the public period; all of them without it. */
+  range?: QueryInput['range'],
 ): AsyncGenerator<readonly Settlement[]> {
-  for await (const items of queryPages(deps, { index: 'by-owner', partition: [clientId, ENTITY], limit: PAGE })) {
+  const partition = [clientId, ENTITY] as const
+  for await (const items of queryPages(deps, { index: 'by-owner', partition, range, limit: PAGE })) {
     yield findSettlements(
       deps,
       items.map(({ id }) => v.parse(SettlementIdSchema, id)),

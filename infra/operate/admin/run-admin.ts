@@ -50,21 +50,27 @@ const Unfinished = v.object({
     continuing: v.literal(true),
     cursor: v.string(),
     csv: v.optional(v.string(), ''),
+    data: v.optional(v.array(v.unknown()), []),
     left_out: v.optional(v.array(v.unknown()), []),
   }),
 })
 
 const LastPart = v.object({
-  status: v.number(),
-  body: v.looseObject({ csv: v.string(), left_out: v.optional(v.array(v.unknown())) }),
+  status: v.literal(200),
+  body: v.looseObject({
+    csv: v.optional(v.string()),
+    data: v.optional(v.array(v.unknown())),
+    left_out: v.optional(v.array(v.unknown())),
+  }),
 })
 
 /** Each run reads for minutes: more of them are no report any more. */
 const MOST_RUNS = 500
 
-/** Asks for an answer, and for the rest of it as often as there is more. The parts of a CSV are one answer. */
+/** Asks for an answer, and for the rest of it as often as there is more. The parts of a CSV or a list are one answer. */
 const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> => {
   let csv = ''
+  const data: unknown[] = []
   const leftOut: unknown[] = []
   let payload = asked.payload
   for (let run = 0; run < MOST_RUNS; run++) {
@@ -73,11 +79,16 @@ const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv):
     if (!unfinished.success) {
       if (!v.is(LastPart, answer)) return answer
       const { body } = answer
-      const left_out = body.left_out && [...leftOut, ...body.left_out]
-      return { ...answer, body: { ...body, csv: csv + body.csv, ...(left_out && { left_out }) } }
+      const whole = {
+        ...(body.csv !== undefined && { csv: csv + body.csv }),
+        ...(body.data && { data: [...data, ...body.data] }),
+        ...(body.left_out && { left_out: [...leftOut, ...body.left_out] }),
+      }
+      return { ...answer, body: { ...body, ...whole } }
     }
     const { body } = unfinished.output
     csv += body.csv
+    data.push(...body.data)
     leftOut.push(...body.left_out)
     payload = { ...asked.payload, cursor: body.cursor }
   }

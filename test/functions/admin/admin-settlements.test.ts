@@ -143,7 +143,7 @@ describe('list-settlements', () => {
     expect(data.map(({ id }) => id)).not.toContain(first.settlement.settlementId)
   })
 
-  it.each([{}, { status: 'recorded', client_id: crypto.randomUUID() }, { status: 'failed' }])(
+  it.each([{}, { format: 'csv' }, { status: 'swept' }, { from: '2026-02-30' }])(
     'refuses to guess what %o asks for',
     async (payload) => {
       expect(await invokeAdmin(listSettlements, testDeps({ requests }), payload)).toMatchObject({

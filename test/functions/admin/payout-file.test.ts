@@ -162,14 +162,6 @@ describe('list-settlements --status recorded --format csv', () => {
     expect(await asked(deps, { cursor: 'e30' })).toMatchObject({ status: 422 })
   })
 
-  it('is there for all merchants alone', async () => {
-    const deps = memoryDeps()
-
-    const reply = await invokeAdmin(listSettlements, deps, { client_id: crypto.randomUUID(), format: 'csv' })
-
-    expect(reply).toMatchObject({ status: 422, body: { message: 'body: format csv goes with status recorded' } })
-  })
-
   it('logs no bank details', async () => {
     const deps = memoryDeps()
     await aRecorded(deps, bankOf(deps))

@@ -54,7 +54,7 @@ describe('the help of npm run admin', () => {
   })
 
   it.each([
-    ['list-settlements', 'Together: give client_id, or status recorded for what is to be paid out over all clients.'],
+    ['list-settlements', 'Together: give client_id, status, from or to.'],
     ['register-endpoint', 'repeat it, or separate with commas'],
     ['get-settlement-statement', 'default json; one of json, csv'],
     ['get-payment', 'Usage: npm run admin -- get-payment [options] [payment_id]'],

@@ -37,6 +37,14 @@ describe('npm run admin, of a report that one run cannot finish', () => {
     expect(result).toStrictEqual({ code: 0, out: 'id,net\n"a",1\n"b",2', err: '' })
   })
 
+  it('shows the parts of a list as one', async () => {
+    const { run } = await cli(inTurn({ continuing: true, cursor: 'c1', data: [{ id: 'a' }] }, { data: [{ id: 'b' }] }))
+
+    const { out } = await run('list-settlements', '--status', 'failed', '--json')
+
+    expect(JSON.parse(out)).toStrictEqual({ data: [{ id: 'a' }, { id: 'b' }] })
+  })
+
   it('ends with the refusal of a later run, and prints nothing else', async () => {
     let asked = 0
     const { run } = await cli((response, request) => {

@@ -1,0 +1,113 @@
+import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
+import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
+import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
+import { settlementPages } from '../settlement/settlement-store.ts'
+import { csvHead, csvRows } from '../settlement/statement/csv.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
+import { type BookPeriod, bookPeriod } from './book-period.ts'
+import { clientsAfter } from './clients-after.ts'
+
+type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
+
+export type PeriodInput = {
+  /** All clients without it. */
+  readonly clientId: ClientId | undefined
+  readonly status: Settlement['status'] | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly format: 'json' | 'csv'
+  readonly cursor?: string | undefined
+}
+
+const Progress = v.pipe(
+  CURSOR_JSON,
+  v.strictObject({
+    period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
+    position: v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema }),
+  }),
+)
+
+/** Throws 422 for a text that is no cursor of this list. */
+const progressIn = (cursor: string) => {
+  const parsed = v.safeParse(Progress, cursor)
+  if (parsed.success) return parsed.output
+  const reason = 'must be the cursor of the run before'
+  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first client.')
+}
+
+/** Settlements of one client whose public period ends on a day of the period, oldest first. */
+const settlementsOf = async (
+  deps: PeriodDeps,
+  clientId: ClientId,
+  { from, to }: BookPeriod,
+): Promise<readonly Settlement[]> => {
+  const first = addMs(endOfBookDay(from), -DAY_MS)
+  const range = { between: [first, addMs(endOfBookDay(to), -1)] } as const
+  const found: Settlement[] = []
+  for await (const page of settlementPages(deps, clientId, range)) found.push(...page)
+  return found
+}
+
+/** The function has 300 seconds. A run reads no further page of clients after this time. */
+const RUN_MS = 200_000
+const CLIENTS_AT_ONCE = 8
+
+/** A thousand settlements are 1 MB of JSON; a Lambda answers at most 6 MB. */
+const MOST_SETTLEMENTS = 3_000
+
+const COLUMNS = [
+  'id',
+  'client_id',
+  'period_start',
+  'period_end',
+  'status',
+  'gross_minor',
+  'xendit_fees_minor',
+  'hexolus_markup_minor',
+  'net_minor',
+  'payment_count',
+  'created_at',
+  'settled_at',
+  'bank_reference',
+  'recredited_at',
+] as const
+
+/** CSV has an empty cell where JSON has null. */
+const cellsOf = (shown: ReturnType<typeof toOperatorSettlement>) =>
+  Object.fromEntries(COLUMNS.map((column) => [column, shown[column] ?? undefined]))
+
+/**
+ * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each client's oldest first.
+ * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
+ */
+export const settlementsOfPeriod = async (deps: PeriodDeps, input: PeriodInput): Promise<object> => {
+  const endsAtMs = deps.monotonicMs() + RUN_MS
+  const kept = input.cursor === undefined ? undefined : progressIn(input.cursor)
+  const period = kept?.period ?? bookPeriod(deps, input)
+  const found: Settlement[] = []
+  const read = async (clientIds: readonly ClientId[]) => {
+    const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) => settlementsOf(deps, clientId, period))
+    found.push(...lists.flat().filter(({ status }) => input.status === undefined || status === input.status))
+  }
+  let position = kept?.position
+  if (input.clientId === undefined) {
+    do {
+      const page = await clientsAfter(deps, position)
+      await read(page.clientIds)
+      position = page.next
+    } while (position && found.length < MOST_SETTLEMENTS && deps.monotonicMs() < endsAtMs)
+  } else await read([input.clientId])
+
+  const shown = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))
+  const csv = (kept ? '' : csvHead(COLUMNS)) + csvRows(COLUMNS, shown.map(cellsOf))
+  return {
+    ...(input.format === 'csv' ? { csv } : { ...period, data: shown }),
+    ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
+  }
+}
