@@ -47,6 +47,14 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       return growthReport()
     },
   },
+  'month-end': {
+    does: 'the commands of the month end with a thousand merchants',
+    document: 'docs/operations.md',
+    run: async () => {
+      const { monthEndReport } = await import('./growth/month-end-report.ts')
+      return monthEndReport()
+    },
+  },
   floor: {
     does: 'requests over HTTP beside a program that makes only the unavoidable calls',
     run: async () => {

@@ -34,7 +34,7 @@ const STORED_AT_ONCE = 5_000
 const nobody = (what: string) => () => Promise.reject(new Error(`${what} is asked by nothing that is measured`))
 
 /** A gateway on a table in memory and a clock that only we move; nothing it does here asks the provider. */
-const measuredWorld = () => {
+export const measuredWorld = () => {
   const memory = createMemoryTable({ indexes: 'immediate' })
   const clock = { now: timestampOf(START_MS) }
   const messages: object[] = []
@@ -70,7 +70,7 @@ const measuredWorld = () => {
 }
 
 /** Paid a millisecond apart, each posted by its settled row. */
-const makePayments = async (deps: TestDeps, client: Client, count: number, from: Timestamp) => {
+export const makePayments = async (deps: TestDeps, client: Client, count: number, from: Timestamp) => {
   for (let at = 0; at < count; at += STORED_AT_ONCE) {
     const some = Array.from({ length: Math.min(STORED_AT_ONCE, count - at) }, (_, index) => {
       const paidAt = addMs(from, at + index)
