@@ -24,24 +24,24 @@ const EVENT_OF: Readonly<Partial<Record<PaymentStatus, StatusEventType>>> = {
   expired: 'payment.expired',
 }
 
-/** Who is told of an event. Its steps ride in the transaction that makes the event true. */
+/** The receivers of an event. Its steps are part of the transaction that makes the event true. */
 export type Announcement = {
   readonly steps: Steps<string>
-  /** One for each endpoint that wants the event; those of disabled endpoints are skipped from birth. */
+  /** One for each enabled endpoint that subscribes to the event. */
   readonly deliveries: readonly InLane[]
-  /** Until when its transaction may be tried: then the endpoints are read again. */
+  /** The transaction may be tried until then. Later the endpoints are read again. */
   readonly freshUntil: Timestamp
 }
 
-/** Endpoints are read at most so long before they are told, and a try with its time begins no later. */
+/** The longest time between the read of the endpoints and the last try of the transaction. */
 const FRESH_MS = 5 * SECOND_MS
 
 type Fact = { readonly name: string; readonly payment: Payment; readonly data: object; readonly firedAt: Timestamp }
 
 /**
- * An event, and a delivery of it for each endpoint that wants it (design section 4, Announce). The key of the event
- * allows one for each payment and name, and every id is derived from it: a second try of the transaction writes the
- * same. The deliveries are the event's: they need no condition of their own.
+ * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4, Announce). The event's
+ * key allows one event for each payment and name. Every id is derived from that key, so a retry of the transaction
+ * writes the same items.
  */
 const announce = async (
   deps: Pick<Deps, 'table'>,
@@ -89,8 +89,8 @@ export const announcementOfMovement = async (
 }
 
 /**
- * Has workers look at what a committed announcement has to deliver. A failure is logged and costs time only: the
- * deliveries are due, and due work sends what was not sent.
+ * Sends the deliveries of a committed announcement to the workers. A failure is logged and only costs time, because due
+ * work sends them later.
  */
 export const tellWorkers = async (deps: Pick<Deps, 'queues' | 'log'>, { deliveries }: Announcement): Promise<void> => {
   const wanted = deliveries.filter(({ delivery }) => delivery.status === 'scheduled')

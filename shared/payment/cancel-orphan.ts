@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 
 /**
- * Cancels a request that no customer should pay any more, best effort: if it is paid all the same, the capture is
+ * Cancels a provider request that no customer should pay any more, best effort. If it is paid anyway, the capture is
  * matched by its reference and credited or held.
  */
 export const cancelOrphan = async (

@@ -7,7 +7,10 @@ import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, ProviderAttempt } from './payment.ts'
 
-/** How long a create is kept whose every attempt the provider refused for good: nothing of it exists upstream. */
+/**
+ * How long a create is kept after the provider has refused every attempt for good. Nothing of it exists at the
+ * provider.
+ */
 const REFUSED_RETENTION_MS = 90 * DAY_MS
 
 const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
@@ -15,23 +18,22 @@ const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECON
 export const isCreating: Condition = equals('status', 'creating')
 export const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
 export const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
-/** Refused long ago, and not yet deleted by the table: as if there were nothing. */
+/** Refused long ago, and not yet deleted by the table's TTL: it counts as absent. */
 const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl', ttlSeconds(now)))
 
-/** Where it becomes due; the entry that the commit then leaves where it is. */
+/** When it becomes due. The commit leaves this entry unchanged. */
 const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
   dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
 
-/** Claims the payment for its first attempt: of all callers with one key, one is applied. */
+/** Claims the payment for its first attempt. Of all callers with one key, one claim is applied. */
 export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> =>
   deps.table.write(
     put(paymentKey(creating.paymentId), { ...creating, ...dueFields(creating) }, any(isNew, isForgotten(deps.now()))),
   )
 
 /**
- * Claims the next attempt, unless somebody else did, the current one still runs, or has written down how it ended since it
- * was read: what it noted must not be written over. Remembered captures are due before anything else: they keep their
- * time, and news of one since it was read refuses.
+ * Claims the next attempt. Refused when another caller was first, when the current attempt still runs, or when the
+ * attempt's end was recorded since it was read. Remembered captures keep their due time; a new one refuses the claim.
  */
 export const claimTakeover = (
   deps: Pick<Deps, 'table'>,
@@ -58,7 +60,7 @@ export const claimTakeover = (
   )
 }
 
-/** How an attempt ended; `forgettable`: like all before it, it left nothing upstream. */
+/** How an attempt ended. `forgettable`: neither it nor an earlier one left anything at the provider. */
 type AttemptEnd = {
   readonly failure: string
   readonly providerAttempts: readonly ProviderAttempt[]
@@ -66,8 +68,8 @@ type AttemptEnd = {
 }
 
 /**
- * Records how an attempt ended without a destination and lets the next request take over at once. Nobody need look at it
- * any more, except for captures that it remembers.
+ * Records that an attempt ended without a destination, and lets the next request take over at once. The payment is no
+ * longer due, unless it remembers captures.
  */
 export const releaseAttempt = async (
   deps: StoreDeps,
@@ -89,7 +91,10 @@ export const releaseAttempt = async (
   return deps.table.write(update(key, { set: ended, remove: ['leaseUntil'] }, isIts))
 }
 
-/** Takes the customer out of the request of a create that no attempt runs for. Refused when one has begun since it was read. */
+/**
+ * Removes the customer from the request of a create without a running attempt. Refused when an attempt has begun since
+ * it was read.
+ */
 export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPayment, now: Timestamp): Step => {
   const { customer: _, ...rest } = request
   return update(
@@ -99,7 +104,7 @@ export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPaymen
   )
 }
 
-/** A capture came while the attempt still runs: it is looked at as soon as the lease ends (design section 4). */
+/** A capture came while the attempt runs. It is checked when the lease ends (design section 4). */
 export const rememberCapture = (
   deps: Pick<Deps, 'table'>,
   creating: CreatingPayment,

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Provider } from '../provider/provider.ts'
 
-/** One deadline for a whole request: every step takes from what is left, so the caller always gets our answer. */
+/** One deadline for a whole request. Every step takes from what is left, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
 
 export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number): Deadline => {
@@ -9,10 +9,12 @@ export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number)
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
-/** A second over the deadline fits into the function's time, and an orphan that stays payable is worse. */
+/**
+ * The function's time has a second more than the deadline. An orphan that stays payable is worse than a late answer.
+ */
 const LEAST_CANCEL_MS = 1_000
 
-/** The provider as one request may ask it: no read outlives the request's deadline, none is begun behind it. */
+/** The provider within a request's deadline: no call outlives it, and none begins after it. */
 export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
   const read = <Found>(
     timeoutMs: number,

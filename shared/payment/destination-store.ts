@@ -8,9 +8,8 @@ import type { Payment } from './payment.ts'
 import { findPaymentsByKey } from './payment-store.ts'
 
 /**
- * What leads from an account number to its payment, whoever's it is: put before the payment is visible, so that it is
- * never missing. One of a try that did not commit is read as none. Undefined for other methods: people ask for a payment
- * by the number that they transferred to.
+ * The pointer from an account number to its payment, for all clients. It is written before the payment is visible, so
+ * it is never missing. A pointer without a committed payment is ignored. Only virtual accounts have one.
  */
 export const pointFromDestination = ({
   method,
@@ -22,10 +21,10 @@ export const pointFromDestination = ({
     ? put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })
     : undefined
 
-/** How many payments of one destination are looked through: a number is given out again, but not as often. */
+/** The most payments of one number that are read. The provider reuses numbers, but not often. */
 export const MOST_AT_DESTINATION = 1_000
 
-/** The payments that showed a destination, of every client, newest first; `complete` says if there are no more. */
+/** Payments of all clients that showed a destination, newest first. `complete`: there are no more. */
 export const paymentsAtDestination = async (
   deps: Pick<Deps, 'table'>,
   destination: string,

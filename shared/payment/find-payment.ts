@@ -6,8 +6,8 @@ import type { Payment, StoredPayment } from './payment.ts'
 import { findStoredPayment } from './payment-store.ts'
 
 /**
- * One payment of a client (spec 4.3). An absent id, another client's, one of a wrong shape and one still being created
- * throw the same 404.
+ * One payment of a client (spec 4.3). The same 404 is thrown for an absent id, another client's id, a malformed id, and
+ * a payment that is still being created.
  */
 export const findPayment = async (deps: Pick<Deps, 'table'>, clientId: ClientId, id: string): Promise<Payment> => {
   const stored = await findAnyPayment(deps, id)
@@ -15,7 +15,7 @@ export const findPayment = async (deps: Pick<Deps, 'table'>, clientId: ClientId,
   return stored
 }
 
-/** One payment of whatever client, for operators; those still being created too. Throws 404. */
+/** One payment of any client, for operators, including payments that are still being created. Throws 404. */
 export const findAnyPayment = async (deps: Pick<Deps, 'table'>, id: string): Promise<StoredPayment> => {
   const paymentId = v.safeParse(PaymentIdSchema, id)
   const stored = paymentId.success ? await findStoredPayment(deps, paymentId.output) : undefined

@@ -12,10 +12,10 @@ import { findStoredPayment } from './payment-store.ts'
 export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
 /**
- * One page of a client's payments, newest first, with the true total (spec 4.2). The total costs one query of the
- * ledger's counts, whatever it is, read consistently; a page past the end costs nothing more. Index and payments are read
- * eventually: one that has just been made or moved on may show a moment later than when it is asked for by itself. A
- * payment whose status is not the one asked for is left out.
+ * One page of a client's payments, newest first, with the exact total (spec 4.2). The total costs one consistent query
+ * of the ledger's counts; a page past the end costs nothing more. The index and the payments are eventually consistent,
+ * so a new payment or status may appear a moment later. A payment whose status no longer matches the filter is left
+ * out.
  */
 export const listPayments = async (
   deps: Pick<Deps, 'table'>,
@@ -39,8 +39,8 @@ export const listPayments = async (
 }
 
 /**
- * The one payment of an idempotency key, or none: "did my 500 create it?" in one consistent read, since its id follows from
- * the key. One that is still being created is none yet; the same key may make it at any moment.
+ * The payment of an idempotency key, or none: "did my 500 create it?" in one consistent read. A payment that is still
+ * being created counts as none; a retry with the same key may complete it.
  */
 export const paymentsOfKey = async (
   deps: Pick<Deps, 'table'>,

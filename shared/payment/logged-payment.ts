@@ -1,6 +1,6 @@
 import type { Payment } from './payment.ts'
 
-/** What a log line says about a payment: ids and channel, nothing of its customer. The metrics of payments read it. */
+/** A payment's fields for log lines: ids and channel, nothing about its customer. Payment metrics read them. */
 export const loggedPayment = ({
   paymentId,
   clientId,

@@ -4,7 +4,7 @@ import { isPushChannel } from './channel/channels.ts'
 import { estimatePricing } from './channel/pricing.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
-/** The visible payment that a claimed one becomes once the provider's request behind it is known. */
+/** The visible payment that a claimed one becomes once the provider's request is known. */
 export const newPayment = (
   creating: CreatingPayment,
   upstream: { readonly paymentRequestId: string; readonly destination: string | undefined },
@@ -29,7 +29,7 @@ export const newPayment = (
     customer: request.customer,
     description: request.description,
     metadata: request.metadata,
-    // Of a push there is nothing to show, whatever came along.
+    // A push has nothing to show.
     paymentDestination: isPushChannel(request) ? '' : (upstream.destination ?? ''),
     paymentRequestId: upstream.paymentRequestId,
     createdAt: times.createdAt,

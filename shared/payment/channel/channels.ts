@@ -3,28 +3,28 @@ import type { PaymentMethod } from '../../payment-method.ts'
 import type { ReturnUrls } from '../../provider/provider.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
 
-/** In force from a time on, until the next of its list. */
+/** In force from a time until the next entry of its list. */
 type Dated = { readonly effectiveFrom: Timestamp }
 
 /** `amount * bps / 10000 + flatMinor`. */
 type Tariff = { readonly bps: number; readonly flatMinor: number }
 
 /**
- * When payments expire by themselves, and when we ask the provider about them one by one: once when most customers would
- * have paid, where that is said, and once when their time is over. Lost callbacks are found by the sync, for many at once.
+ * Expiry and check times of a channel. The provider is asked about a single payment at most twice: when most customers
+ * would have paid (where set), and at its expiry. The sync finds lost callbacks for many payments at once.
  */
 type Timing = {
   /** Lifetime of a payment when the client sets none. */
   readonly expiryMs: number
-  /** The provider takes an expiry of ours; elsewhere the channel's own expiry is an upper bound. */
+  /** The provider accepts our expiry. On other channels its own expiry is an upper bound. */
   readonly settable: boolean
-  /** The age at which a customer has usually paid or given up, where the provider says of its own when one gave up. */
+  /** The age at which a customer has usually paid or given up, on channels whose provider reports that. */
   readonly usualMs?: number
-  /** How long behind the expiry to look, for channels whose answer may still be on its way then. */
+  /** How long after the expiry to check, on channels whose result may arrive late. */
   readonly graceMs?: number
 }
 
-/** Oldest first, tariffs and timings alike: a change is a new entry, and old payments stay explainable. */
+/** Tariffs and timings, oldest first. A change is a new entry, so old payments stay explainable. */
 type Terms = {
   /** What the provider charges (spec 2.1.1). */
   readonly tariffs: readonly (Dated & Tariff)[]
@@ -33,17 +33,17 @@ type Terms = {
 }
 
 /**
- * Calls the customer's phone at once and has nothing to show. An attempt with unknown outcome may still be paid, for this
- * long: the push's own life, with a margin.
+ * Calls the customer's phone at once and has no destination to show. An attempt with unknown outcome may still be paid
+ * for this long: the push's own life with a margin.
  */
 export type Push = { readonly lifetimeMs: number }
 
-/** All that is particular about one bank or wallet, or about QRIS. */
+/** Everything specific to one bank or wallet, or to QRIS. */
 export type Channel = Terms & {
   readonly method: PaymentMethod
   /** What clients call it (`channel_code`); empty for QRIS. */
   readonly code: string
-  /** What the provider wants to know of a payment. Not more: what a channel does not know can be refused. */
+  /** The fields that the provider requires. It can refuse fields that a channel does not know. */
   readonly needs: {
     readonly displayName?: true
     readonly phone?: true
@@ -52,11 +52,11 @@ export type Channel = Terms & {
   }
   readonly push?: Push
   /**
-   * The provider books and settles a payment on it within minutes: its actual fee may be known at success and is asked
-   * for. Elsewhere it comes a business day later or more, and the estimate stays until the sync.
+   * The provider books and settles a payment within minutes, so its actual fee may be known at success and is asked
+   * for. On other channels the estimate stays until the sync brings the fee, a business day later or more.
    */
   readonly settlesAtOnce?: true
-  /** Business days until the provider settles, where it does not at once; two unless it says otherwise. */
+  /** Business days until the provider settles; two unless set. Only for channels that do not settle at once. */
   readonly settlementDays?: number
 }
 
@@ -65,7 +65,7 @@ const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 /** What we charge beside the provider, on every channel. Oldest first. */
 export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bps: 10 }]
 
-/** A wallet's page or app is left within minutes; what failed there is told by a callback alone, which may be lost. */
+/** A customer leaves a wallet's page within minutes. Only a callback reports a failure there, and it may be lost. */
 const USUAL_WALLET_MS = 15 * MINUTE_MS
 
 const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
@@ -77,7 +77,7 @@ const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays
   ...own,
 })
 
-/** Terms of a wallet that is not named below, and of any other until its own begin. */
+/** Terms of a wallet without an entry below, and of every wallet before its first entry. */
 const ANY_WALLET: Terms = {
   tariffs: [{ ...START, bps: 200, flatMinor: 500 }],
   timings: [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: USUAL_WALLET_MS }],
@@ -92,7 +92,7 @@ const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Chan
   ...own,
 })
 
-/** Over soon enough: another question before would tell nobody much earlier. */
+/** It expires so soon that an earlier check would help little. */
 const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false }]
 
 const QRIS: Channel = {
@@ -133,7 +133,7 @@ export const CHANNELS: readonly Channel[] = [
 
 export type ChannelChoice = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
 
-/** What is known of a channel. A wallet that nobody named is one all the same; a bank has no tariff then. */
+/** The terms of a channel. An unknown wallet has default terms; an unknown bank has no tariff. */
 export const channelOf = ({ method, channelCode = '' }: ChannelChoice): Channel => {
   switch (method) {
     case 'qris':
@@ -158,8 +158,8 @@ export const inForce = <Entry extends Dated>(entries: readonly Entry[], at: Time
 export const isSupportedBank = (code: string, at: Timestamp): boolean =>
   inForce(channelOf({ method: 'virtual_account', channelCode: code }).tariffs, at) !== undefined
 
-/** An attempt on it with unknown outcome may still be paid, on the customer's phone. */
+/** Whether an attempt with unknown outcome may still be paid on the customer's phone. */
 export const isPushChannel = (choice: ChannelChoice): boolean => channelOf(choice).push !== undefined
 
-/** Whether the fee of a payment on it may be known when it is paid. */
+/** Whether the actual fee may be known when the payment is paid. */
 export const settlesAtOnce = (choice: ChannelChoice): boolean => channelOf(choice).settlesAtOnce === true

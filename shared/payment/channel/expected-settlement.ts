@@ -13,8 +13,8 @@ const isBusinessDay = (at: Timestamp): boolean => {
 }
 
 /**
- * When the provider usually settles money it received at `paidAt`, by the channel's business days; holidays are not
- * known. For rows that do not say it themselves.
+ * When the provider usually settles money that it received at `paidAt`, by the channel's business days. Holidays are
+ * not known. For rows without a settlement time.
  */
 export const expectedSettlement = (choice: ChannelChoice, paidAt: Timestamp): Timestamp => {
   const { settlesAtOnce, settlementDays = 2 } = channelOf(choice)

@@ -14,22 +14,21 @@ export const MAX_CUSTOMER_FIELD = 255
 export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
 export const PHONE = /^\+62\d{7,13}$/
 
-/** Values of a client that a message repeats are cut: an error stays an error, not an echo of the body. */
+/** The longest client value that a message repeats. Longer values are cut, so that an error never echoes the body. */
 const MAX_QUOTED = 64
 
 export type RuleError = { readonly field: string; readonly message: string }
 
-// Made whole after the cut, which may go through a surrogate pair.
+// The cut may split a surrogate pair.
 const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
 
 const checkMethod = ({ method }: PaymentBody) =>
   isPaymentMethod(method) ? undefined : `unsupported method: ${quoted(method)}`
 
-/** Beside the message, whose words the spec fixes. */
 const allowedMethods = ({ method }: PaymentBody) =>
   isPaymentMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
 
-/** What the rules depend on: the tariff of the day, and which channels the provider has beside those of the tariff. */
+/** The rules depend on the tariff of the day and on the provider's further channels. */
 export type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isOtherChannel'> }
 
 const isWallet = (code: string, { now, provider }: RuleFacts) =>
@@ -68,7 +67,10 @@ const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
 const checkLength = (name: string, value: string | undefined, limit: number) =>
   value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
 
-/** What the values mean, in the order of design section 5: the first error is the message, all are `field_errors`. */
+/**
+ * Checks the values in the order of design section 5. The first error becomes the message; all errors are
+ * `field_errors`.
+ */
 export const checkPaymentRules = (
   body: PaymentBody,
   metadata: MetadataRead,

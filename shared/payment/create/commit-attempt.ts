@@ -21,9 +21,12 @@ export type Destination = {
 
 export type Commit =
   | { readonly kind: 'committed'; readonly payment: Payment }
-  /** A later attempt or a capture went past this one: the request behind this destination is an orphan. */
+  /** A later attempt or a capture has overtaken this attempt, so its provider request is an orphan. */
   | { readonly kind: 'overtaken_by'; readonly stored: StoredPayment }
-  /** Its time is up before anybody was shown it: frozen with its environment, or a very short expiry. An orphan too. */
+  /**
+   * The payment expired before anyone saw its destination: a frozen process or a very short expiry. Its provider
+   * request is an orphan too.
+   */
   | { readonly kind: 'expired' }
 
 const MAX_TRIES = 4
@@ -31,7 +34,7 @@ const RETRY_MS = 250
 
 const pendingPayment = (creating: CreatingPayment, upstream: Destination, now: Timestamp): Payment => {
   const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt })
-  // A capture remembered while this was being created is looked at without waiting for the first check.
+  // A capture that came during the create is checked at once.
   const { dueAt } = timesOf(creating.request, attemptStart(creating))
   return { ...payment, dueAt: creating.rememberedProviderPaymentIds ? now : dueAt }
 }
@@ -40,7 +43,7 @@ type Try = Commit | { readonly kind: 'again'; readonly creating: CreatingPayment
 
 const afterRefusal = (stored: StoredPayment | undefined, creating: CreatingPayment, upstream: Destination): Try => {
   assertInvariant(stored !== undefined, 'a claimed payment is never deleted')
-  // Our own commit whose answer was lost, or a capture of this very request: the destination is the one to show.
+  // Our commit was applied and its answer was lost, or this very request was paid. The destination is the one to show.
   if (stored.status !== 'creating') {
     return stored.paymentRequestId === upstream.paymentRequestId
       ? { kind: 'committed', payment: stored }
@@ -53,7 +56,7 @@ const afterRefusal = (stored: StoredPayment | undefined, creating: CreatingPayme
 const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Try> => {
   const now = deps.now()
   if (upstream.expiresAt <= now) {
-    // An earlier try of ours may have been applied: then the payment is there, and expires like any other.
+    // An earlier try may have been applied. Then the payment exists and expires like any other.
     const found = afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
     return found.kind === 'again' ? { kind: 'expired' } : found
   }
@@ -67,7 +70,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
     },
     addMs(now, MINUTE_MS),
   )
-  // Thawed between two tries: created_at would be a time long gone.
+  // After a freeze between two tries `created_at` would be far in the past.
   if (outcome.applied === 'stale') return { kind: 'again', creating }
   if (!outcome.applied) return afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
   deps.log.info('payment.created', loggedPayment(payment))
@@ -75,9 +78,9 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
 }
 
 /**
- * `creating` -> `pending` with the destination (design section 4, Create, step 5). A write that fails is tried again
- * while time is left: its answer may have been lost, and the condition tells. When it stays unknown it throws, and the
- * request upstream is left alone, since the payment may be showing it.
+ * Moves a payment from `creating` to `pending` with its destination (design section 4, Create, step 5). A failed write
+ * is retried while time is left, because its answer may have been lost; the condition tells. When the outcome stays
+ * unknown it throws. The provider request then stays, because the payment may show it.
  */
 export const commitAttempt = async (
   deps: CommitDeps,

@@ -7,7 +7,7 @@ import { channelOf } from '../channel/channels.ts'
 import type { CreatingPayment } from '../payment.ts'
 import { referenceOf } from '../provider-attempts.ts'
 
-/** What the provider is asked for: of payment and client as much as the channel needs. */
+/** The input of the provider's create call: only the fields that the channel requires. */
 export const createInput = (
   stage: Pick<StageSettings, 'defaultReturnUrl' | 'defaultDisplayName'>,
   client: Pick<Client, 'name' | 'returnUrl'>,

@@ -21,7 +21,7 @@ type CreateDeps = Pick<
   'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'queues' | 'log' | 'alerts' | 'stage'
 >
 
-/** One caller can at most meet its own claim, one running attempt, and one take-over it lost. */
+/** A caller meets at most its own claim, one running attempt and one lost takeover. */
 const MAX_ROUNDS = 5
 
 const replay = (payment: Payment): CreateResult => ({ payment, replayed: true })
@@ -44,7 +44,7 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
   }
 }
 
-/** Whoever meets a payment that exists already: replay it, wait for the attempt that runs, or take over. */
+/** A payment exists already: replay it, wait for its running attempt, or take it over. */
 const resume = async (
   deps: CreateDeps,
   client: Client,
@@ -71,9 +71,9 @@ const shareUsedUp = (retryAfterSeconds: number) =>
   })
 
 /**
- * Creates a payment (spec 4.1). For one client and key there is one payment for ever and at most one destination is
- * ever shown. A crash at any point leaves a claim that a retry takes over; a second caller waits and gets the same
- * payment; a reused key gets the original whatever its body.
+ * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one destination is ever
+ * shown. After a crash at any point a retry takes over the claim. A concurrent caller waits and gets the same payment.
+ * A reused key gets the original, whatever its body.
  */
 export const createPayment = async (
   given: CreateDeps,

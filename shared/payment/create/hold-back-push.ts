@@ -12,17 +12,17 @@ import { mayBeSent, referenceOf } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { createFailed } from './wait-for-attempt.ts'
 
-/** A push has one row; more are read so that rows of other references cannot hide it. */
+/** A push has one row. More are read, because rows of other references could hide it. */
 const ROWS_OF_PAGE = 50
 const MOST_PAGES = 5
 
-/** What became of the money of a payment afterwards does not say whether a push was paid. */
+/** Later reversals do not say whether a push was paid. */
 const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
 
-/** When our call had ended at the latest: of a process that died nobody knows more than that its lease is over. */
+/** When our call had ended at the latest. For a process that died, that is the end of its lease. */
 const endOfCall = ({ endedAt, startedAt }: ProviderAttempt): Timestamp => endedAt ?? addMs(startedAt, ATTEMPT_LEASE_MS)
 
-/** Every row of exactly this reference, whatever the provider's filter lets through; it throws when some may be missing. */
+/** Every row with exactly this reference. Throws when rows may be missing. */
 const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
   const own: ProviderTransaction[] = []
   let afterId: string | undefined
@@ -39,22 +39,28 @@ const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly Provi
   throw createFailed('the provider could not say whether a push was paid; retry with the same Idempotency-Key')
 }
 
-/** `no_money`: the push came to nothing that this payment could be credited with. */
+/** `no_money`: the push ended without money that this payment could be credited with. */
 type Verdict = 'no_money' | 'undecided' | { readonly overtakenBy: StoredPayment | undefined }
 
-/** No money of this row can be seen: booked as paid it is yet to be shown, and otherwise its request says whether it may come. */
+/**
+ * This row shows no money yet. If it is booked as paid, its capture will appear; otherwise its request says whether
+ * money may come.
+ */
 const withoutMoney = ({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict => {
   const isClosed = requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
   return status !== 'success' && isClosed ? 'no_money' : 'undecided'
 }
 
-/** Another payment of the same request says nothing of this row's. A row that names none is known by its amount. */
+/**
+ * A row that names another payment of the same request says nothing about this one. A row without a name is matched by
+ * its amount.
+ */
 const isOf = (row: ProviderTransaction, capture: ProviderPayment): boolean =>
   row.providerPaymentId === ''
     ? capture.capturedMinor === row.amountMinor
     : capture.providerPaymentId === row.providerPaymentId
 
-/** A row that may stand for money: the provider's own news of it decides, and is applied like any other. */
+/** A row that may stand for money. The provider's own news decides and is applied as usual. */
 const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
   const { providerPaymentId, paymentRequestId, reference } = row
   const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })
@@ -65,13 +71,13 @@ const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: Provider
   const stored = await findStoredPayment(deps, creating.paymentId)
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt) return { overtakenBy: stored }
   if (outcome.kind !== 'applied') return 'undecided'
-  // Applied, and still being created: the money is not what was asked for and is held in suspense.
+  // Applied, and the payment is still being created: the amount differs, so the money is in suspense.
   return isOf(row, capture) ? 'no_money' : withoutMoney(row, answer.news)
 }
 
 const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
   switch (row.status) {
-    // Declined, or the money went back. What comes all the same is matched by its reference and credited or held.
+    // Declined or reversed. Later money is matched by its reference and credited or held.
     case 'failed':
     case 'reversed':
       return 'no_money'
@@ -97,10 +103,10 @@ const verdictOnPush = async (
 }
 
 /**
- * A push may still be answered on the customer's phone: a second one must not be sent beside it. Undefined: all that
- * were sent came to nothing, and the next may be. Answers the payment where one was paid or somebody else was first,
- * and throws (500, to be retried) while neither is certain. Older ones are asked about too: their rows may come late.
- * A capture that the payment remembers is due work's, which forgets it once it has been decided.
+ * Prevents a second push while an earlier one can still be paid on the customer's phone. Undefined: all earlier pushes
+ * ended without money, and the next may be sent. Answers the payment when it was paid or another caller was first.
+ * Throws (500, to be retried) while the outcome is unknown. Earlier attempts are checked too, because their rows may
+ * come late. A capture that the payment remembers is left to due work.
  */
 export const holdBackPush = async (
   deps: NewsDeps,

@@ -34,7 +34,7 @@ const refuse = (message: string, errors?: FieldErrors): ParsedRequest => ({
 const refuseJson = (reason: string, errors?: FieldErrors): ParsedRequest =>
   refuse(`invalid JSON body: ${reason}`, errors)
 
-/** A name that is not fit to be shown is filed under `body`. */
+/** Errors of a field whose name cannot be shown are filed under `body`. */
 const shown = (field: string) => (field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body')
 
 const shapeErrors = (unknown: readonly string[], issues: readonly v.BaseIssue<unknown>[]): readonly RuleError[] =>
@@ -43,7 +43,7 @@ const shapeErrors = (unknown: readonly string[], issues: readonly v.BaseIssue<un
     ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
   ].slice(0, MAX_FIELDS)
 
-/** The rules that the other fields of a misshapen body break; of a field that cannot be read nothing more is said. */
+/** Rule errors of the other fields. A field with a wrong type gets no second error. */
 const brokenBeside = (
   misshapen: readonly RuleError[],
   body: Readonly<Record<string, unknown>>,
@@ -62,11 +62,11 @@ const brokenBeside = (
 /** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
 const filled = (value: string | undefined) => (value === '' ? undefined : value)
 
-/** A customer of whom nothing was said is none. */
+/** A customer without members counts as absent. */
 const known = (customer: PaymentBody['customer']) =>
   customer && Object.values(customer).some((member) => member !== undefined) ? customer : undefined
 
-/** Of a body without errors only. */
+/** Only for a body without errors. */
 const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequest => {
   assertInvariant(
     isPaymentMethod(body.method) && body.amount !== undefined,
@@ -86,8 +86,8 @@ const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequ
 }
 
 /**
- * Parses the body of POST /v1/payments (spec 4.1, design section 5). Never throws for bad input: a body that fails is
- * still answered with the original payment when its key has one, so the caller decides what a failure means.
+ * Parses the body of POST /v1/payments (spec 4.1, design section 5). Never throws for bad input: when the key has a
+ * payment, even a bad body is answered with it, so the caller decides what an error means.
  */
 export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
   if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')

@@ -8,8 +8,9 @@ export type MetadataRead =
   | { readonly ok: false; readonly reason: string }
 
 /**
- * Metadata as JSON text, so that it comes back as it came: large integers and `1.0` digit for digit, keys in their
- * order (design section 5). PHP writes an empty array for an object without members. Takes the value as `readJson` reads it, and the text of the body it stands in.
+ * Metadata as JSON text that comes back as it was sent: large integers and `1.0` digit for digit, keys in their order
+ * (design section 5). An empty PHP array counts as an empty object. Takes the value as `readJson` reads it, and the
+ * text of the body.
  */
 export const readMetadata = (value: unknown, body: string): MetadataRead => {
   if (value === undefined) return { ok: true, text: undefined }

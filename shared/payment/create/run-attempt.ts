@@ -23,7 +23,7 @@ type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'monotoni
 
 type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
   readonly message: string
-  /** Refused for our account, not for this payment. */
+  /** The provider refused our account, not this payment. */
   readonly ofAccount?: boolean | undefined
 }
 
@@ -52,8 +52,8 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
 }
 
 /**
- * Records how the attempt ended, so that the next request may take over at once. Answers how it stands where another
- * attempt, a capture or a commit of our own has gone past it.
+ * Records how the attempt ended, so that the next request may take over at once. Answers the payment when another
+ * attempt, a capture or our own commit has overtaken it.
  */
 const release = async (
   deps: AttemptDeps,
@@ -71,7 +71,7 @@ const release = async (
 /** Records the failure and answers it (spec 4.1, rule 4). */
 const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
   const { message, outcome, code, ofAccount = false } = failure
-  // A refusal of this payment alone is between its merchant and the provider; alarms must tell it from a failure of ours.
+  // Alarms must distinguish a refusal of one payment from a failure of ours.
   const isRefusal = outcome === 'refused' && !ofAccount
   deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
     ...loggedPayment({ ...creating, ...creating.request }),
@@ -82,7 +82,7 @@ const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failu
   throw createFailed(message)
 }
 
-/** A request that nobody will be shown must not stay payable. */
+/** A provider request that is never shown must not stay payable. */
 const failWithOrphan = async (
   deps: AttemptDeps,
   creating: CreatingPayment,
@@ -93,8 +93,8 @@ const failWithOrphan = async (
 }
 
 /**
- * Commits, and releases the attempt when that failed for good: nobody waits for a lease that no process holds. Whether
- * a commit of ours was applied all the same, the release finds out.
+ * Commits, and releases the attempt when the commit failed, so that no caller waits for a lease without a process. The
+ * release detects a commit that was applied after all.
  */
 const commitOrRelease = async (
   deps: AttemptDeps,
@@ -103,7 +103,7 @@ const commitOrRelease = async (
   deadline: Deadline,
 ): Promise<Commit> => {
   const { paymentRequestId } = upstream
-  // Its request is the payment's own, which the item says once.
+  // The item stores the payment's own request once.
   const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created' })
   try {
     return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
@@ -147,16 +147,15 @@ const show = async (
 }
 
 /**
- * Frozen behind its claim until its lease was over: somebody else may have sent a push meanwhile. Of other requests a
- * second one is an orphan that is cancelled before anybody sees it.
+ * The process was frozen after its claim until the lease had expired, and another attempt may have sent a push. On
+ * other channels a second request is only an orphan, which is cancelled.
  */
 const hasExpiredPushLease = ({ request, leaseUntil }: CreatingPayment, now: Timestamp): boolean =>
   isPushChannel(request) && leaseUntil !== undefined && leaseUntil <= now
 
 /**
- * Makes one call of the provider's create for a claimed attempt and commits its destination. Whatever happens between
- * the call and the commit, the claim decides: an attempt that was overtaken cannot commit, and its request is
- * cancelled upstream.
+ * Calls the provider's create once for a claimed attempt, and commits its destination. The claim decides: an attempt
+ * that was overtaken cannot commit, and its provider request is cancelled.
  */
 export const runAttempt = async (
   deps: AttemptDeps,

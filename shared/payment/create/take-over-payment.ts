@@ -12,13 +12,13 @@ import type { ParsedRequest } from './parse-payment-request.ts'
 
 export type TakeOver =
   | { readonly kind: 'taken'; readonly creating: CreatingPayment }
-  /** Somebody else was first, or the payment turned out to be paid: this is how it stands. */
+  /** Another caller was first, or the payment is paid: its present state. */
   | { readonly kind: 'overtaken'; readonly stored: StoredPayment | undefined }
 
 /**
- * Claims the next attempt of a payment whose last one failed or died. The stored request is used unless the provider
- * refused every attempt so far for good; then nothing exists upstream and the new request's own counts. A request whose
- * commit failed is cancelled upstream, best effort: nobody will be shown it.
+ * Claims the next attempt of a payment whose last one failed or died. The stored request is used, unless the provider
+ * refused every attempt so far for good; then nothing exists at the provider, and the new request counts. A provider
+ * request whose commit failed is cancelled, best effort.
  */
 export const takeOverPayment = async (
   deps: NewsDeps,
@@ -28,7 +28,7 @@ export const takeOverPayment = async (
   const last = creating.providerAttempts.at(-1)
   const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
   if (allRefused && !parsed.ok) throw parsed.error
-  // The lease counts from before the question: an answer that is older than the lease says nothing of now.
+  // The lease starts before the question: an older answer says nothing about now.
   const now = deps.now()
   const { push } = channelOf(creating.request)
   if (push) {
@@ -50,7 +50,7 @@ export const takeOverPayment = async (
   const claimed = await claimTakeover(deps, { read: creating, taken }, now)
   if (!claimed.applied) return { kind: 'overtaken', stored: parseStored(claimed.item) }
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
-  // Until now a commit that was given up could still arrive.
+  // Until now an abandoned commit could still arrive.
   const orphan = last?.code === COMMIT_FAILED ? last.paymentRequestId : undefined
   if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
   return { kind: 'taken', creating: taken }

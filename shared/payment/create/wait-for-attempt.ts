@@ -8,12 +8,12 @@ import { WAIT_MS } from './create-times.ts'
 const FIRST_POLL_MS = 100
 const SLOWEST_POLL_MS = 500
 
-/** What a caller is told about an attempt that failed; safe to retry with the same key (spec 4.1, rule 4). */
+/** The answer about an attempt that failed. It is safe to retry with the same key (spec 4.1, rule 4). */
 export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
 
 /**
- * Waits for the attempt that runs and answers the payment it makes. A failed attempt is answered as such: only a new
- * request takes over, so that a crowd waiting on one failure does not run to the provider together.
+ * Waits for the running attempt and answers its payment. A failed attempt is answered as a failure: only a new request
+ * takes over, so that many waiting callers do not call the provider together.
  */
 export const waitForAttempt = async (
   deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
@@ -22,7 +22,7 @@ export const waitForAttempt = async (
 ): Promise<Payment> => {
   const end = deps.monotonicMs() + Math.min(WAIT_MS, deadline.remainingMs())
   for (let pollMs = FIRST_POLL_MS; deps.monotonicMs() < end; pollMs = Math.min(pollMs * 2, SLOWEST_POLL_MS)) {
-    // Jitter spreads a crowd of waiters over the interval.
+    // Jitter spreads many waiting callers over the interval.
     await deps.sleep(Math.ceil(pollMs / 2 + (deps.random() * pollMs) / 2))
     const stored = await findStoredPayment(deps, creating.paymentId)
     if (stored && stored.status !== 'creating') return stored

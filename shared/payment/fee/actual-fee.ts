@@ -4,16 +4,16 @@ import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } f
 import type { Timestamp } from '../../time.ts'
 import type { FinalFee, Payment } from '../payment.ts'
 
-/** A payment has one transaction; a few more are read so that a row that says something else does not hide it. */
+/** A payment has one row. A few more are read, so that other rows cannot hide it. */
 const TRANSACTIONS_READ = 10
 
-/** True when the transaction is about this payment's money: another amount says nothing about its fee. */
+/** True when the row is about this payment's money. A row with another amount says nothing about its fee. */
 export const isForAmount = (
   transaction: ProviderTransaction,
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
 ): boolean => transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
 
-/** Under a contract that bills fees after the month the tariff's fee is the actual one, at success. */
+/** Under a contract that bills later, the tariff's fee is the actual fee, known at success. */
 export const invoicedFee = (
   { stage }: Pick<Deps, 'stage'>,
   { providerFeeMinor: feeMinor }: Pick<Payment, 'providerFeeMinor'>,
@@ -22,8 +22,8 @@ export const invoicedFee = (
   stage.providerFees === 'invoiced' ? { status: 'actual', feeMinor, at, invoiced: true } : undefined
 
 /**
- * The fee of a payment by what the provider kept of it, finally. Nothing is a fee like any other (a promotion, the
- * provider's test mode), except under a contract that bills later, where every row shows none. Below zero is no fee.
+ * The final fee: what the provider kept of the payment. Zero is a fee like any other, except under a contract that
+ * bills later, where every row shows zero. A negative amount is no fee.
  */
 export const feeByKept = (
   { stage }: Pick<Deps, 'stage'>,
@@ -40,7 +40,7 @@ export type OwnRow =
   | { readonly kind: 'not_settled'; readonly hasTransaction: boolean }
   | Unanswered
 
-/** Asks for the own row of a credited payment: settled, with a final fee, or not yet. */
+/** Asks the provider for the payment's own row. Answers its final fee, or that it is not settled yet. */
 export const askForOwnRow = async (
   deps: Pick<Deps, 'provider'>,
   payment: Pick<Payment, 'creditedProviderPaymentId' | 'notionalMinor' | 'currency'>,

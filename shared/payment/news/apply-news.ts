@@ -12,31 +12,31 @@ import type { NewsDeps } from './news-deps.ts'
 import { succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
-  /** The books now say what the provider says. */
+  /** The payment now agrees with the provider. */
   | {
       readonly kind: 'applied'
       readonly payment: StoredPayment | undefined
-      /** Money was seen that the payment cannot be credited with: it is in suspense. */
+      /** The payment cannot be credited with the money; it is in suspense. */
       readonly held?: true
     }
-  /** Noted, and to be asked again: the payment is still being created. */
+  /** Noted, to be asked again: the payment is still being created. */
   | { readonly kind: 'deferred' }
-  /** Paid, says the provider, and does not show the money yet: to be asked again soon. */
+  /** The provider reports a payment but does not show the capture yet; to be asked again soon. */
   | { readonly kind: 'not_shown' }
   | { readonly kind: 'not_found' }
   | Unanswered
 
-/** A payment changes status at most twice; more disagreement than this between read and write is a bug. */
+/** A payment changes status at most twice. More conflicts between read and write are a bug. */
 const MAX_TRIES = 6
 
-/** What became of one decision; `again`: the payment has changed, read it and decide again. */
+/** The outcome of one decision. `again`: the payment has changed; read it and decide again. */
 export type Step = ApplyOutcome | 'again'
 
 export const appliedOrAgain = (payment: StoredPayment | undefined): Step =>
   payment ? { kind: 'applied', payment } : 'again'
 
 export type CreatingDecision = Extract<Decision, { readonly creating: unknown }>
-/** What is done with money for a payment that is being created. */
+/** Handles money for a payment that is being created. */
 export type OnCreating = (
   deps: NewsDeps,
   decision: CreatingDecision,
@@ -59,7 +59,7 @@ const applyDecision = async (
       return { kind: 'applied', payment: stored }
     case 'succeed': {
       const succeeded = await succeedPayment(deps, decision.payment, decision.capture, source)
-      // Paid through another attempt: the destination shown must not take money a second time.
+      // Another attempt was paid. The destination shown must not take money a second time.
       if (succeeded && succeeded.paymentRequestId !== decision.capture.paymentRequestId) {
         await cancelOrphan(deps, succeeded.paymentRequestId, succeeded.paymentId)
       }
@@ -84,9 +84,10 @@ const applyDecision = async (
 }
 
 /**
- * Applies the provider's own word to the payment that its reference names. Safe to repeat and to race. `readBefore`: that
- * payment as it was before the question. It saves a read where it is pending and money came, since every write that
- * follows refuses unless the payment is still pending. A status needs what was noted before the answer, and is read.
+ * Applies provider news to the payment that its reference names. Safe to repeat and to race. `readBefore`: the payment
+ * as read before the question. It saves a read when it is pending and money came, because every write that follows
+ * refuses unless the payment is still pending. Closing statuses need captures that were noted before the answer, so for
+ * them the payment is read again.
  */
 export const applyNews = async (
   deps: NewsDeps,
@@ -107,8 +108,8 @@ export const applyNews = async (
 }
 
 /**
- * The provider's news of a payment that is visible, by its own request: for a merchant's cancel and for expiry, which may
- * touch no payment that is being created.
+ * Applies provider news about a visible payment's own request. Merchant's cancel and expiry use it; it never changes a
+ * payment that is being created.
  */
 export const applyNewsOfVisible = async (
   deps: NewsDeps,

@@ -9,11 +9,11 @@ import { succeedCreatingPayment } from './succeed-payment.ts'
 const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string | undefined> => {
   if (news.requestStatus !== undefined) return news.destination
   const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  // The money is there and the customer needs no destination any more: no answer does not hold up the credit.
+  // The money has arrived and the customer no longer needs the destination. A missing answer does not delay the credit.
   return answer.kind === 'found' ? answer.value.destination : undefined
 }
 
-/** Money for a payment that is being created: credited once its attempt is over, and remembered before. */
+/** Money for a payment that is being created: remembered at once, credited after its attempt. */
 export const creditCreating: OnCreating = async (deps, decision, news, source) => {
   const { creating, capture } = decision
   if (decision.do === 'succeed_creating') {
@@ -28,8 +28,8 @@ export const creditCreating: OnCreating = async (deps, decision, news, source) =
 }
 
 /**
- * The one door for provider news (design section 4): callback, due work, operator and sync all come through here.
- * Asks the provider and applies what it says; the caller that named the payment is never believed.
+ * The single entry for provider news (design section 4): callback, due work, operator and sync use it. Asks the
+ * provider and applies its answer. The caller that named the payment is never believed.
  */
 export const applyProviderNews = async (
   deps: NewsDeps,

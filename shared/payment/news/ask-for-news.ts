@@ -9,20 +9,20 @@ import {
   type Unanswered,
 } from '../../provider/provider.ts'
 
-/** What to ask the provider about. Anybody may name it; what the provider answers is the news. */
+/** What to ask the provider about. Any caller may name it; only the provider's answer is news. */
 export type NewsSubject = {
   readonly paymentRequestId?: string | undefined
   readonly providerPaymentId?: string | undefined
 }
 
-/** The provider's own word on one payment request. */
+/** The provider's own state of one payment request. */
 export type ProviderNews = {
-  /** As the provider stores it, never as a caller quoted it. */
+  /** As the provider stores it, not as a caller quoted it. */
   readonly reference: string
   readonly paymentRequestId: string
-  /** Money received; outranks every status. */
+  /** A capture. It takes precedence over every status. */
   readonly capture: ProviderPayment | undefined
-  /** Undefined when the capture alone was asked for. */
+  /** Undefined when only the capture was asked for. */
   readonly requestStatus: ProviderRequestStatus | undefined
   readonly failureReason?: FailureReason | undefined
   readonly destination: string | undefined
@@ -30,7 +30,7 @@ export type ProviderNews = {
 
 export type NewsAnswer =
   | { readonly kind: 'news'; readonly news: ProviderNews }
-  /** The request is paid, and its money is not among what the provider shows yet: nothing may be made of it. */
+  /** The request is paid, but the provider does not show its capture yet. Nothing may be decided. */
   | { readonly kind: 'not_shown' }
   | { readonly kind: 'not_found' }
   | Unanswered
@@ -66,18 +66,18 @@ const requestNews = async (
     request.status === 'succeeded' ? { kind: 'not_shown' } : { kind: 'news', news: { ...base, capture: undefined } }
   if (latestPaymentId === undefined || latestPaymentId === asked) return withoutMoney
   const latest = await askPayment(deps, latestPaymentId)
-  // A closing status may hide a capture: without an answer about the money nothing may be closed.
+  // A closing status may hide a capture. Without an answer about the capture nothing is closed.
   if (latest.kind === 'unanswered') return latest
   const capture = latest.kind === 'found' && latest.value.status === 'captured' ? latest.value : undefined
   if (capture === undefined) return withoutMoney
-  // Whose money it is says the capture itself, whatever request led to it.
+  // The capture itself names its payment, whatever request led to it.
   const { reference, paymentRequestId } = capture
   return { kind: 'news', news: { ...base, reference, paymentRequestId, capture } }
 }
 
 /**
- * Asks the provider what is true (design section 4, "Provider news"): the capture that the subject names, else the
- * request and its latest payment. At most three bounded calls.
+ * Asks the provider (design section 4, "Provider news"): the capture that the subject names, otherwise the request and
+ * its latest payment. At most three calls, each with a deadline.
  */
 export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubject): Promise<NewsAnswer> => {
   let { paymentRequestId } = subject

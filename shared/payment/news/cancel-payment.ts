@@ -16,7 +16,7 @@ import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
   providerFailure(answer, 'the payment is unchanged here, try again')
 
-/** Answers by the status that is kept, whoever brought it about. */
+/** Answers by the stored status, whoever changed it. */
 const answerAsKept = (payment: Payment): Payment => {
   if (payment.status === 'cancelled') return payment
   throw invalid(`payment cannot be cancelled in status=${payment.status}`)
@@ -24,20 +24,23 @@ const answerAsKept = (payment: Payment): Payment => {
 
 const reread = (deps: NewsDeps, payment: Payment) => findPayment(deps, payment.clientId, payment.paymentId)
 
-/** By the status that is kept. Still pending: nobody knows yet, and the payment is looked at again at once. */
+/**
+ * Answers by the stored status. If it is still pending, the outcome is unknown and the payment is checked again at
+ * once.
+ */
 const answerBehind = async (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> => {
   const kept = await reread(deps, payment)
   if (kept.status !== 'pending') return answerAsKept(kept)
   await markDueNow(deps, kept.paymentId, deps.now())
-  // Final upstream, but its money is not visible yet: neither answer would be true now.
+  // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
   throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
 }
 
-/** Past its time a cancel is the expiry: the merchant hears of it by the event, and here by the refusal. */
+/** After the expiry a cancel becomes the expiry. The merchant learns it by the event and by this refusal. */
 const expireInstead = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
   answerBehind(deps, payment, await expirePayment(deps, payment, 'cancel'))
 
-/** Somebody else has moved the payment on: to its end, or by beginning its expiry. */
+/** Another process has ended the payment or begun its expiry. */
 const whenOvertaken = async (deps: NewsDeps, payment: Payment): Promise<Payment> => {
   const kept = await reread(deps, payment)
   if (kept.status !== 'pending') return answerAsKept(kept)
@@ -66,9 +69,9 @@ const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnsw
 }
 
 /**
- * Cancels a pending payment (spec 4.4), upstream first: a cancelled payment must not stay payable. When the customer
- * paid first, the payment succeeds and the cancel is refused; a cancel lost half-way answers 200 on retry, and is looked
- * at within a minute without one. Past its time the payment expires instead. No event for `cancelled`.
+ * Cancels a pending payment (spec 4.4), at the provider first, because a cancelled payment must not stay payable. If
+ * the customer paid first, the payment succeeds and the cancel is refused. An interrupted cancel answers 200 on a retry
+ * and is checked within a minute without one. After its expiry the payment expires instead. `cancelled` has no event.
  */
 export const cancelPayment = async (
   deps: NewsDeps,

@@ -13,7 +13,7 @@ import { expirePayment } from './expire-payment.ts'
 import type { NewsDeps } from './news-deps.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 
-/** `rate_limited`: the provider wants no more questions for now. */
+/** `rate_limited`: the provider refuses further calls for now. */
 export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered' | 'rate_limited'
 
 const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
@@ -23,10 +23,10 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
   return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
 }
 
-/** How long a remembered capture may be missing upstream; by then the provider has sent its callback again. */
+/** How long a remembered capture may be missing at the provider. By then the provider has repeated its callback. */
 const MISSING_TIMEOUT_MS = HOUR_MS
 
-/** Asks about every capture we had news of while the payment was being created. One not found yet is not shown yet. */
+/** Asks about every capture that was announced while the payment was being created. A missing one may appear later. */
 const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
   const asked = payment.providerAttempts.at(-1)?.startedAt
   const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_TIMEOUT_MS)
@@ -51,13 +51,13 @@ const hasEnded = (outcome: ApplyOutcome, paymentId: PaymentId): boolean =>
 const scheduleRetry = (deps: NewsDeps, paymentId: PaymentId, { nextDueAt }: Claim) =>
   scheduleCheck(deps, paymentId, nextDueAt, addMs(deps.now(), RETRY_CHECK_MS))
 
-/** Behind the claim, which has begun the expiry of a payment past its time. */
+/** Runs after the claim. The claim has begun the expiry of a payment past its time. */
 const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
   const { paymentId } = payment
   const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
   const result = resultOf(outcomes)
   const isAnswered = result === 'checked'
-  // A claim says when to look next unless it turned out otherwise: then, and only then, it is written again.
+  // The claim stored the time of the next check. It is written again only if that time has changed.
   if (isAnswered !== claim.isForRetry || outcomes.some((outcome) => hasEnded(outcome, paymentId))) return result
   if (!isAnswered) await scheduleRetry(deps, paymentId, claim)
   else await scheduleCheck(deps, paymentId, claim.nextDueAt, nextCheckAt(payment, deps.now()))
@@ -75,18 +75,21 @@ const checkCreating = async (deps: NewsDeps, creating: CreatingPayment, claim: C
 
 const DueSchema = v.object({ dueAt: v.optional(TimestampSchema) })
 
-/** `isForRetry`: whoever dies behind the claim is followed within minutes, and what was learnt sets the next look. */
+/**
+ * `isForRetry`: if the process dies after the claim, another check follows within minutes. The result sets the next
+ * check.
+ */
 type Claim = { readonly nextDueAt: Timestamp; readonly isForRetry: boolean; readonly beginExpiryAt?: Timestamp }
 
-/** The one look before its time is over, where nothing else has made it due. */
+/** Whether this is the one check before the expiry, and nothing else made the payment due. */
 const isUsualLook = (payment: Payment, dueAt: Timestamp): boolean =>
   dueAt === usualCheckAt(payment) &&
   payment.rememberedProviderPaymentIds === undefined &&
   payment.cancelRequestedAt === undefined
 
 /**
- * The look at the end of its usual time is claimed until its expiry: one write, and if its process dies nothing is lost
- * but the hour of a failure, since the sync finds money. All else has a reason that must not be forgotten.
+ * Claims the check before the expiry, until the expiry: one write. If its process dies, only the report of a failure is
+ * late, because the sync finds money. Every other check has a reason that must not be lost.
  */
 const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim => {
   const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), isForRetry: true }
@@ -99,8 +102,8 @@ const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
 }
 
 /**
- * What the check of a payment, as it was read, is expected to ask of the provider, each once: its cancel when its time is
- * over, and a question where the provider has closed it by itself or where it is not over. A capture costs one more.
+ * The provider calls that checking this payment is expected to make: a cancel when its time is over, and a question
+ * when the provider has closed it or when its time is not over. Each remembered capture costs one more.
  */
 export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOperation[] => {
   const stored = parseStored(read)
@@ -110,10 +113,10 @@ export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOpera
   return isAsked ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
 }
 
-/** Due work is looked at each minute, and done within the next. */
+/** Due work runs every minute, and each item is done within the next. */
 const LATE_MS = 2 * MINUTE_MS
 
-/** The look at the end of its usual time, when it comes late: where calls are short, expiries need them more. */
+/** The check before the expiry when it comes late: expiries need the scarce calls more. */
 export const isLateLook = (read: Item, now: Timestamp): boolean => {
   const stored = parseStored(read)
   const { dueAt } = v.parse(DueSchema, read)
@@ -121,7 +124,7 @@ export const isLateLook = (read: Item, now: Timestamp): boolean => {
   return isUsualLook(stored, dueAt) && dueAt < addMs(now, -LATE_MS)
 }
 
-/** Leaves that look out, in one write: the payment is looked at next when its time is over. */
+/** Skips that check in one write: the payment is checked next at its expiry. */
 export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResult> => {
   const stored = parseStored(read)
   const { dueAt } = v.parse(DueSchema, read)
@@ -132,8 +135,9 @@ export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResul
 }
 
 /**
- * Looks at one due payment, as it was read: whether it was paid or has failed, captures remembered while creating, and
- * our own expiry (design section 4). The claim moves the due time forward on its old value, so of two workers one asks.
+ * Checks one due payment as it was read: whether it was paid or has failed, captures that came during its create, and
+ * our own expiry (design section 4). The claim moves the due time on condition of its old value, so only one of two
+ * workers asks.
  */
 export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): Promise<CheckResult> => {
   const due = parseStored(read)

@@ -14,20 +14,20 @@ import type { TransitionResult } from './succeed-payment.ts'
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
 
 type Why = {
-  /** Money that caused it. */
+  /** The money that caused it. */
   readonly held?: Suspense | undefined
-  /** Of a failed payment; `other` where nothing is known. */
+  /** Of a failed payment; `other` when the reason is unknown. */
   readonly failureReason?: FailureReason | undefined
 }
 
-/** Each has some seconds (`FRESH_MS` of announcements). */
+/** Each try has some seconds (`FRESH_MS` of announcements). */
 const MAX_TRIES = 12
 
 /**
- * `pending` -> `failed`, `expired` or `cancelled`: payment, counts, event and its deliveries in one transaction (spec
- * 3.1); no event for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction, unless
- * it is there and told already. Undefined: the payment is no longer pending. A try that takes too long is made anew, with
- * the time and the endpoints of then.
+ * Moves a payment from `pending` to `failed`, `expired` or `cancelled`, with counts, event and deliveries in one
+ * transaction (spec 3.1). `cancelled` has no event. With `held`, the money that caused it goes to suspense in the same
+ * transaction, unless it is there already. Undefined: the payment is no longer pending. A try that takes too long is
+ * repeated with the new time and endpoints.
  */
 export const closePayment = async (
   deps: NewsDeps,

@@ -5,7 +5,7 @@ import type { Timestamp } from '../../time.ts'
 import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
 import type { ProviderNews } from './ask-for-news.ts'
 
-/** What a piece of news means for a payment as it stands. Pure: the same facts give the same decision. */
+/** What provider news means for a payment in its present state. Pure: the same facts give the same decision. */
 export type Decision =
   | { readonly do: 'nothing' }
   | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }
@@ -22,13 +22,13 @@ export type Decision =
       readonly do: 'close'
       readonly payment: Payment
       readonly status: 'failed' | 'expired' | 'cancelled'
-      /** Of a failed one. */
+      /** Of a failed payment. */
       readonly failureReason?: FailureReason | undefined
     }
 
 const NOTHING: Decision = { do: 'nothing' }
 
-/** Why a capture is not what was asked for; undefined when it is. */
+/** Why a capture differs from what was asked for; undefined when it matches. */
 const mismatch = (capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined => {
   if (capture.currency !== 'IDR') return 'wrong_currency'
   return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
@@ -51,15 +51,18 @@ const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment,
   const cause = mismatch(capture, payment.notionalMinor)
   if (payment.status !== 'pending') return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }
   if (cause === undefined) return { do: 'succeed', payment, capture }
-  // Only the request behind the destination shown can close the payment; another attempt's money is just held.
+  // Only the request whose destination was shown can close the payment. Money of another attempt is held.
   return capture.paymentRequestId === payment.paymentRequestId
     ? { do: 'hold_and_fail', payment, capture, cause }
     : { do: 'hold', capture, cause }
 }
 
-/** A request cancelled upstream: by our client's wish, by our expiry, or by somebody else (design section 4). */
+/**
+ * A request was cancelled at the provider: for the client, by our expiry, or by someone at the provider (design section
+ * 4).
+ */
 const statusOfCancelled = (payment: Payment, now: Timestamp): 'cancelled' | 'expired' | 'failed' => {
-  // Behind the start of our own expiry it may be our cancel that the provider speaks of.
+  // After our expiry has begun, the provider may be reporting our own cancel.
   if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'
   return isPastItsTime(payment, now) ? 'expired' : 'failed'
 }

@@ -7,7 +7,7 @@ import { closePayment } from './close-payment.ts'
 import type { NewsDeps } from './news-deps.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 
-/** Nothing upstream stands against its expiry. */
+/** The provider reports nothing that prevents the expiry. */
 const isStillOpen = (outcome: ApplyOutcome): boolean =>
   outcome.kind === 'not_found' || (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
 
@@ -31,10 +31,10 @@ const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSour
 }
 
 /**
- * Ends a payment that is past its time (design section 4), upstream first: wallets and QRIS take no expiry of ours and
- * would stay payable. What the provider knows better is applied instead. That it began is written down before our own
- * cancel leaves, so that whoever goes on behind a crash takes that cancel for ours; a cancel of the merchant whose
- * outcome is not known is therefore asked about before, and alone makes it `cancelled`.
+ * Expires a payment that is past its time (design section 4), at the provider first, because wallets and QRIS ignore
+ * our expiry and would stay payable. Other provider news is applied instead. The start of the expiry is stored before
+ * our cancel is sent, so that after a crash the next worker recognises that cancel as ours. An unresolved cancel of the
+ * merchant is asked about first; only that makes the payment `cancelled`.
  */
 export const expirePayment = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
@@ -45,7 +45,7 @@ export const expirePayment = async (deps: NewsDeps, payment: Payment, source: Ne
   const started = await noteExpiryStarted(deps, payment, deps.now())
   if (started.applied) return cancelAndClose(deps, payment, source)
   const kept = parseStored(started.item)
-  // Its merchant's cancel was noted meanwhile. That is noted once, so this comes round no second time.
+  // Its merchant's cancel was noted meanwhile. That happens once, so this does not repeat.
   const isCancelNew = kept?.status === 'pending' && kept.cancelRequestedAt !== payment.cancelRequestedAt
   return isCancelNew ? expirePayment(deps, kept, source) : { kind: 'applied', payment: kept }
 }

@@ -13,10 +13,10 @@ import { applyProviderNews } from './apply-provider-news.ts'
 
 type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'stage' | 'queues'>
 
-/** `ask_again`: the provider should send this callback once more. */
+/** `ask_again`: the provider should repeat this callback. */
 export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
-/** What a callback has the provider asked: about the payment it names, else about its request. */
+/** What a callback makes us ask: about the capture it names, otherwise about its request. */
 const questionOf = ({ providerPaymentId }: CallbackSubject): ProviderOperation =>
   providerPaymentId === undefined ? 'getRequest' : 'getPayment'
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
@@ -24,15 +24,17 @@ const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 const isRateLimited = (outcome: ApplyOutcome): boolean =>
   outcome.kind === 'unanswered' && outcome.reason === 'rate_limited'
 
-/** While callbacks are put off, an environment wakes the sync this often; whoever is woken too soon does nothing. */
+/**
+ * While callbacks are deferred, an environment wakes the sync this often. A sync that is woken too soon does nothing.
+ */
 const WAKE_EVERY_MS = 30 * SECOND_MS
-/** Time for the provider to book what it has announced. */
+/** The time that the provider needs to book what it has announced. */
 const WAKE_DELAY_SECONDS = 15
 
 // One per environment, kept with its table.
 const wokenAt = new WeakMap<Deps['table'], Timestamp>()
 
-/** The head of the sync answers for all that were put off, a page at a time. */
+/** The sync's head handles all deferred callbacks, a page at a time. */
 const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   const now = deps.now()
   const last = wokenAt.get(deps.table)
