@@ -6,16 +6,15 @@ import type { ProviderOperation } from './provider.ts'
 import { callsPerMinute } from './provider-quota.ts'
 import { countClientCall } from './quota-store.ts'
 
-/** The part of a minute's calls that one client may have of a scarce operation. */
+/** One client's part of a minute's calls of a scarce operation. */
 const SHARE = 1 / 4
 
-/** `taken`: the call may be made. Otherwise in how many seconds the provider's next minute begins. */
+/** `taken`: the call may be made. Otherwise the seconds until the next minute. */
 export type ShareTaken = { readonly taken: true } | { readonly taken: false; readonly retryAfterSeconds: number }
 
 /**
- * Takes one call of an operation for a client that waits for it. While the provider has many left in this minute nothing
- * is counted; when they become scarce, by what it said to this environment, each client gets a quarter of the quota and
- * no more: one client's flood leaves the others theirs (design section 9).
+ * Takes one call of an operation for a waiting client. Nothing is counted while many calls are left. When the calls become
+ * scarce, each client gets at most a quarter of the quota, so one client cannot starve the others (design section 9).
  */
 export const takeShare = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
