@@ -1,11 +1,12 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { epochMs, MINUTE_MS, SECOND_MS, timestampOf } from '../time.ts'
-import { isScarce } from './is-scarce.ts'
 import type { ProviderOperation } from './provider.ts'
 import { callsPerMinute } from './provider-quota.ts'
 import { countClientCall } from './quota-store.ts'
 
+/** An operation is scarce below this part of a minute's calls, by the last answer in this environment. */
+const SCARCE_BELOW = 1 / 2
 /** One client's part of a minute's calls of a scarce operation. */
 const SHARE = 1 / 4
 
@@ -21,9 +22,10 @@ export const takeShare = async (
   operation: ProviderOperation,
   clientId: ClientId,
 ): Promise<ShareTaken> => {
-  if (!isScarce(deps, operation)) return { taken: true }
   const now = deps.now()
   const quota = callsPerMinute(deps.stage, now)
+  const left = deps.provider.callsLeft(operation)
+  if (left === undefined || left >= quota * SCARCE_BELOW) return { taken: true }
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endMs = (minute + 1) * MINUTE_MS
   const limit = Math.max(1, Math.floor(quota * SHARE))

@@ -20,7 +20,7 @@ export type Step =
       readonly changes: Changes
       readonly condition: Condition | undefined
       /** Its outcome does not bring the item. */
-      readonly untold?: true
+      readonly returnsNothing?: true
     }
   | { readonly kind: 'delete'; readonly key: Key; readonly condition: Condition }
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
@@ -48,7 +48,7 @@ export const updateFields = (key: Key, changes: Changes, condition: Condition): 
   key,
   changes,
   condition,
-  untold: true,
+  returnsNothing: true,
 })
 
 export const remove = (key: Key, condition: Condition): Step => ({ kind: 'delete', key, condition })
