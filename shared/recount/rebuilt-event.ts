@@ -73,7 +73,7 @@ const readEvent = (item: Item | undefined): { readonly event: Event; readonly it
   return parsed.success && item ? { event: parsed.output, item } : undefined
 }
 
-/** Rebuilds one delivery of a stored event, due immediately; undefined if its endpoint never existed. */
+/** Rebuilds one delivery of a stored event, due immediately; undefined if its endpoint is unknown. */
 const lostDelivery = async (deps: RecountDeps, event: Event, endpointId: EndpointId) => {
   const endpoint = await findEndpointEver(deps, event.clientId, endpointId)
   return endpoint && insertDelivery(newDelivery(announced(event), endpoint, event.firedAt))
