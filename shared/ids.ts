@@ -55,7 +55,8 @@ export const deliveryIdFor = (eventId: EventId, endpointId: EndpointId): Deliver
   v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
 
 /**
- * A UUID (version 7) that starts with the time in milliseconds, so that ids sort by creation. `entropy`: ten random bytes.
+ * A UUID (version 7) that starts with the time in milliseconds, so that ids sort by creation. `entropy`: ten random
+ * bytes.
  */
 export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
   const bytes = Buffer.alloc(16)

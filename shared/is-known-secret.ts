@@ -8,8 +8,9 @@ const isAmong = (known: readonly string[], given: string): boolean => {
 }
 
 /**
- * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a partial
- * match nor which secret matched. After a mismatch the secrets are read again, because they may have been rotated.
+ * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a
+ * partial match nor which secret matched. After a mismatch the secrets are read again, because they may have been
+ * rotated.
  */
 export const isKnownSecret = async (
   read: (fresh?: 'fresh') => Promise<readonly string[]>,

@@ -58,8 +58,8 @@ const decode = (bytes: Buffer): string | undefined => {
 }
 
 /**
- * Reads JSON strictly: UTF-8, no duplicate keys, bounded nesting. Numbers keep their digits as `LosslessNumber`. A refusal
- * never quotes the text.
+ * Reads JSON strictly: UTF-8, no duplicate keys, bounded nesting. Numbers keep their digits as `LosslessNumber`. A
+ * refusal never quotes the text.
  */
 export const readJson = (bytes: Buffer): JsonRead => {
   const text = decode(bytes)
@@ -99,8 +99,8 @@ export const memberText = (text: string, name: string): string | undefined => {
 }
 
 /**
- * The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. Above 2^53 it
- * is the nearest double, which exceeds every bound too.
+ * The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. Above 2^53
+ * it is the nearest double, which exceeds every bound too.
  */
 export const toInteger = (value: LosslessNumber): number => {
   const { digits, exponent } = splitNumber(value.value)
@@ -145,7 +145,8 @@ const parseDigits = (digits: string): unknown =>
   String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits)
 
 /**
- * Parses JSON text that the gateway has written. `JSON.stringify` writes the value back with the same digits and key order.
+ * Parses JSON text that the gateway has written. `JSON.stringify` writes the value back with the same digits and key
+ * order.
  */
 export const parseOwnJson = (text: string): unknown =>
   unmarkKeys(parse(markKeys(text), undefined, { parseNumber: parseDigits }))

@@ -1,8 +1,8 @@
 /** The secrets port. A caller never writes a value to logs, errors or the table. */
 export type Secrets = {
   /**
-   * The value, cached for half an hour. Undefined if the secret does not exist. Throws if it cannot be read. `fresh`: cached
-   * for at most a minute, for use after a mismatch.
+   * The value, cached for half an hour. Undefined if the secret does not exist. Throws if it cannot be read. `fresh`:
+   * cached for at most a minute, for use after a mismatch.
    */
   get(name: string, fresh?: 'fresh'): Promise<string | undefined>
 }
@@ -14,8 +14,8 @@ export const providerSecretName = (stage: string) => `gateway/${stage}/provider`
 export const callbackSecretName = (stage: string) => `gateway/${stage}/provider-callback`
 
 /**
- * JSON `{"current", "previous"}`: the front adds the value to every request, so that none can bypass it. `previous` exists
- * only during a rotation.
+ * JSON `{"current", "previous"}`: the front adds the value to every request, so that none can bypass it. `previous`
+ * exists only during a rotation.
  */
 export const originSecretName = (stage: string) => `gateway/${stage}/origin`
 
@@ -27,8 +27,8 @@ export type Sealer = {
   /** The sealed secret, in base64. */
   seal(secret: string, owner: SealedFor): Promise<string>
   /**
-   * The secret, cached for five minutes. Undefined if this stage did not seal the text for this owner. Throws if it cannot
-   * be read now.
+   * The secret, cached for five minutes. Undefined if this stage did not seal the text for this owner. Throws if it
+   * cannot be read now.
    */
   unseal(sealed: string, owner: SealedFor): Promise<string | undefined>
 }

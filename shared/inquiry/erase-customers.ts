@@ -71,10 +71,11 @@ const eraseFromCreating = async (
 }
 
 /**
- * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11); nothing else ever
- * changes an event. Events come first, then the payment, if its money has not changed after the read. So after a crash the
- * payment still names its customer, and a repeat finishes. Throws 422 while the payment is pending or being created, or a
- * delivery of it is under way; 409 if it changes meanwhile. The audit record has the operator and the time, not the data.
+ * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11); nothing else
+ * ever changes an event. Events come first, then the payment, if its money has not changed after the read. So after a
+ * crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is pending or being
+ * created, or a delivery of it is under way; 409 if it changes meanwhile. The audit record has the operator and the
+ * time, not the data.
  */
 const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {
   const erased =
@@ -87,7 +88,7 @@ const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: 
 }
 
 /** The maximum number of payments of one call. */
-const MOST = 100
+const MAX_PAYMENTS = 100
 
 type Selection = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }
 
@@ -98,7 +99,10 @@ const selected = async (deps: Pick<Deps, 'table'>, selection: Selection) => {
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
   const open = payments.filter(({ customer }) => customer !== undefined)
-  return { payments: open.slice(0, MOST), complete: ids.length <= MOST_OF_REFERENCE && open.length <= MOST }
+  return {
+    payments: open.slice(0, MAX_PAYMENTS),
+    complete: ids.length <= MOST_OF_REFERENCE && open.length <= MAX_PAYMENTS,
+  }
 }
 
 /** Erases the customer from one payment, or from all payments of a client with a reference, newest first. */

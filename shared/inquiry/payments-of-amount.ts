@@ -15,14 +15,14 @@ import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 
 /** The maximum of payments that one call reads, and of those it shows; a cursor continues. */
-const MOST_LOOKED_AT = 5_000
-const MOST_SHOWN = 100
+const MAX_LOOKED_AT = 5_000
+const MAX_SHOWN = 100
 const PAGE = 100
 
 export type AmountSearch = {
   readonly clientId: ClientId
   readonly amountMinor: number
-  /** The day it was made, in Asia/Jakarta, such as 2026-11-30. */
+  /** The day of the create in Asia/Jakarta, such as 2026-11-30. */
   readonly day: string
   readonly status: PaymentStatus | undefined
   readonly method: PaymentMethod | undefined
@@ -46,9 +46,9 @@ const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch
   payment.method === (method ?? payment.method)
 
 /**
- * A client's payments of an amount in minor units, made on one day, newest first (design section 11). A call ends after
- * 5,000 that it looked at or 100 that it found; `next` is where another call goes on. Throws 404 for a client that is
- * not there, 422 for a cursor that is none.
+ * Finds a client's payments of an amount on one day, newest first (design section 11). A call ends after 5,000 payments
+ * read or 100 found; `next` is the cursor of the next call. Throws 404 for an unknown client, 422 for an invalid
+ * cursor.
  */
 export const paymentsOfAmount = async (
   deps: Pick<Deps, 'table'>,
@@ -67,7 +67,7 @@ export const paymentsOfAmount = async (
     const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
     found.push(...payments.filter((payment) => matches(payment, search)))
     lookedAt += items.length
-    if (more && (lookedAt >= MOST_LOOKED_AT || found.length >= MOST_SHOWN)) {
+    if (more && (lookedAt >= MAX_LOOKED_AT || found.length >= MAX_SHOWN)) {
       return { payments: found, next: cursorAfter(items.at(-1)) }
     }
   }

@@ -8,9 +8,10 @@ import { readParts } from '../ledger/window-store.ts'
 import { addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
- * The age from which `settled` may pass an event: by then every earlier event is in the index. A commit is tried with its
- * time for 5 s (`announcementOf`), and its last try takes 17 s (four requests of 4 s, and pauses). The index may lag 90 s,
- * and the clocks of writer and reader may each be 10 s off: 132 s together. A client's new part needs only 60 s.
+ * The age from which `settled` may pass an event: by then every earlier event is in the index. A commit is tried with
+ * its time for 5 s (`announcementOf`), and its last try takes 17 s (four requests of 4 s, and pauses). The index may
+ * lag 90 s, and the clocks of writer and reader may each be 10 s off: 132 s together. A client's new part needs only 60
+ * s.
  */
 const HOLD_BACK_MS = 5 * MINUTE_MS
 

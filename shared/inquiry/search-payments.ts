@@ -59,7 +59,7 @@ export const searchPayments = async (
 /** Removes spaces and dashes, because people write account numbers in groups. */
 const asAccountNumber = (text: string): string => (/^[\d\s-]+$/.test(text) ? text.replace(/[\s-]/g, '') : text)
 
-/** The reference of a provider id; empty if the provider does not know it. Throws 502 if the provider does not answer. */
+/** The reference of a provider id; empty if unknown. Throws 502 if the provider does not answer. */
 const providerReference = async (
   { provider }: Pick<Deps, 'provider'>,
   { providerPaymentId = '', paymentRequestId }: Search,

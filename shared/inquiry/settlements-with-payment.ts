@@ -5,15 +5,15 @@ import { settlementAt } from '../settlement/settlement-store.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
 
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
-const MOST_SETTLEMENTS = 20
+const MAX_SETTLEMENTS = 20
 
 /** The journal time of a posted payment's own entry. */
 const eligibleAtOf = ({ paidAt, postedAt }: Payment): Timestamp | undefined =>
   paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
 
 /**
- * The settlements that contain a payment, oldest first: the one that swept its entry and, after a re-credit, the one that
- * contains the re-credit. None for an open payment.
+ * The settlements that contain a payment, oldest first: the one that swept its entry and, after a re-credit, the one
+ * that contains the re-credit. None for an open payment.
  */
 export const settlementsWithPayment = async (
   deps: Pick<Deps, 'table'>,
@@ -21,7 +21,7 @@ export const settlementsWithPayment = async (
 ): Promise<readonly Settlement[]> => {
   const found: Settlement[] = []
   let at = eligibleAtOf(payment)
-  while (at !== undefined && found.length < MOST_SETTLEMENTS) {
+  while (at !== undefined && found.length < MAX_SETTLEMENTS) {
     const settlement: Settlement | undefined = await settlementAt(deps, payment.clientId, at)
     if (settlement === undefined) break
     found.push(settlement)

@@ -46,10 +46,10 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 const TRIES = 5
 
 /**
- * Writes an operator's change and its audit record in one transaction (design section 7): there is never one without the
- * other. The records of a subject are a chain: each names the digest of the record before it, and the head names the last
- * one. So concurrent changes of one subject retry, and changes of different subjects never conflict. After `freshUntil`
- * nothing is written, and StaleSteps is thrown.
+ * Writes an operator's change and its audit record in one transaction (design section 7): there is never one without
+ * the other. The records of a subject are a chain: each names the digest of the record before it, and the head names
+ * the last one. So concurrent changes of one subject retry, and changes of different subjects never conflict. After
+ * `freshUntil` nothing is written, and StaleSteps is thrown.
  */
 export const recordChange = async <Name extends string>(
   deps: RecordDeps,

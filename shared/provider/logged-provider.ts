@@ -38,7 +38,7 @@ export const loggedProvider = (
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,
 ): Provider => {
-  const noted = async <Answered extends Outcome>(
+  const logged = async <Answered extends Outcome>(
     operation: string,
     answering: Promise<Answered>,
   ): Promise<Answered> => {
@@ -52,11 +52,11 @@ export const loggedProvider = (
     isOtherChannel: (code) => provider.isOtherChannel(code),
     nameFor: (channel) => provider.nameFor(channel),
     callsLeft: (operation) => provider.callsLeft(operation),
-    createRequest: (input, timeoutMs) => noted('create_request', provider.createRequest(input, timeoutMs)),
-    getRequest: (id, timeoutMs) => noted('get_request', provider.getRequest(id, timeoutMs)),
-    getPayment: (id, timeoutMs) => noted('get_payment', provider.getPayment(id, timeoutMs)),
-    cancelRequest: (id, timeoutMs) => noted('cancel_request', provider.cancelRequest(id, timeoutMs)),
-    getBalance: (timeoutMs) => noted('get_balance', provider.getBalance(timeoutMs)),
-    listTransactions: (filter, timeoutMs) => noted('list_transactions', provider.listTransactions(filter, timeoutMs)),
+    createRequest: (input, timeoutMs) => logged('create_request', provider.createRequest(input, timeoutMs)),
+    getRequest: (id, timeoutMs) => logged('get_request', provider.getRequest(id, timeoutMs)),
+    getPayment: (id, timeoutMs) => logged('get_payment', provider.getPayment(id, timeoutMs)),
+    cancelRequest: (id, timeoutMs) => logged('cancel_request', provider.cancelRequest(id, timeoutMs)),
+    getBalance: (timeoutMs) => logged('get_balance', provider.getBalance(timeoutMs)),
+    listTransactions: (filter, timeoutMs) => logged('list_transactions', provider.listTransactions(filter, timeoutMs)),
   }
 }

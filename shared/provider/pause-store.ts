@@ -43,8 +43,8 @@ const ownPause = ({ provider, now }: PauseDeps, operation: ProviderOperation): T
 }
 
 /**
- * The time until which the provider refuses these operations, as told to any environment; undefined: not paused. Costs at
- * most one read a second in each environment.
+ * The time until which the provider refuses these operations, as told to any environment; undefined: not paused. Costs
+ * at most one read a second in each environment.
  */
 export const pausedUntil = async (
   deps: PauseDeps,
@@ -59,8 +59,8 @@ export const pausedUntil = async (
 }
 
 /**
- * Records a 429 for all environments: the operation is paused for the provider's time, which the adapter bounds. A longer
- * pause already recorded stays. If the adapter does not know which operation was refused, all of them pause.
+ * Records a 429 for all environments: the operation is paused for the provider's time, which the adapter bounds. A
+ * longer pause already recorded stays. If the adapter does not know which operation was refused, all of them pause.
  */
 export const notePause = async (deps: PauseDeps, operations: readonly ProviderOperation[]): Promise<void> => {
   const refused = operations.filter((operation) => deps.provider.pauseMs(operation) > 0)

@@ -6,8 +6,8 @@ import { storedFields } from './stored-fields.ts'
 const ProviderKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,1024}$/))
 
 /**
- * Reads the API key that authenticates us to the provider. Throws if the secret is missing, malformed or unreadable; the
- * error never contains its value.
+ * Reads the API key that authenticates us to the provider. Throws if the secret is missing, malformed or unreadable;
+ * the error never contains its value.
  */
 export const readProviderKey = async (
   secrets: Pick<Secrets, 'get'>,

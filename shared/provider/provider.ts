@@ -14,8 +14,8 @@ export type Provider = {
   /** The present balance of the payments account. It has no settlement time, so it proves no settlement. */
   getBalance(timeoutMs: number): Promise<Answer<ProviderBalance>>
   /**
-   * How long the provider refuses calls of an operation, by the headers of its last answer; 0: not paused. Background work
-   * obeys it (`waitForProvider`); a call for a waiting customer does not.
+   * How long the provider refuses calls of an operation, by the headers of its last answer; 0: not paused. Background
+   * work obeys it (`waitForProvider`); a call for a waiting customer does not.
    */
   pauseMs(operation: ProviderOperation): number
   /** The remaining calls of an operation in the provider's present minute, by the same headers; undefined: unknown. */
@@ -72,8 +72,8 @@ export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readon
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
   /**
-   * A final refusal: nothing exists upstream. `code` is the provider's error code, safe to show. `ofAccount`: the cause is
-   * our provider account, so other payments are refused too.
+   * A final refusal: nothing exists upstream. `code` is the provider's error code, safe to show. `ofAccount`: the cause
+   * is our provider account, so other payments are refused too.
    */
   | { readonly kind: 'refused'; readonly code: string; readonly ofAccount?: boolean }
   /** The call had no effect: the provider answered 429, or no connection was made. */
@@ -149,8 +149,8 @@ export type TransactionPage = {
 }
 
 /**
- * `return`: money that goes back to a customer. `correction`: another row that may concern a payment. `account`: a row of
- * the account itself, such as a withdrawal. `unknown`: a type that the provider does not document.
+ * `return`: money that goes back to a customer. `correction`: another row that may concern a payment. `account`: a row
+ * of the account itself, such as a withdrawal. `unknown`: a type that the provider does not document.
  */
 export type TransactionType = 'payment' | 'return' | 'correction' | 'account' | 'unknown'
 

@@ -105,8 +105,8 @@ const forwardOf = async (deps: RecountDeps, stray: StrayEvent): Promise<Forward 
 
 /**
  * Repairs a payment whose event tells its end but whose row does not: the payment gets the event's status and time. The
- * provider names the capture, so that later news of it is not credited again. Undefined if the provider shows no capture,
- * or the event does not match the repaired payment.
+ * provider names the capture, so that later news of it is not credited again. Undefined if the provider shows no
+ * capture, or the event does not match the repaired payment.
  */
 export const bringForward = async (
   deps: RecountDeps,

@@ -78,23 +78,23 @@ const stepsOf = async (
   deps: RecountDeps,
   { books, strays }: Given,
   before: Payment,
-  { after, noted }: MoneyAfter,
+  { after, suspense }: MoneyAfter,
 ): Promise<Steps<string>> => {
-  const there = new Set<string>(strays.entries.map(({ entry }) => entry.entryId))
-  const entries = addedEntries(before, after).filter(({ entryId }) => !there.has(entryId))
-  const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !there.has(name))
+  const stored = new Set<string>(strays.entries.map(({ entry }) => entry.entryId))
+  const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
+  const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !stored.has(name))
   return {
     ...Object.fromEntries(changed),
     ...shiftedBy(books, { before, after, entries, at: deps.now() }),
     ...(await eventsOf(deps, before, after, strays)),
-    suspense: noted && ensureSuspense(noted),
+    suspense: suspense && ensureSuspense(suspense),
   }
 }
 
 /**
- * Repairs a payment whose entries or event show a movement that its row does not: the row gets the change of the entries
- * and of the provider's row, at their time. Existing items are never written again, so no money counts twice. Undefined
- * if no single change explains any of them exactly.
+ * Repairs a payment whose entries or event show a movement that its row does not: the row gets the change of the
+ * entries and of the provider's row, at their time. Existing items are never written again, so no money counts twice.
+ * Undefined if no single change explains any of them exactly.
  */
 export const bringMoneyForward = async (
   deps: RecountDeps,

@@ -63,8 +63,8 @@ const completeEntries = (
 }
 
 /**
- * Rebuilds a payment's lost events, deliveries and entries from its row, under their ids, in one transaction. Refused if
- * the payment's money or customer has changed after the read.
+ * Rebuilds a payment's lost events, deliveries and entries from its row, under their ids, in one transaction. Refused
+ * if the payment's money or customer has changed after the read.
  */
 export const completePayment = async (
   deps: RecountDeps,

@@ -16,13 +16,13 @@ import type { Timestamp } from '../time.ts'
 import type { RecountDeps } from './repair.ts'
 
 /** A payment after one transaction, with the finding for the operators. */
-export type MoneyAfter = { readonly after: Payment; readonly noted?: Suspense | undefined }
+export type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
 const ADVICE = 'nothing was written; try again'
 
 const posted = (payment: Payment, by: Posting['by'], at: Timestamp): MoneyAfter => ({
   after: planPosting({ payment, by }, at).after,
-  ...('assumed' in by && { noted: by.assumed }),
+  ...('assumed' in by && { suspense: by.assumed }),
 })
 
 const assumedBy = (payment: Payment, now: Timestamp): Posting['by'] => ({
@@ -111,14 +111,14 @@ const apply = (payment: Payment, row: MoneyRow, by: MovedBy): MoneyAfter | undef
   if (moved === undefined) return undefined
   const { netMinor } = moved.figures
   const after = movedPayment(payment, row, moved)
-  const noted = movedMoney(payment, row, netMinor, by.at)
+  const suspense = movedMoney(payment, row, netMinor, by.at)
   if (payment.openAt === undefined) {
-    return { after: movedPosted(after, { clawedMinor: clawedOf(by, netMinor), postedAt: by.at }), noted }
+    return { after: movedPosted(after, { clawedMinor: clawedOf(by, netMinor), postedAt: by.at }), suspense }
   }
-  return { after: row.isOwnRow === true ? voidedOpen(after, by.at) : after, noted }
+  return { after: row.isOwnRow === true ? voidedOpen(after, by.at) : after, suspense }
 }
 
-/** The payment after the provider's row with this id; empty if the provider shows no such row or it is already booked. */
+/** The payment after the provider's row with this id; empty if the row is missing or already booked. */
 export const movedAfter = async (deps: RecountDeps, payment: Payment, by: MovedBy): Promise<readonly MoneyAfter[]> => {
   const transaction = await askForRow(deps, payment, by.transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)

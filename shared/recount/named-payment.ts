@@ -28,8 +28,8 @@ export const judgeNamed = async (
   if (ids.length === 0) return []
   const first = await judgeById(deps, { clientId }, ids)
   await deps.sleep(SECOND_LOOK_MS)
-  const again = await judgeById(deps, { clientId }, ids)
-  return again
+  const second = await judgeById(deps, { clientId }, ids)
+  return second
     .map((judged, at) => ({
       ...judged,
       differences: judged.differences.filter((now) => first[at]?.differences.some((one) => isSame(one, now))),

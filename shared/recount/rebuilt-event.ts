@@ -46,15 +46,15 @@ const announceAgain = async (
 }
 
 /**
- * The steps that write a lost event again, under its id, with its missing deliveries. An existing delivery is not changed,
- * because the merchant may have it. A movement's event takes its time from its deliveries.
+ * The steps that write a lost event again, under its id, with its missing deliveries. An existing delivery is not
+ * changed, because the merchant may have it. A movement's event takes its time from its deliveries.
  */
 export const rebuiltEvent = async (deps: RecountDeps, payment: Payment, name: string): Promise<Steps<string>> => {
   const first = await announceAgain(deps, payment, name, undefined)
   const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
-  const there = await findDeliveries(deps, ids)
-  const rebuilt = await announceAgain(deps, payment, name, there[0]?.firedAt)
-  const known = new Set(there.map(({ deliveryId }) => deliveryId))
+  const existing = await findDeliveries(deps, ids)
+  const rebuilt = await announceAgain(deps, payment, name, existing[0]?.firedAt)
+  const known = new Set(existing.map(({ deliveryId }) => deliveryId))
   const lost = rebuilt.deliveries.map(({ delivery }) => delivery).filter(({ deliveryId }) => !known.has(deliveryId))
   return {
     [name]: rebuilt.steps['event'],
@@ -82,11 +82,11 @@ const lostDelivery = async (deps: RecountDeps, event: Event, endpointId: Endpoin
 /** The steps that rebuild an event's missing deliveries, by delivery id. */
 export const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Readonly<Record<string, Step>>> => {
   const named = event.endpointIds.map((endpointId) => ({ endpointId, id: deliveryIdFor(event.eventId, endpointId) }))
-  const there = await findDeliveries(
+  const existing = await findDeliveries(
     deps,
     named.map(({ id }) => id),
   )
-  const lost = named.filter(({ id }) => !there.some(({ deliveryId }) => deliveryId === id))
+  const lost = named.filter(({ id }) => !existing.some(({ deliveryId }) => deliveryId === id))
   const steps = await Promise.all(
     lost.map(async ({ endpointId, id }) => ({ id, step: await lostDelivery(deps, event, endpointId) })),
   )

@@ -17,7 +17,7 @@ import { findStrays } from './strays.ts'
 export type Recounted = {
   /** The repaired differences, with the values that were found. */
   readonly written: readonly Difference[]
-  /** Differences that changed during the repair, or belong to a payment's second transaction: audit and recount again. */
+  /** Differences that changed meanwhile, or belong to a payment's second transaction: audit and recount again. */
   readonly left: readonly Difference[]
 }
 
@@ -110,10 +110,10 @@ const plan = async (deps: RecountDeps, by: RecountBy, expected: readonly Differe
 }
 
 /**
- * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit showed,
- * if they are found again. Each repair is one transaction with its audit record and keeps the sums of the books. After a
- * crash the next audit shows the rest; repeat the call. Throws 404 for an unknown client, 409 while the books change, and
- * 422 with the names of differences that are not found or not repairable; nothing is written then.
+ * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
+ * showed, if they are found again. Each repair is one transaction with its audit record and keeps the sums of the
+ * books. After a crash the next audit shows the rest; repeat the call. Throws 404 for an unknown client, 409 while the
+ * books change, and 422 with the names of differences that are not found or not repairable; nothing is written then.
  */
 export const recountLedger = async (
   deps: RecountDeps,

@@ -14,10 +14,10 @@ import type { JudgedSettlement } from './recount-settlements.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 
 /** An operator must check a window with more entries. */
-const MOST_ENTRIES = 20_000
+const MAX_ENTRIES = 20_000
 /** Only the latest entries of a window can become visible late. */
 const LATEST = 10
-const MOST_OUTSIDE = 3
+const MAX_OUTSIDE = 3
 
 /** The differences that an entry outside its settlement can cause. */
 const SUMS = [
@@ -37,7 +37,7 @@ const entriesIn = async (deps: RecountDeps, { clientId, parts }: ClientBooks, se
   const found: Entry[] = []
   for await (const { entries } of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
     found.push(...entries)
-    if (found.length > MOST_ENTRIES) return undefined
+    if (found.length > MAX_ENTRIES) return undefined
   }
   return found.filter((entry) => !isLeftOut(settlement)(entry))
 }
@@ -64,7 +64,7 @@ const outsideOf = (
   { entries, before }: { readonly entries: readonly Entry[]; readonly before: string },
 ): readonly Entry[] | undefined => {
   const count = entries.length - settlement.entryCount
-  if (count < 1 || count > MOST_OUTSIDE) return undefined
+  if (count < 1 || count > MAX_OUTSIDE) return undefined
   const latest = entries
     .filter(({ type }) => type !== 'recredit')
     .toSorted((a, b) => (a.postedAt < b.postedAt ? 1 : -1))
@@ -81,8 +81,8 @@ export type LeftOutRepair = {
 
 /**
  * Repairs an entry outside its settlement (design section 4): an entry `recredit` with its figures goes into the next
- * settlement. The settlement records it, so it is re-credited once. No shard changes, because the entry's own transaction
- * has changed it.
+ * settlement. The settlement records it, so it is re-credited once. No shard changes, because the entry's own
+ * transaction has changed it.
  */
 export const recreditLeftOut = async (
   deps: RecountDeps,

@@ -17,8 +17,8 @@ const inTail = ({ settlements, client }: ClientBooks, { eligibleAt }: Entry): bo
   eligibleAt >= (settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt)
 
 /**
- * Changes the shard and the window's written-off sum by as much as a repair changes the audit's expectation. So a repair
- * keeps the difference between them, and figures can be corrected before or after it.
+ * Changes the shard and the window's written-off sum by as much as a repair changes the audit's expectation. So a
+ * repair keeps the difference between them, and figures can be corrected before or after it.
  */
 export const shiftedBy = (
   books: ClientBooks,

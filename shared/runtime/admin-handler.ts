@@ -36,7 +36,7 @@ const objectFrom = (event: unknown): object => {
   throw invalid('the payload must be a JSON object', { body: ['must be an object'] }, 'Send the fields as {"name": …}.')
 }
 
-/** Refuses hidden characters, because alerts, terminals and audit records show the text. Only notes may have line breaks. */
+/** Refuses hidden characters, because alerts and terminals show the text. Only notes may have line breaks. */
 const withoutHiddenCharacters = (payload: object): void => {
   const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
   const fieldErrors = hiddenCharactersIn(fields)
@@ -54,7 +54,8 @@ const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object 
 
 /**
  * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope, so a refusal is no
- * stack trace in the Lambda console. After a change `audit` holds operator, time and invocation of the last audit record.
+ * stack trace in the Lambda console. After a change `audit` holds operator, time and invocation of the last audit
+ * record.
  */
 export const adminHandler = <const Schema extends v.GenericSchema>(
   { summary, input }: AdminAction<Schema>,

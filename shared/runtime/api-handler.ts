@@ -92,10 +92,10 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
     httpHandler((request, deps) =>
       countingUnits(async (used) => {
         const creates = spec.creates === true
-        const asked = { points: pointsBefore(request, creates), creates }
+        const cost = { points: pointsBefore(request, creates), creates }
         const { headers, pathParameters, queryStringParameters, rawBody } = request
         const client = await authenticate(deps, headers['authorization'], {
-          ...asked,
+          ...cost,
           changes: !request.isGet,
           heard: noteCaller,
         })
@@ -113,7 +113,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
             deps,
           )
         } finally {
-          await addDebt(deps, client, asked, used())
+          await addDebt(deps, client, cost, used())
         }
       }),
     ),

@@ -32,8 +32,9 @@ export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
 const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
 
 /**
- * A log that joins the info lines of a request into its last line; `outcomes` names their codes. A line with another value
- * for the same field stays separate. Warnings and errors are written immediately. A crash loses the waiting lines.
+ * A log that joins the info lines of a request into its last line; `outcomes` names their codes. A line with another
+ * value for the same field stays separate. Warnings and errors are written immediately. A crash loses the waiting
+ * lines.
  */
 export const joiningLog = (metricsOf: MetricsOf, write: WriteLine): Log => {
   const end = (request: Request, last: Line): Line => {

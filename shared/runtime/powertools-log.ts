@@ -18,8 +18,8 @@ export const describeCause = (cause: unknown) =>
     : { error_name: typeof cause }
 
 /**
- * JSON log lines by Powertools, with their metrics. The closed codes and id-only fields of `Log` keep personal data out.
- * The logger writes `service` on each line, which is also a dimension of the metrics.
+ * JSON log lines by Powertools, with their metrics. The closed codes and id-only fields of `Log` keep personal data
+ * out. The logger writes `service` on each line, which is also a dimension of the metrics.
  */
 export const powertoolsLog = (
   stage: string,

@@ -27,7 +27,7 @@ const ROLES_ACT_MS = 10_000
 const ROUNDS = 6
 
 /** CloudFormation accepts an answer of 4 KB at most. */
-const MOST_REASON = 1_500
+const MAX_REASON = 1_500
 
 const ANSWER_TRIES = 3
 const ANSWER_MS = 10_000
@@ -66,7 +66,7 @@ const answer = async (means: Means, request: Request, problems: readonly string[
   const body = Buffer.from(
     JSON.stringify({
       Status: problems.length === 0 ? 'SUCCESS' : 'FAILED',
-      Reason: problems.join('; ').slice(0, MOST_REASON),
+      Reason: problems.join('; ').slice(0, MAX_REASON),
       PhysicalResourceId: LogicalResourceId,
       StackId,
       RequestId,

@@ -27,9 +27,9 @@ import { WITHHELD } from './withheld.ts'
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
 /**
- * The dependencies of a deployed function, from its environment. The bundler sets a literal `WITHHOLD_…` if the manifest
- * gives the function no use for a dependency (infra/stack/functions/assets-of.ts). Its code is then left out of the
- * bundle, so each name must be written here literally.
+ * The dependencies of a deployed function, from its environment. The bundler sets a literal `WITHHOLD_…` if the
+ * manifest gives the function no use for a dependency (infra/stack/functions/assets-of.ts). Its code is then left out
+ * of the bundle, so each name must be written here literally.
  */
 export const runtimeDeps = (): Deps => {
   const config = readConfig(process.env)

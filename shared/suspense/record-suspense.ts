@@ -96,8 +96,8 @@ const alertFor = (item: Suspense): Alert => ({
 })
 
 /**
- * Publishes the alert of an item, then removes it from due work. A crash in between repeats the alert and never loses it.
- * False: publishing failed; due work tries again.
+ * Publishes the alert of an item, then removes it from due work. A crash in between repeats the alert and never loses
+ * it. False: publishing failed; due work tries again.
  */
 export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): Promise<boolean> => {
   try {

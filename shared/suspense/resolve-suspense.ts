@@ -49,8 +49,8 @@ const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<D
 }
 
 /**
- * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404 for an unknown item; 422
- * for a wrong resolution, a resolved item or money that has not settled; 409 if the item changes meanwhile.
+ * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404 for an unknown item;
+ * 422 for a wrong resolution, a resolved item or money that has not settled; 409 if the item changes meanwhile.
  */
 export const resolveSuspense = async (
   deps: RecordDeps,

@@ -30,8 +30,8 @@ const itemOf = (item: Suspense) => ({
 export const newSuspense = (item: Suspense): Step => put(suspenseKey(item.suspenseId), itemOf(item), isNew)
 
 /**
- * The item as a step that keeps a known item and never refuses. It makes a published alert due again, so use it only for
- * items that no other transition can record.
+ * The item as a step that keeps a known item and never refuses. It makes a published alert due again, so use it only
+ * for items that no other transition can record.
  */
 export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
@@ -115,7 +115,7 @@ export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): As
 const PAGE = 100
 
 /** The maximum number of items that one call reads. */
-const MOST_LOOKED_AT = 5_000
+const MAX_LOOKED_AT = 5_000
 
 type About = {
   readonly status?: Suspense['status'] | undefined
@@ -139,7 +139,7 @@ export const suspenseAbout = async (
     newestFirst: true,
     limit: PAGE,
   })) {
-    if (lookedAt >= MOST_LOOKED_AT) return { items, complete: false }
+    if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
     const found = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
     for (const item of found.flatMap((row) => (row ? [v.parse(SuspenseSchema, row)] : []))) {
       const matches =

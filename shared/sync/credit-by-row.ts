@@ -6,7 +6,7 @@ import { referenceOf } from '../payment/provider-attempts.ts'
 import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
 
 /** Whether the row matches the pending payment in reference, request and amount. */
-const isAnswerFor = (transaction: ProviderTransaction, payment: Payment): boolean =>
+const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boolean =>
   transaction.isCaptured === true &&
   payment.status === 'pending' &&
   transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
@@ -24,7 +24,7 @@ export const creditByRow = async (
   known: Payment | undefined,
   transaction: ProviderTransaction,
 ): Promise<Payment | undefined> => {
-  if (known === undefined || !isAnswerFor(transaction, known)) return undefined
+  if (known === undefined || !matchesPayment(transaction, known)) return undefined
   const capture: ProviderPayment = {
     providerPaymentId: transaction.providerPaymentId,
     paymentRequestId: known.paymentRequestId,

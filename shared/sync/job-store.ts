@@ -145,17 +145,17 @@ export const registerReading = (
 
 const openId = ({ transactionId }: ProviderTransaction) => `open#${transactionId}`
 
-type Noted = OpenTransaction['transaction']
+type Row = OpenTransaction['transaction']
 
 /** Several passes read the same row. A row that is equal or older is not news. */
-const isNewer = (known: Noted, heard: Noted): boolean => {
-  const fields = new Set([...Object.keys(known), ...Object.keys(heard)])
-  const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(heard, field)
-  return heard.updatedAt >= known.updatedAt && [...fields].some(differs)
+const isNewer = (known: Row, row: Row): boolean => {
+  const fields = new Set([...Object.keys(known), ...Object.keys(row)])
+  const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(row, field)
+  return row.updatedAt >= known.updatedAt && [...fields].some(differs)
 }
 
 /** Each further try has lost against another claim; more than this is an error. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 /**
  * Records a transaction in its latest form, to be checked again alone at `dueAt`. A worker that checks an older form
@@ -169,15 +169,15 @@ export const noteOpen = async (
   const id = openId(transaction)
   const row = { id, kind: 'open', provider: UPSTREAM, tries: 0, transaction, ...dueWork('sync', id, dueAt) }
   const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { applied, item } = await deps.table.write(note)
     if (applied) return
-    const noted = v.parse(OpenTransactionSchema, item)
-    if (!isNewer(noted.transaction, transaction)) return
-    const renewed = { transaction, dueAt: noted.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
-    if ((await deps.table.write(update(syncJobKey(id), { set: renewed }, isMine(noted)))).applied) return
+    const stored = v.parse(OpenTransactionSchema, item)
+    if (!isNewer(stored.transaction, transaction)) return
+    const renewed = { transaction, dueAt: stored.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
+    if ((await deps.table.write(update(syncJobKey(id), { set: renewed }, isMine(stored)))).applied) return
   }
-  throw new Error(`${id}: ${MOST_TRIES} tries met another claim`)
+  throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }
 
 /** Schedules the next check of a transaction after one without a result. */

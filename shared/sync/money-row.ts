@@ -17,8 +17,8 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
 }
 
 /**
- * A chargeback row with the amount that it disputes: the row's own, else the whole payment. Undefined when the row shows
- * neither; an operator then decides.
+ * A chargeback row with the amount that it disputes: the row's own, else the whole payment. Undefined when the row
+ * shows neither; an operator then decides.
  */
 export const withDisputed = (
   row: MoneyRow,

@@ -13,7 +13,7 @@ const LONGEST_SLICE_MS = 6 * HOUR_MS
 /** About forty pages: about ten seconds of one worker. */
 const ROWS_PER_SLICE = 2_000
 /** A transaction holds a hundred steps. */
-const MOST_SLICES = 90
+const MAX_SLICES = 90
 const REVERSALS_EVERY_MS = DAY_MS
 /** Longer than a dispute can be raised (QRIS: 90 days). */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
@@ -31,7 +31,7 @@ export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
 const cut = (from: Timestamp, to: Timestamp, rowsPerMinute: number): readonly (readonly [Timestamp, Timestamp])[] => {
   const spanMs = Math.max(1, msBetween(from, to))
   const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
-  const count = Math.min(MOST_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
+  const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
   const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
   return Array.from({ length: count }, (_, at) => [edge(at), edge(at + 1)] as const)
 }
@@ -45,7 +45,7 @@ export const planRound = async (deps: StoreDeps): Promise<Round> => {
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
   // Limited to the slices of one transaction; the next round follows immediately and reads the rest.
-  const to = later(from, earlier(now, addMs(from, MOST_SLICES * LONGEST_SLICE_MS)))
+  const to = later(from, earlier(now, addMs(from, MAX_SLICES * LONGEST_SLICE_MS)))
   const round = (head?.round ?? 0) + 1
   const rowsPerMinute = head?.rowsPerMinute ?? 0
   const fresh = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }

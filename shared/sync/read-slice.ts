@@ -23,13 +23,13 @@ export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'r
 export type SliceRun = ReconcileRun & {
   readonly deps: SliceDeps
   /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
-  readonly notedHours: Map<string, Timestamp>
+  readonly scheduledHours: Map<string, Timestamp>
   /** Called after every page. */
   readonly onPage: () => Promise<void>
 }
 
 const PAGE = 50
-const MOST_PAGES = 10_000
+const MAX_PAGES = 10_000
 /** From this many rows a minute on, density decides the length of slices. */
 const WORTH_CUTTING = 200
 const LIST: ProviderOperation = 'listTransactions'
@@ -83,7 +83,7 @@ const positionAfter = ({ afterId, transactions }: TransactionPage): string | und
 /** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has it. */
 const readPage = async (run: SliceRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
   const hours: OpenHours = await reconcilePage(run, page)
-  if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.notedHours)
+  if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.scheduledHours)
   const openUntil = slice.kind === 'tail' ? latestOf(hours, slice.openUntil) : undefined
   const rows = slice.rows + page.transactions.length
   const read = { ...slice, rows, openUntil }
@@ -92,7 +92,7 @@ const readPage = async (run: SliceRun, slice: Slice, page: TransactionPage): Pro
   return { ...read, afterId: undefined }
 }
 
-const handBack = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
+const release = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
   await releaseJob(run.deps, slice, at ?? run.deps.now())
   return why
 }
@@ -105,15 +105,15 @@ const handBack = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: 
 export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd> => {
   let slice = claimed
   let restarted = false
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    if (run.deps.monotonicMs() >= run.deadlineMs) return handBack(run, slice, 'out_of_time')
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    if (run.deps.monotonicMs() >= run.deadlineMs) return release(run, slice, 'out_of_time')
     const retryAt = await waitForQuota(run)
-    if (retryAt !== undefined) return handBack(run, slice, 'rate_limited', retryAt)
+    if (retryAt !== undefined) return release(run, slice, 'rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice), PROVIDER_READ_TIMEOUT_MS)
     if (answer.kind === 'found') {
       // The provider announces more rows but gives no position to continue from.
       if (answer.value.hasMore && positionAfter(answer.value) === undefined) {
-        return handBack(run, slice, 'provider_silent')
+        return release(run, slice, 'provider_silent')
       }
       const read = await readPage(run, slice, answer.value)
       if (read === undefined) return 'overtaken'
@@ -127,11 +127,11 @@ export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd
       continue
     }
     const mayBeCursor = answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
-    if (!mayBeCursor || restarted) return handBack(run, slice, endBy(answer))
+    if (!mayBeCursor || restarted) return release(run, slice, endBy(answer))
     restarted = true
-    const again = await keepPosition(run.deps, slice, { afterId: undefined, rows: 0, openUntil: undefined })
-    if (again === undefined) return 'overtaken'
-    slice = again
+    const fromStart = await keepPosition(run.deps, slice, { afterId: undefined, rows: 0, openUntil: undefined })
+    if (fromStart === undefined) return 'overtaken'
+    slice = fromStart
   }
-  return handBack(run, slice, 'out_of_time')
+  return release(run, slice, 'out_of_time')
 }

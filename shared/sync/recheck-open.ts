@@ -31,7 +31,7 @@ export const recheckOpen = async (run: SliceRun, job: OpenTransaction): Promise<
   if (reconciled.kind === 'credited') {
     const hours: OpenHours = new Map()
     addOpen(hours, transaction, reconciled.payment, deps.now())
-    await registerOpen(deps, hours, run.notedHours)
+    await registerOpen(deps, hours, run.scheduledHours)
   }
   await finishJob(deps, job)
 }

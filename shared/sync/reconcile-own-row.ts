@@ -8,7 +8,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { isCreditedWith, recordFinding } from './sync-finding.ts'
 
 /** After a lost race another read shows the winner's result. */
-const MOST_TRIES = 4
+const MAX_TRIES = 4
 
 /** The fee that a posted payment's row must show. */
 const expectedKept = ({ finalFee, providerFeeMinor }: Payment) => (finalFee?.invoiced === true ? 0 : providerFeeMinor)
@@ -25,7 +25,7 @@ export const reconcileOwnRow = async (
   const { keptMinor } = transaction
   if (keptMinor === undefined) return
   let payment = known
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const row = settledRowOf(deps, payment, transaction)
     if (row === undefined) return recordFinding(deps, payment, transaction, 'fee_changed')
     if (payment.isVoid === true) return

@@ -101,9 +101,9 @@ const reconcileSuspense = async (
 }
 
 /**
- * Decides money that no payment is credited with. `applyProviderNews` credits or holds a capture whose callback was lost.
- * If the provider shows no such payment, the row stays open for two days, then becomes a finding: the provider may show
- * the payment later.
+ * Decides money that no payment is credited with. `applyProviderNews` credits or holds a capture whose callback was
+ * lost. If the provider shows no such payment, the row stays open for two days, then becomes a finding: the provider
+ * may show the payment later.
  */
 const askAndReconcile = async (
   deps: NewsDeps,
@@ -201,8 +201,8 @@ export const reconcileTransaction = async (
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return PASSED_OVER
   // The payment is decided before its reversal.
-  const isAsked = movesMoney(transaction) && transaction.providerPaymentId !== ''
-  if (isAsked && (await isUndecided(deps, transaction, known))) return askAndReconcile(deps, transaction, ask)
+  const isReversal = movesMoney(transaction) && transaction.providerPaymentId !== ''
+  if (isReversal && (await isUndecided(deps, transaction, known))) return askAndReconcile(deps, transaction, ask)
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {

@@ -43,7 +43,7 @@ const SliceSchema = v.object({
 })
 export type Slice = v.InferOutput<typeof SliceSchema>
 
-/** A transaction that could not be decided, for example without an answer of the provider. It is checked again alone. */
+/** A transaction that could not be decided, for example without a provider answer. It is checked again alone. */
 export const OpenTransactionSchema = v.object({
   ...claimed,
   kind: v.literal('open'),

@@ -14,7 +14,7 @@ const SHARE_AFTER_MS = 20_000
 const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 const JOBS_A_QUERY = 50
 /** More than one round is needed only when a backlog exceeds the slices of one transaction. */
-const MOST_ROUNDS = 50
+const MAX_ROUNDS = 50
 
 export type SyncSummary = {
   readonly transactions: number
@@ -32,7 +32,7 @@ type Ended = SliceEnd | 'done'
 export type SyncRun = {
   readonly run: SliceRun
   /** Claims that this run has already tried, as job id and due time. */
-  readonly met: Set<string>
+  readonly tried: Set<string>
   /** The number of jobs that wait after the current one. */
   left: number
   end: SliceEnd
@@ -61,8 +61,8 @@ const doJob = async (state: SyncRun, job: SyncJob): Promise<boolean> => {
 }
 
 /** Claims a job and does it; skips a job of another worker. True: the run may continue. */
-const doOne = async (state: SyncRun, due: DueJob): Promise<boolean> => {
-  state.met.add(`${due.id} ${due.dueAt}`)
+const claimAndDo = async (state: SyncRun, due: DueJob): Promise<boolean> => {
+  state.tried.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(state.run.deps, due)
   if (job !== undefined) return doJob(state, job)
   state.end = 'overtaken'
@@ -70,12 +70,12 @@ const doOne = async (state: SyncRun, due: DueJob): Promise<boolean> => {
 }
 
 /** Does the slices that this run planned; it already holds the first. */
-const doOwn = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
+const doPlanned = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
   const { deps } = state.run
   for (const [at, slice] of slices.entries()) {
     state.left = slices.length - at - 1
     const isOwn = slice.dueAt > deps.now()
-    if (!(await (isOwn ? doJob(state, slice) : doOne(state, slice)))) return false
+    if (!(await (isOwn ? doJob(state, slice) : claimAndDo(state, slice)))) return false
   }
   return true
 }
@@ -87,7 +87,7 @@ export const doDueJobs = async (state: SyncRun): Promise<boolean> => {
   const { deps, deadlineMs } = state.run
   for (;;) {
     const found = await findDueJobs(deps, JOBS_A_QUERY)
-    const fresh = found.filter(({ id, dueAt }) => !state.met.has(`${id} ${dueAt}`))
+    const fresh = found.filter(({ id, dueAt }) => !state.tried.has(`${id} ${dueAt}`))
     if (fresh.length === 0) return true
     for (const [at, due] of fresh.entries()) {
       state.left = fresh.length - at - 1
@@ -95,7 +95,7 @@ export const doDueJobs = async (state: SyncRun): Promise<boolean> => {
         state.end = 'out_of_time'
         return false
       }
-      if (!(await doOne(state, due))) return false
+      if (!(await claimAndDo(state, due))) return false
     }
   }
 }
@@ -109,7 +109,7 @@ export const startSync = (deps: SliceDeps, onJobs?: OnJobs): SyncRun => {
   const onPage = async () => {
     if (state.left > 0 && deps.monotonicMs() >= shareAtMs) await onJobs?.(state.left)
   }
-  const state: SyncRun = { run: newRun(deps, onPage), met: new Set(), left: 0, end: 'read', lagMs: 0 }
+  const state: SyncRun = { run: newRun(deps, onPage), tried: new Set(), left: 0, end: 'read', lagMs: 0 }
   return state
 }
 
@@ -119,21 +119,21 @@ const newRun = (deps: SliceDeps, onPage: SliceRun['onPage']): SliceRun => ({
   budget: callBudget(deps, PORTIONS),
   tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
   deadlineMs: deps.monotonicMs() + RUN_BUDGET_MS,
-  notedHours: new Map(),
+  scheduledHours: new Map(),
   silent: false,
 })
 
 /** Reads rounds of the head up to now. Answers the time read up to; undefined when it stopped earlier. */
 export const readHeadRounds = async (state: SyncRun): Promise<Timestamp | undefined> => {
   const { deps } = state.run
-  for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+  for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     const startedAt = deps.now()
     const round = await planRound(deps)
     if (round === 'overtaken') {
       state.end = 'overtaken'
       return undefined
     }
-    if (!(await doOwn(state, round.slices))) return undefined
+    if (!(await doPlanned(state, round.slices))) return undefined
     if (round.to >= startedAt) return round.to
   }
   return undefined

@@ -7,7 +7,7 @@ import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 import type { Slice } from './sync-job.ts'
 
 /** A row is read eight times at most: three tail readings, four head readings, one call before a fee is assumed. */
-const MOST_READS = 3
+const MAX_READS = 3
 /** The wait after the hour in which the provider expects to settle. */
 const MARGIN_MS = 10 * MINUTE_MS
 /** The wait before the next reading when the provider settles late. */
@@ -49,13 +49,17 @@ export const addOpen = (hours: OpenHours, transaction: ProviderTransaction, paym
 
 const readAt = (settled: Timestamp, now: Timestamp): Timestamp => later(addMs(settled, MARGIN_MS), now)
 
-/** Schedules a reading of each hour after its expected settlement. `noted`: readings this run has already scheduled. */
-export const registerOpen = async (deps: StoreDeps, hours: OpenHours, noted: Map<string, Timestamp>): Promise<void> => {
+/** Schedules a reading of each hour after its expected settlement. `scheduled`: those already scheduled by this run. */
+export const registerOpen = async (
+  deps: StoreDeps,
+  hours: OpenHours,
+  scheduled: Map<string, Timestamp>,
+): Promise<void> => {
   for (const { settlesBy: by, ...slice } of hours.values()) {
-    if ((noted.get(slice.id) ?? '') >= by) continue
+    if ((scheduled.get(slice.id) ?? '') >= by) continue
     const dueAt = readAt(by, deps.now())
-    await registerReading(deps, slice, { settlesBy: by, dueAt, mostReads: MOST_READS })
-    noted.set(slice.id, by)
+    await registerReading(deps, slice, { settlesBy: by, dueAt, mostReads: MAX_READS })
+    scheduled.set(slice.id, by)
   }
 }
 
@@ -70,7 +74,7 @@ export const latestOf = (hours: OpenHours, before: Timestamp | undefined): Times
 export const endReading = async (deps: StoreDeps, slice: Slice): Promise<void> => {
   const reads = slice.reads + 1
   const now = deps.now()
-  if (slice.openUntil === undefined || reads >= MOST_READS) {
+  if (slice.openUntil === undefined || reads >= MAX_READS) {
     await finishJob(deps, slice, reads)
     return
   }

@@ -48,7 +48,7 @@ export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<P
   UpdateFields: {
     // The delivery worker's notes on an endpoint; only operators change its URL and event types.
     ENDPOINTS: ['slow_since', 'last_alert_at'],
-    // The shard fields that a payment's transition changes. Only posting and settlement change the window and the fence.
+    // The shard fields of a payment's transition. Only posting and settlement change the window and the fence.
     LEDGER: [
       'credited_at',
       'credited_minor',
@@ -62,8 +62,8 @@ export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<P
 }
 
 /**
- * A function's permissions on the table: for each action the kinds of partitions, and the indexes it may query. An index
- * answers keys of every kind and client; reading their items needs another action on a partition named here.
+ * A function's permissions on the table: for each action the kinds of partitions, and the indexes it may query. An
+ * index answers keys of every kind and client; reading their items needs another action on a partition named here.
  */
 export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
   readonly indexes?: readonly IndexName[]

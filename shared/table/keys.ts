@@ -196,8 +196,8 @@ export const auditHeadKey = (subject: string): Key => ({ pk: `${auditRecordPk(su
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
 
 /**
- * The primary key of an index row of the expected kind. Throws on any other kind: the caller has no access to it and would
- * misread its item.
+ * The primary key of an index row of the expected kind. Throws on any other kind: the caller has no access to it and
+ * would misread its item.
  */
 export const foundKey = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
   assertInvariant(

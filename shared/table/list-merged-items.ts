@@ -12,7 +12,7 @@ export type MergedListInput = Omit<ListInput, 'partition'> & {
 }
 
 /** The maximum number of keys of one query before a deep page; the keys of all parts are in memory. */
-const MOST_KEYS = 1_000
+const MAX_KEYS = 1_000
 
 /**
  * One page of a list in several partitions, newest first, like `listItems` for one partition. The first page costs one
@@ -39,7 +39,7 @@ const collect = async (
   count: number,
 ): Promise<readonly Key[]> => {
   // An equal share of the keys before the page, and the whole page.
-  const limit = Math.min(shareOf(first, partitions) + count, MOST_KEYS)
+  const limit = Math.min(shareOf(first, partitions) + count, MAX_KEYS)
   const keys: Key[] = []
   let passed = 0
   for await (const { items } of mergedPages(deps, { index, partitions, newestFirst: true, limit })) {

@@ -46,8 +46,8 @@ export type Reads = 'consistent' | 'eventual'
 /** The port to the one table: reads and writes as plain data. The adapter makes the requests. */
 export type Table = {
   /**
-   * One item, strongly consistent. An item with a past `ttl` is absent. With `fields` only these are answered; a function
-   * may be granted only these (table/access.ts).
+   * One item, strongly consistent. An item with a past `ttl` is absent. With `fields` only these are answered; a
+   * function may be granted only these (table/access.ts).
    */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
   /**
@@ -66,8 +66,8 @@ export type Table = {
    */
   query(input: QueryInput): Promise<QueryPage>
   /**
-   * Writes one item under its condition. Applied: an update answers the new item. Refused: the present item, or undefined
-   * if none exists. An update of open fields answers no item. Throws on any other failure, after retries.
+   * Writes one item under its condition. Applied: an update answers the new item. Refused: the present item, or
+   * undefined if none exists. An update of open fields answers no item. Throws on any other failure, after retries.
    */
   write(step: Step): Promise<WriteOutcome>
   /**

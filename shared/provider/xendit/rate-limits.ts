@@ -19,8 +19,8 @@ export const rateLimits = (nowMs: () => number) => {
       else roomAtMs.delete(operation)
     },
     callsLeft: (operation: ProviderOperation): number | undefined => {
-      const said = left.get(operation)
-      return said && nowMs() < said.untilMs ? said.calls : undefined
+      const latest = left.get(operation)
+      return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
     pauseMs: (operation: ProviderOperation): number => Math.max(0, (roomAtMs.get(operation) ?? 0) - nowMs()),
   }

@@ -34,8 +34,8 @@ export const channelProperties = ({
 const ACCOUNT_NUMBER = /^\d{6,20}$/
 
 /**
- * What the customer is shown (spec 2.1.2). It is chosen by descriptor, because actions have no fixed order. Undefined if
- * no action fits the channel.
+ * What the customer is shown (spec 2.1.2). It is chosen by descriptor, because actions have no fixed order. Undefined
+ * if no action fits the channel.
  */
 export const destinationOf = (channelCode: string, actions: readonly Action[]): string | undefined => {
   const valueOf = (...descriptors: readonly string[]) =>

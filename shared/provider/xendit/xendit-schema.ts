@@ -15,8 +15,8 @@ import {
 import { destinationOf } from './xendit-channels.ts'
 
 /**
- * The provider's objects (payments API v3) that the gateway reads. Unknown fields are ignored; unknown states count as not
- * final.
+ * The provider's objects (payments API v3) that the gateway reads. Unknown fields are ignored; unknown states count as
+ * not final.
  */
 
 const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/

@@ -1,6 +1,6 @@
 /**
- * Timeouts of one HTTP try of the AWS SDK. Without `throwOnRequestTimeout` the SDK only warns, and a hung connection uses
- * the function's whole time.
+ * Timeouts of one HTTP try of the AWS SDK. Without `throwOnRequestTimeout` the SDK only warns, and a hung connection
+ * uses the function's whole time.
  */
 export const AWS_HTTP_OPTIONS = {
   connectionTimeout: 1_000,

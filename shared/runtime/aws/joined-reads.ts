@@ -17,8 +17,8 @@ const partOf = ({ items, unprocessed }: Answer, keys: readonly Key[]): Answer =>
 }
 
 /**
- * Joins concurrent batch reads into one request that names each item once, for example for a batch of messages. A caller
- * never joins a request that was already sent. A failed request fails for all its callers.
+ * Joins concurrent batch reads into one request that names each item once, for example for a batch of messages. A
+ * caller never joins a request that was already sent. A failed request fails for all its callers.
  */
 export const joinedReads = (requests: TableRequests): TableRequests => {
   const open = new Map<Reads, Joined>()

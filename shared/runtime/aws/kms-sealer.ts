@@ -29,8 +29,8 @@ export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number
   const decrypt = async (sealed: string, context: Record<string, string>) => {
     const CiphertextBlob = Buffer.from(sealed, 'base64')
     try {
-      const asked = new DecryptCommand({ KeyId: KeyId(), CiphertextBlob, EncryptionContext: context })
-      const { Plaintext } = await client.send(asked)
+      const command = new DecryptCommand({ KeyId: KeyId(), CiphertextBlob, EncryptionContext: context })
+      const { Plaintext } = await client.send(command)
       return Plaintext && Buffer.from(Plaintext).toString('utf8')
     } catch (error) {
       // A retry cannot fix these two errors.
@@ -42,8 +42,8 @@ export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number
   return {
     seal: async (secret, owner) => {
       const Plaintext = Buffer.from(secret, 'utf8')
-      const asked = new EncryptCommand({ KeyId: KeyId(), Plaintext, EncryptionContext: sealContext(stage, owner) })
-      const { CiphertextBlob } = await client.send(asked)
+      const command = new EncryptCommand({ KeyId: KeyId(), Plaintext, EncryptionContext: sealContext(stage, owner) })
+      const { CiphertextBlob } = await client.send(command)
       assertInvariant(CiphertextBlob !== undefined, 'KMS returns the ciphertext')
       return Buffer.from(CiphertextBlob).toString('base64')
     },

@@ -52,7 +52,7 @@ const noteContention = ({ log }: Means, retries: number, gaveUp: boolean): void 
 
 type Write<Result> = { readonly attempt: () => Promise<Result>; readonly isStale?: () => boolean }
 
-/** Retries a write that conflicted with another transaction. Nothing was written then, and the SDK does not retry it. */
+/** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
 const retryingContention = async <Result>(
   requests: TableRequests,
   means: Means,

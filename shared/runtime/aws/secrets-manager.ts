@@ -13,7 +13,7 @@ const CACHE_LIMIT = 1_000
 
 type Cached = { readonly value: string; readonly readAt: number }
 
-/** Reads Secrets Manager with a cache of half an hour. Absence is not cached, so a new secret is visible immediately. */
+/** Reads Secrets Manager with a cache of half an hour. Absence is not cached, so a new secret is visible at once. */
 export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => number): Secrets => {
   const cache = new Map<string, Cached>()
   return {

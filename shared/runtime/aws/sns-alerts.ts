@@ -11,8 +11,8 @@ const PUBLISH_DEADLINE_MS = 2_000
 const SILENCE_MS = 30_000
 
 /**
- * Publishes JSON to the operators' topic. Money flows wait for it, so after a timeout the alerts of the next half minute
- * fail immediately.
+ * Publishes JSON to the operators' topic. Money flows wait for it, so after a timeout the alerts of the next half
+ * minute fail immediately.
  */
 export const snsAlerts = (
   client: Pick<SNSClient, 'send'>,

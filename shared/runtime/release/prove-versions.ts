@@ -32,8 +32,8 @@ const PAUSE_MS = 10_000
 const LAST_ROUND_MS = 120_000
 
 /**
- * Probes each function, at most once in a round; the next round repeats the failed ones. Answers the problems of the last
- * round, one sentence for each function. Changes nothing, so a second call is safe.
+ * Probes each function, at most once in a round; the next round repeats the failed ones. Answers the problems of the
+ * last round, one sentence for each function. Changes nothing, so a second call is safe.
  */
 export const proveVersions = async (means: Means, { asks, rounds }: Order): Promise<readonly string[]> => {
   const startMs = means.nowMs()
@@ -60,15 +60,15 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
     const { FunctionError: failure, Payload: answer } = await lambda.send(
       new InvokeCommand({ FunctionName: target, Payload }),
     )
-    const said = parsed(Buffer.from(answer ?? []).toString())
-    if (failure !== undefined) return `failed: ${described(said)}`
-    return route === undefined ? problemOfFunction(said) : problemOfRoute(said, route)
+    const payload = parseJson(Buffer.from(answer ?? []).toString())
+    if (failure !== undefined) return `failed: ${describeFailure(payload)}`
+    return route === undefined ? problemOfFunction(payload) : problemOfRoute(payload, route)
   } catch (error) {
     return `could not be invoked: ${error instanceof Error ? error.name : 'unknown error'}`
   }
 }
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -78,18 +78,18 @@ const parsed = (text: string): unknown => {
 
 const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMessage: v.optional(v.string(), '') })
 
-const MOST_SHOWN = 200
+const MAX_SHOWN = 200
 
 /** Describes Lambda's error of a failed run: modules, variables and error classes, which contain no secrets. */
-const described = (said: unknown): string => {
-  const failure = v.safeParse(Failure, said)
+const describeFailure = (payload: unknown): string => {
+  const failure = v.safeParse(Failure, payload)
   if (!failure.success) return 'no reason was given'
   const { errorType, errorMessage } = failure.output
-  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MOST_SHOWN)}`
+  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MAX_SHOWN)}`
 }
 
-const problemOfFunction = (said: unknown): string | undefined =>
-  isProven(said) ? undefined : 'ran, but did not answer the probe'
+const problemOfFunction = (payload: unknown): string | undefined =>
+  isProven(payload) ? undefined : 'ran, but did not answer the probe'
 
 const Unauthorized = v.object({
   statusCode: v.literal(401),
@@ -98,8 +98,8 @@ const Unauthorized = v.object({
 
 const Answered = v.object({ statusCode: v.number() })
 
-const problemOfRoute = (said: unknown, route: string): string | undefined => {
-  if (v.is(Unauthorized, said)) return undefined
-  const status = v.is(Answered, said) ? said.statusCode : 'nothing'
+const problemOfRoute = (payload: unknown, route: string): string | undefined => {
+  if (v.is(Unauthorized, payload)) return undefined
+  const status = v.is(Answered, payload) ? payload.statusCode : 'nothing'
   return `answered ${status} to ${route} with an unknown key instead of 401; see its log`
 }
