@@ -9,9 +9,8 @@ import { addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts
 
 /**
  * The age from which `settled` may pass an event: by then every earlier event is in the index. A commit is tried with
- * its time for 5 s (`announcementOf`), and its last try takes 17 s (four requests of 4 s, and pauses). The index may
- * lag 90 s, and the clocks of writer and reader may each be 10 s off: 132 s together. A client's new part needs only 60
- * s.
+ * its time for 5 s (`announcementOf`). Its last try takes 17 s: four requests of 4 s, and pauses. The index may lag 90
+ * s, and the clocks of writer and reader may each be 10 s off: 132 s together. A client's new part needs only 60 s.
  */
 const HOLD_BACK_MS = 5 * MINUTE_MS
 
@@ -43,7 +42,7 @@ type Tracks = { readonly settling: readonly EventPosition[]; readonly fresh: rea
 
 /**
  * A page of a client's events of the last 90 days (design section 8). A reader who follows `next` gets every event
- * immediately, and young events a second time when no earlier event can appear any more. Changes nothing.
+ * immediately. It gets young events a second time, when no earlier event can appear any more. Changes nothing.
  */
 export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
   const now = deps.now()

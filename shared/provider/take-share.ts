@@ -14,9 +14,8 @@ const SHARE = 1 / 4
 export type ShareTaken = { readonly taken: true } | { readonly taken: false; readonly retryAfterSeconds: number }
 
 /**
- * Takes one call of an operation for a waiting client. Nothing is counted while many calls are left. When the calls
- * become scarce, each client gets at most a quarter of the quota, so one client cannot starve the others (design
- * section 9).
+ * Takes one call of an operation for a waiting client. Nothing is counted while many calls are left. When they become
+ * scarce, each client gets at most a quarter of the quota (design section 9). So one client cannot starve the others.
  */
 export const takeShare = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,

@@ -112,8 +112,8 @@ const plan = async (deps: RecountDeps, by: RecountBy, expected: readonly Differe
 /**
  * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
  * showed, if they are found again. Each repair is one transaction with its audit record and keeps the sums of the
- * books. After a crash the next audit shows the rest; repeat the call. Throws 404 for an unknown client, 409 while the
- * books change, and 422 with the names of differences that are not found or not repairable; nothing is written then.
+ * books. After a crash the next audit shows the rest; repeat the call. Throws 404 for an unknown client and 409 while
+ * the books change. Throws 422 with the differences that are not found or not repairable; nothing is written then.
  */
 export const recountLedger = async (
   deps: RecountDeps,

@@ -53,7 +53,7 @@ const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object 
 }
 
 /**
- * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope, so a refusal is no
+ * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope. So a refusal is no
  * stack trace in the Lambda console. After a change `audit` holds operator, time and invocation of the last audit
  * record.
  */

@@ -22,8 +22,9 @@ const OriginSecretSchema = v.pipe(
  * Refuses HTTP requests that did not come through the stage's front, before any read or write. Does nothing in a stage
  * without a front. Without a valid secret every request fails; the error never contains its value.
  *
- * Rotation: put {"current": new, "previous": old} and wait two minutes, until functions have read it again. Raise
- * `originSecretRotation` in the stage's file and deploy the front. After CloudFront has deployed, put {"current": new}.
+ * Rotation: put {"current": new, "previous": old} and wait two minutes. After a mismatch a function reads the secret
+ * again only if its copy is older than a minute. Raise `originSecretRotation` in the stage's file and deploy the front.
+ * After CloudFront has deployed, put {"current": new}.
  */
 export const originGuard = (
   deps: Pick<Deps, 'secrets' | 'stage'>,

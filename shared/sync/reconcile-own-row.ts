@@ -14,7 +14,7 @@ const MAX_TRIES = 4
 const expectedKept = ({ finalFee, providerFeeMinor }: Payment) => (finalFee?.invoiced === true ? 0 : providerFeeMinor)
 
 /**
- * Posts a payment by its own settled row, or books the row of a payment that was posted with an assumed fee; each once.
+ * Posts a payment by its own settled row, once. If it was posted with an assumed fee, books the row, once.
  * A fee that differs from the posted one becomes a finding, never a correction. Safe to repeat.
  */
 export const reconcileOwnRow = async (

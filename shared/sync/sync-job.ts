@@ -4,8 +4,8 @@ import { MinorSchema } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
 
 /**
- * The jobs of the sync. All except the head are due work: a worker claims one by moving its due time to the end of a
- * lease, keeps the position with every page, and removes the job from due work at the end.
+ * The jobs of the sync. All except the head are due work. A worker claims a job by moving its due time to the end of a
+ * lease. It keeps the position with every page and removes the job from due work at the end.
  */
 
 /** The planning position: every row updated before `position` is in a slice or has been read. */

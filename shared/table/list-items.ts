@@ -23,7 +23,7 @@ const SKIP_CHUNK = 5_000
  * One page of a list, newest first; empty after the end. The index may be stale: an item that is deleted or no longer
  * matches the filter is left out. So a page may be shorter than requested, but never contradicts its filter.
  *
- * A page costs a query of its keys, one batch read of at most 100 items, and a count of the keys before it.
+ * A page costs one query of its keys, one batch read, and a count of the keys before it.
  */
 export const listItems = async (
   deps: Pick<Deps, 'table'>,
