@@ -1,4 +1,4 @@
-/** What an operator is woken for. The kind is part of the contract of the alert message. */
+/** The kind of an alert; it is part of the contract of the alert message. */
 export type AlertKind =
   | 'delivery.abandoned'
   | 'suspense.money'
@@ -11,7 +11,7 @@ export type AlertKind =
 export type Alert = {
   readonly kind: AlertKind
   readonly subject: string
-  /** Says who suffers and which ids to look at; no personal data, no secrets. */
+  /** Names who is affected and which ids to check; no personal data, no secrets. */
   readonly message: string
 }
 

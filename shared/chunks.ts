@@ -2,7 +2,7 @@
 export const chunks = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
 
-/** Maps some at a time: a long list must not open a connection per item. */
+/** Maps `size` inputs at a time, so that a long list does not open a connection for each. */
 export const mapInChunks = async <Input, Output>(
   inputs: readonly Input[],
   size: number,

@@ -9,7 +9,7 @@ import type { StageSettings } from './stage-settings.ts'
 import type { Table } from './table/table.ts'
 import type { Timestamp } from './time.ts'
 
-/** Everything a use case may touch outside itself. Functions take it first, narrowed to what they use. */
+/** All external dependencies of use cases. Functions take it as first parameter, narrowed to what they use. */
 export type Deps = {
   readonly stage: StageSettings
   readonly table: Table
@@ -19,14 +19,14 @@ export type Deps = {
   readonly secrets: Secrets
   readonly sealer: Sealer
   readonly sendWebhook: SendWebhook
-  /** DNS, for checking where a webhook's URL leads. */
+  /** DNS, to check the addresses of a webhook URL. */
   readonly resolveHost: ResolveHost
   readonly log: Log
   /** The wall clock. */
   readonly now: () => Timestamp
-  /** The time of day of everybody else, in milliseconds since the epoch: no jump of a local gateway's clock is in it. */
+  /** The real time in milliseconds since the epoch, without the jumps of a local gateway's clock. */
   readonly realNowMs: () => number
-  /** A clock for durations, in milliseconds from an arbitrary start; it never jumps. */
+  /** A clock for durations: milliseconds from an arbitrary start, without jumps. */
   readonly monotonicMs: () => number
   readonly sleep: (ms: number) => Promise<void>
   /** A random UUID. */
@@ -35,18 +35,18 @@ export type Deps = {
   readonly random: () => number
   /** Cryptographically strong bytes. */
   readonly randomBytes: (length: number) => Buffer
-  /** Starts what nobody waits for and what may be lost; absent where nothing of the kind is to be done. */
+  /** Starts work that no caller waits for and that may be lost; absent if such work must not run. */
   readonly aside?: (work: () => Promise<unknown>) => void
-  /** Of an operator's action alone. */
+  /** Present only in an operator's action. */
   readonly invocation?: Invocation
 }
 
-/** What is enough for stores, and for what only they are needed for: the table, and the time that is written. */
+/** The dependencies of stores: the table, and the time to write. */
 export type StoreDeps = Pick<Deps, 'table' | 'now'>
 
-/** An operator's call: by its id the account's trail knows who made it. */
+/** An operator's call. The AWS account's trail shows by its id who made it. */
 export type Invocation = {
   readonly requestId: string
-  /** Is told of every change that was made, with its record. */
+  /** Called after every change, with its audit record. */
   readonly recorded: (record: { readonly operator: string; readonly at: Timestamp }) => void
 }

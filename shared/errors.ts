@@ -1,4 +1,4 @@
-/** The error vocabulary of the public API (spec section 7). Thrown for what a caller must be told. */
+/** The error codes of the public API (spec section 7). */
 export type ErrorCode =
   | 'auth'
   | 'forbidden'
@@ -25,7 +25,7 @@ export const HTTP_STATUS = {
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
-/** What a refused payout adds to the envelope (design section 11). */
+/** The additional envelope fields of a refused payout (design section 11). */
 export type PayoutRefusal = {
   /** Figures that an operator must echo. */
   readonly confirm?: Readonly<Record<string, number | true>>
@@ -60,7 +60,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** The same words for an absent id and for another client's id: the two must not be told apart (spec section 7). */
+/** One text for an absent id and another client's id, so that a caller cannot distinguish them (spec section 7). */
 export const notFound = (
   what:
     | 'payment'
@@ -81,7 +81,7 @@ export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?:
     ...payout,
   })
 
-/** The error envelope of spec section 7, the same on the public API and in operators' answers. */
+/** The error envelope of spec section 7, for the public API and operators' actions. */
 export type Envelope = {
   readonly message: string
   readonly code: string
@@ -95,11 +95,11 @@ export type ErrorReply = {
   readonly status: number
   readonly body: Envelope
   readonly retryAfterSeconds: number | undefined
-  /** False when the caller did nothing wrong: such an error is logged with its cause. */
+  /** False for an internal failure, which is logged with its cause. */
   readonly expected: boolean
 }
 
-/** Turns whatever was thrown into what the caller may know. Details of unknown errors stay in the log. */
+/** Makes the reply to any thrown error. Details of unknown errors go only to the log. */
 export const toErrorReply = (error: unknown): ErrorReply => {
   if (!(error instanceof GatewayError)) {
     return {
@@ -124,7 +124,7 @@ export const toErrorReply = (error: unknown): ErrorReply => {
   }
 }
 
-/** A state that the code has ruled out. Reaching it is a bug, and stopping is safer than guessing with money. */
+/** A state that must not occur. It is a bug; the code stops, because guessing with money is worse. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
@@ -133,7 +133,7 @@ export const assertInvariant: (holds: boolean, what: string) => asserts holds = 
   if (!holds) throw new InvariantError(what)
 }
 
-/** Closes an exhaustive switch: adding a member to the union makes the call fail to compile. */
+/** Closes an exhaustive switch: a new member of the union does not compile. */
 export const assertNever = (value: never): never => {
   throw new InvariantError(`unexpected value: ${String(value)}`)
 }

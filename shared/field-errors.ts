@@ -3,7 +3,7 @@ import { type FieldErrors, invalid } from './errors.ts'
 
 const MAX_FIELDS = 20
 
-/** Valibot's issues as the envelope's `field_errors`; an issue of the whole input is filed under `body`. */
+/** Valibot's issues as the envelope's `field_errors`; an issue of the whole input is under `body`. */
 const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => {
   const errors: Record<string, string[]> = Object.create(null)
   for (const issue of issues) {
@@ -17,7 +17,7 @@ const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => 
 /** Valibot's own messages quote the input; ours never do. */
 const isGenerated = (issue: v.BaseIssue<unknown>) => issue.message.startsWith('Invalid ')
 
-/** Says what was expected, and never repeats the value: it may be a secret or somebody's phone number. */
+/** Says what was expected and never quotes the value, which may be a secret or a phone number. */
 export const describeIssue = (issue: v.BaseIssue<unknown>): string => {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
@@ -25,7 +25,7 @@ export const describeIssue = (issue: v.BaseIssue<unknown>): string => {
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }
 
-/** Parses an operator's or query input; a refusal is a 422 that names every field at once. */
+/** Parses an operator's or query input. Throws a 422 that names every invalid field. */
 export const parseInput = <const Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,
@@ -36,6 +36,6 @@ export const parseInput = <const Schema extends v.GenericSchema>(
   const fieldErrors = fieldErrorsOf(result.issues)
   const [field, reasons] = Object.entries(fieldErrors)[0] ?? ['body', ['not valid']]
   const reason = reasons[0] ?? 'not valid'
-  // A reason that names its field needs no prefix: the messages the spec fixes are whole sentences.
+  // A reason that names its field needs no prefix, because the spec's messages are whole sentences.
   throw invalid(reason.includes(field) ? reason : `${field}: ${reason}`, fieldErrors, actionHint)
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Ids of our own: lower-case UUIDs. Any other shape is answered 404 without a read (design section 5). */
+/** The gateway's own ids: lower-case UUIDs. Any other form is answered 404 without a read (design section 5). */
 export const UuidSchema = v.pipe(v.string(), v.regex(UUID, 'must be a lower-case UUID'))
 
 export const PaymentIdSchema = v.pipe(UuidSchema, v.brand('PaymentId'))
@@ -25,8 +25,8 @@ export const SettlementIdSchema = v.pipe(UuidSchema, v.brand('SettlementId'))
 export type SettlementId = v.InferOutput<typeof SettlementIdSchema>
 
 /**
- * A UUID (version 8) that is a function of `parts`: the same parts give the same id, on every machine, for ever.
- * Each part's length is hashed with it, so that ("ab","c") and ("a","bc") differ.
+ * Derives a UUID (version 8) from `parts`; the same parts always give the same id. Each part's length is hashed too, so
+ * that ("ab","c") and ("a","bc") differ.
  */
 export const derivedUuid = (...parts: readonly string[]): string => {
   const hash = createHash('sha256')
@@ -42,21 +42,21 @@ const hyphenated = (bytes: Buffer): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-/** The one payment of a client and an idempotency key (design section 4, Create, step 2). */
+/** The payment id of a client and an idempotency key (design section 4, Create, step 2). */
 export const paymentIdForKey = (clientId: ClientId, idempotencyKey: string): PaymentId =>
   v.parse(PaymentIdSchema, derivedUuid('payment', clientId, idempotencyKey))
 
-/** The one event of a payment under a name: its type, and what tells several of one type apart. */
+/** The event id of a payment and an event name: the type, and a suffix if several events have this type. */
 export const eventIdFor = (paymentId: PaymentId, name: string): EventId =>
   v.parse(EventIdSchema, derivedUuid('event', paymentId, name))
 
-/** An event has one delivery to an endpoint: its id is derived from both. */
+/** The delivery id of an event and an endpoint, so that an event has one delivery to each endpoint. */
 export const deliveryIdFor = (eventId: EventId, endpointId: EndpointId): DeliveryId =>
   v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
 
 /**
- * A UUID (version 7) that starts with the time in milliseconds: ids of the same table sort by when they were made.
- * `entropy` is ten random bytes.
+ * A UUID (version 7) that starts with the time in milliseconds, so that ids sort by creation. `entropy`: ten random
+ * bytes.
  */
 export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
   const bytes = Buffer.alloc(16)
@@ -67,13 +67,13 @@ export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
   return hyphenated(bytes)
 }
 
-/** The milliseconds since the epoch that a version 7 UUID starts with. */
+/** The time of a version 7 UUID, in milliseconds since the epoch. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
 const hashOf = (id: string): Buffer => createHash('sha256').update(id).digest()
 
-/** Which of `slots` a thing belongs to: stable, and spread evenly whatever the ids look like. */
+/** The slot of an id, from 0 to `slots` - 1: stable and evenly spread. */
 export const slotOf = (id: string, slots: number): number => hashOf(id).readUInt32BE(0) % slots
 
-/** Which of a client's `parts`: by other bits than its slot, so that each part has things of every slot. */
+/** The part of an id. It uses other bits than the slot, so that each part has ids of every slot. */
 export const partOf = (id: string, parts: number): number => hashOf(id).readUInt32BE(4) % parts

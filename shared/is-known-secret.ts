@@ -8,9 +8,9 @@ const isAmong = (known: readonly string[], given: string): boolean => {
 }
 
 /**
- * Whether what was given is one of the known secrets. Both sides are hashed first and every secret is compared to the
- * end, so the time taken tells neither how much of a guess was right nor which secret it was. What is none of those in
- * the cache is compared with fresh ones, because the secret may have been rotated.
+ * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a
+ * partial match nor which secret matched. After a mismatch the secrets are read again, because they may have been
+ * rotated.
  */
 export const isKnownSecret = async (
   read: (fresh?: 'fresh') => Promise<readonly string[]>,

@@ -1,13 +1,13 @@
 import { isLosslessNumber, type LosslessNumber, parse, splitNumber, stringify } from 'lossless-json'
 
-/** Nesting beyond this is refused before the parser, which is recursive and takes some 5,000 levels, sees the text. */
+/** Deeper nesting is refused before parsing, because the recursive parser fails at about 5,000 levels. */
 const MAX_DEPTH = 2_000
 
 export type JsonRead =
   | { readonly ok: true; readonly value: unknown; readonly text: string }
   | { readonly ok: false; readonly reason: string }
 
-/** What the brackets and colons outside strings tell of a JSON text: its nesting, and how many members its objects have. */
+/** Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside strings. */
 const scan = (text: string): { readonly depth: number; readonly members: number } => {
   let depth = 0
   let deepest = 0
@@ -29,15 +29,15 @@ const scan = (text: string): { readonly depth: number; readonly members: number 
 const isContainer = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !isLosslessNumber(value)
 
-/** An object of JSON: not null, no array, no number read by `readJson`. */
+/** A JSON object: not null, no array, no number of `readJson`. */
 export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isContainer(value) && !Array.isArray(value)
 
-/** How many members the objects of a parsed value have, nested ones included. */
+/** Counts the members of a parsed value's objects, nested ones included. */
 const membersOf = (value: unknown): number => {
   let members = 0
   const found = [value]
-  // The list grows while it is walked, so that the depth of the value costs no stack.
+  // The list grows during the loop, so that nesting needs no stack.
   for (const inner of found) {
     if (!isContainer(inner)) continue
     const values: unknown[] = Object.values(inner)
@@ -58,8 +58,8 @@ const decode = (bytes: Buffer): string | undefined => {
 }
 
 /**
- * Reads JSON strictly: UTF-8, no duplicate keys, bounded nesting. Numbers keep their digits as `LosslessNumber`. The
- * reason of a refusal never quotes the text.
+ * Reads JSON strictly: UTF-8, no duplicate keys, bounded nesting. Numbers keep their digits as `LosslessNumber`. A
+ * refusal never quotes the text.
  */
 export const readJson = (bytes: Buffer): JsonRead => {
   const text = decode(bytes)
@@ -69,7 +69,7 @@ export const readJson = (bytes: Buffer): JsonRead => {
   if (depth > MAX_DEPTH) return { ok: false, reason: 'nested too deeply' }
   try {
     const value = parse(text, undefined, { onDuplicateKey: ({ oldValue }) => oldValue })
-    // The parser passes over a key that comes twice with equal values: fewer members than colons tell of every kind.
+    // The parser accepts a duplicate key with equal values. Fewer members than colons reveal every duplicate.
     return membersOf(value) === members ? { ok: true, value, text } : { ok: false, reason: 'a key appears twice' }
   } catch {
     return { ok: false, reason: 'not well-formed JSON' }
@@ -79,8 +79,8 @@ export const readJson = (bytes: Buffer): JsonRead => {
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s"{}[\]:,]+/gs
 
 /**
- * What stands behind a key in the text of a JSON object, as it was written but for white space between tokens: parsed,
- * keys that look like integers would come before all others. Takes well-formed text only.
+ * The text of a member's value in a JSON object, unchanged except for white space between tokens. It is not parsed,
+ * because JavaScript moves integer-like keys to the front. The text must be well-formed.
  */
 export const memberText = (text: string, name: string): string | undefined => {
   let depth = 0
@@ -99,8 +99,8 @@ export const memberText = (text: string, name: string): string | undefined => {
 }
 
 /**
- * The whole number that the digits spell, in whatever notation (`1e3`, `1.0`). NaN when they spell a fraction, however
- * small, or more than a number can hold. Past 2^53 it is the nearest one: beyond every bound all the same.
+ * The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. Above 2^53
+ * it is the nearest double, which exceeds every bound too.
  */
 export const toInteger = (value: LosslessNumber): number => {
   const { digits, exponent } = splitNumber(value.value)
@@ -110,12 +110,12 @@ export const toInteger = (value: LosslessNumber): number => {
 
 export { isLosslessNumber, type LosslessNumber }
 
-/** Writes a value read by `readJson`; a number appears with the digits it was read with. */
+/** Writes a value of `readJson`; numbers keep their digits. */
 export const writeJson = (value: unknown): string => stringify(value) ?? 'null'
 
 declare global {
   interface JSON {
-    /** Text that JSON.stringify writes as it stands; in Node since version 22, in TypeScript's library not yet. */
+    /** Text that JSON.stringify writes unchanged. Node has it from version 22 on, TypeScript's library does not yet. */
     rawJSON(text: string): object
     isRawJSON(value: unknown): boolean
   }
@@ -123,13 +123,13 @@ declare global {
 
 const STRING_AND_COLON = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs
 
-/** Puts a mark before each key: none looks like an integer then, so the parser keeps all in their order. */
+/** Puts a mark before each key, so that no key looks like an integer and the parser keeps the order. */
 const markKeys = (text: string): string =>
   text.replace(STRING_AND_COLON, (found, inner: string, colon: string | undefined) =>
     colon === undefined ? found : `"#${inner}"${colon}`,
   )
 
-/** Takes the marks off. An object whose keys JavaScript would put in another order tells them in their own. */
+/** Removes the marks. A proxy keeps the key order where JavaScript would change it. */
 const unmarkKeys = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(unmarkKeys)
   if (!isContainer(value) || JSON.isRawJSON(value)) return value
@@ -140,24 +140,24 @@ const unmarkKeys = (value: unknown): unknown => {
   return isInOrder ? object : new Proxy(object, { ownKeys: () => keys })
 }
 
-/** A number that JavaScript would write with other digits keeps its own. */
+/** Keeps the digits of a number that JavaScript would write differently. */
 const parseDigits = (digits: string): unknown =>
   String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits)
 
 /**
- * Parses JSON text of our own making into a value that `JSON.stringify` writes again as it was: numbers digit for
- * digit, keys in their order.
+ * Parses JSON text that the gateway has written. `JSON.stringify` writes the value back with the same digits and key
+ * order.
  */
 export const parseOwnJson = (text: string): unknown =>
   unmarkKeys(parse(markKeys(text), undefined, { parseNumber: parseDigits }))
 
-/** True when no string in the value, keys included, has a lone surrogate: such text cannot be stored as UTF-8. */
+/** True if no string or key has a lone surrogate, which cannot be stored as UTF-8. */
 export const isWellFormedDeep = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
   if (!isContainer(value)) return true
   return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormedDeep(inner))
 }
 
-/** True when objects and arrays nest deeper than so many levels: a flat object has one. Looks no further than that. */
+/** True if objects and arrays nest deeper than `levels`; a flat object has one level. */
 export const isDeeperThan = (value: unknown, levels: number): boolean =>
   isContainer(value) && (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)))

@@ -61,6 +61,6 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 export type Log = {
   info(code: LogCode, fields?: LogFields): void
   warn(code: LogCode, fields?: LogFields): void
-  /** `cause` is logged by class name and stack only: messages of foreign errors may quote data. */
+  /** Only the class name and stack of `cause` are logged, because messages of foreign errors may quote data. */
   error(code: LogCode, fields?: LogFields, cause?: unknown): void
 }

@@ -6,63 +6,63 @@ export type MetricUnit = 'Count' | 'Milliseconds' | 'None'
 
 type MetricSpec = {
   readonly unit: MetricUnit
-  /** Each set of dimensions is a metric of its own to CloudWatch, besides the stage that all of them have. */
+  /** CloudWatch counts each set of dimensions as its own metric. Every metric also has the stage. */
   readonly dimensionSets: readonly (readonly string[])[]
 }
 
 const OVERALL = [[]] as const satisfies MetricSpec['dimensionSets']
 
-/** Every metric of the gateway. What an alarm or the dashboard watches is named here or does not exist. */
+/** Every metric of the gateway; alarms and the dashboard use only these. */
 export const METRICS = {
   /**
-   * Payments that reached an outcome: created, create_failed, create_refused (by the provider, for what this payment is),
+   * Payments by outcome: created, create_failed, create_refused (by the provider, because of the payment itself),
    * succeeded, failed, expired, cancelled.
    */
   Payments: { unit: 'Count', dimensionSets: [['outcome'], ['method', 'channel', 'outcome']] },
-  /** Successes by where we heard of them: callback, due_work, sync, operator, cancel, create. */
+  /** Successes by the source of the news: callback, due_work, sync, operator, cancel, create. */
   SuccessHeard: { unit: 'Count', dimensionSets: [['source']] },
-  /** From the moment a payment was paid to the merchant's 2xx. */
+  /** From `paid_at` to the merchant's 2xx. */
   TimeToAnnounce: { unit: 'Milliseconds', dimensionSets: OVERALL },
-  /** Attempts by outcome: succeeded, failed (tried again), abandoned (the last one), skipped. */
+  /** Attempts by outcome: succeeded, failed (retried), abandoned (the last one), skipped. */
   DeliveryAttempts: { unit: 'Count', dimensionSets: [['outcome']] },
-  /** Runs of the minute's check; none means that nothing looks after what was lost. */
+  /** Runs of due work, one a minute. Without runs, lost work is not repaired. */
   DueWorkRuns: { unit: 'Count', dimensionSets: OVERALL },
   DueWorkFailures: { unit: 'Count', dimensionSets: OVERALL },
-  /** How long the oldest item of each kind is overdue, each minute: a backlog that grows grows here. */
+  /** The delay of the oldest overdue item of each kind, every minute; it grows with a backlog. */
   AlertsLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   DeliveriesLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   PaymentChecksLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   /** Deliveries whose message was lost, repaired by due work. */
   DeliveriesRepaired: { unit: 'Count', dimensionSets: OVERALL },
-  /** Money that may not be credited, and what the books cannot explain. */
+  /** Suspense items: held money and findings. */
   SuspenseItems: { unit: 'Count', dimensionSets: [['kind'], ['kind', 'cause']] },
   AlertFailures: { unit: 'Count', dimensionSets: OVERALL },
-  /** Writes repeated because another transaction held the item, and those that gave up. */
+  /** Retries of writes that conflicted with another transaction, and writes that gave up. */
   ConflictRetries: { unit: 'Count', dimensionSets: OVERALL },
   ConflictsLost: { unit: 'Count', dimensionSets: OVERALL },
   ProviderLatency: { unit: 'Milliseconds', dimensionSets: [['operation']] },
   /**
-   * 1 for a call that went wrong, 0 for one that did not: its average is the share of errors. A refusal that is about one
-   * payment is an answer, one that is about our account is an error.
+   * 1 for a failed call, 0 for a successful one, so that the average is the error rate. The refusal of a single payment
+   * counts as success; a refusal because of our account counts as an error.
    */
   ProviderErrors: { unit: 'Count', dimensionSets: [['operation']] },
-  /** Calls the provider refused for how we asked: our key or our request, which no repetition mends. */
+  /** Calls that the provider refused because of our key or our request; a retry does not help. */
   CallsRefused: { unit: 'Count', dimensionSets: OVERALL },
   CallbacksRefused: { unit: 'Count', dimensionSets: OVERALL },
   Settlements: { unit: 'Count', dimensionSets: [['triggered_by']] },
   /** IDR, net. */
   SettlementAmount: { unit: 'None', dimensionSets: [['triggered_by']] },
   SweepRuns: { unit: 'Count', dimensionSets: OVERALL },
-  /** Clients that a sweep put on the queue. */
+  /** Clients that a sweep sent to the queue. */
   SweptClients: { unit: 'Count', dimensionSets: OVERALL },
   SyncRuns: { unit: 'Count', dimensionSets: OVERALL },
-  /** How long ago the provider had booked what a run read last. */
+  /** The age of the newest provider rows that a run has read. */
   SyncLag: { unit: 'Milliseconds', dimensionSets: OVERALL },
-  /** Runs that could not read on: for want of time, of quota, or of an answer. */
+  /** Runs that stopped early because of time, quota or a missing answer. */
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
-  /** Clients whose books do not add up, as the daily audit found. */
+  /** Clients with differences in the daily audit. */
   AuditImbalances: { unit: 'Count', dimensionSets: OVERALL },
-  /** Queue messages that a worker could not finish and will meet again. */
+  /** Queue messages that a worker could not finish; SQS delivers them again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
   /** Requests answered with 5xx by our own envelope. */
   RequestFailures: { unit: 'Count', dimensionSets: OVERALL },
@@ -72,17 +72,17 @@ export type MetricName = keyof typeof METRICS
 
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
-/** Taken one set at a time, while `All` stays the whole of them: what only other sets have must not be given. */
+/** Distributes over the sets; `All` stays the union, so that dimensions of other sets are forbidden. */
 type OneOf<Set extends readonly string[], All extends readonly string[] = Set> = Set extends readonly []
   ? Readonly<Record<string, never>>
   : Set extends readonly string[]
     ? { readonly [name in Set[number]]: string } & { readonly [name in Exclude<All[number], Set[number]>]?: never }
     : never
 
-/** The dimensions of one of a metric's sets, all of them and no others: anything else would be a metric of nobody. */
+/** Exactly the dimensions of one of a metric's sets; any other combination is a metric that does not exist. */
 export type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
 
-/** A metric taken from a log line: 1, or the number in one of its fields; none when the field is missing. */
+/** A metric of a log line: a fixed value, or the number in a field; no metric if the field is missing. */
 export type Measured = {
   readonly metric: MetricName
   readonly value: 1 | 0 | { readonly field: string }
@@ -90,7 +90,7 @@ export type Measured = {
 
 export type LogMetrics = {
   readonly measured: readonly Measured[]
-  /** Dimensions that the line's code says; all others are fields of the line. */
+  /** Dimensions fixed by the log code; all others are fields of the line. */
   readonly fixed?: Readonly<Record<string, string>>
 }
 
@@ -101,8 +101,7 @@ const payments = (outcome: string): LogMetrics => ({ measured: [one('Payments')]
 const attempts = (outcome: string): LogMetrics => ({ measured: [one('DeliveryAttempts')], fixed: { outcome } })
 
 /**
- * Which log lines are measured, and what. An outcome is written down once, as a log line, and its metric rides on that
- * line (design: one line per outcome), so that neither can be there without the other.
+ * The metrics of each log code. A metric is part of its log line, so that neither exists without the other.
  */
 export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]>>> = {
   'payment.created': [payments('created')],

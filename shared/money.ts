@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import { assertInvariant } from './errors.ts'
 
-/** An amount in IDR minor units: a safe integer, possibly negative (a tiny payment's net can be below zero). */
+/** An amount in IDR minor units: a safe integer. It may be negative, as the net of a tiny payment. */
 export const MinorSchema = v.pipe(v.number(), v.safeInteger(), v.brand('Minor'))
 export type Minor = v.InferOutput<typeof MinorSchema>
 
-/** Brands an integer as money. Throws on anything that is not a safe integer: a rounded amount never enters a ledger. */
+/** Brands an integer as money. Throws if it is not a safe integer, so that no rounded amount enters the ledger. */
 export const minor = (amount: number): Minor => {
   assertInvariant(Number.isSafeInteger(amount), 'an amount is not a safe integer')
-  // -0 and 0 are the same money; one spelling keeps comparisons and JSON equal.
+  // -0 becomes 0, so that comparisons and JSON are equal.
   return v.parse(MinorSchema, amount === 0 ? 0 : amount)
 }
 
@@ -19,7 +19,7 @@ export const less = (a: Minor, b: Minor): Minor => minor(a - b)
 
 const BPS_PER_ONE = 10_000n
 
-/** `amount * bps / 10000`, rounded down. In BigInt, since the product of the largest amount and 100 % is past 2^53. */
+/** `amount * bps / 10000`, rounded down. In BigInt, because the product may exceed 2^53. */
 export const bpsFloor = (amount: Minor, bps: number): Minor => {
   assertInvariant(amount >= 0 && Number.isSafeInteger(bps) && bps >= 0, 'bpsFloor takes nonnegative integers')
   return minor(Number((BigInt(amount) * BigInt(bps)) / BPS_PER_ONE))

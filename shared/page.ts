@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Limits of spec sections 4.2 and 8. A page past the end is answered as asked, as far as numbers are whole. */
+/** Limits of spec sections 4.2 and 8. */
 const DEFAULT_PER_PAGE = 25
 export const MAX_PER_PAGE = 100
 
@@ -18,18 +18,18 @@ const integerParam = (name: string, fallback: number) =>
     v.transform(Number),
   )
 
-/** `page` and `per_page` of a query string: out of range is clamped, a non-integer and a page past 2^53 refused. */
+/** `page` and `per_page` of a query: out of range is clamped; a non-integer and a page above 2^53 are refused. */
 export const pageParams = {
   page: v.pipe(
     integerParam('page', 1),
-    // A double has lost its last digits beyond: the page answered would not be the page asked for.
+    // A larger number loses digits, so another page would be answered.
     v.maxValue(Number.MAX_SAFE_INTEGER, `page must be <= ${Number.MAX_SAFE_INTEGER}`),
     toPage,
   ),
   per_page: v.pipe(integerParam('per_page', DEFAULT_PER_PAGE), toPerPage),
 }
 
-/** `limit` of a list that is read by cursors: so many unless it says, and never more than `most`. */
+/** `limit` of a list with cursors: `fallback` if absent, at most `most`. */
 export const limitParamOf = (fallback: number, most: number) =>
   v.pipe(
     integerParam('limit', fallback),
@@ -38,13 +38,13 @@ export const limitParamOf = (fallback: number, most: number) =>
 
 const integerField = (fallback: number) => v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
 
-/** The same two as numbers, for operator payloads. */
+/** `page` and `per_page` as numbers, for operator payloads. */
 export const pageFields = {
   page: v.pipe(integerField(1), toPage),
   per_page: v.pipe(integerField(DEFAULT_PER_PAGE), toPerPage),
 }
 
-/** Points that a list takes of its client's limit before it is read (design section 9). */
+/** The rate-limit points of a list, taken before it is read (design section 9). */
 export const listPoints = (perPage: number): number =>
   Number.isNaN(perPage) ? 1 : 1 + Math.floor(clamp(perPage, 1, MAX_PER_PAGE) / 50)
 
@@ -55,10 +55,10 @@ export const pageOf = (params: { readonly page: number; readonly per_page: numbe
 
 export const firstOfPage = ({ page, perPage }: Page): number => (page - 1) * perPage
 
-/** Where a list goes on, as text that callers hand back unread. */
+/** The next position of a list, as opaque text. */
 export const encodeCursor = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-/** A cursor's content, for a schema of what it says. */
+/** Decodes a cursor; the caller's schema checks its content. */
 export const CURSOR_JSON = v.pipe(
   v.string(),
   v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),

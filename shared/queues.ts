@@ -1,6 +1,6 @@
 import { assertInvariant } from './errors.ts'
 
-/** Queues of the gateway. A message only says "look": the table's row is the truth. */
+/** Queues of the gateway. A message only names work; the table's row decides. */
 export const QUEUE_NAMES = [
   'webhooks',
   'webhooks-slow',
@@ -27,22 +27,22 @@ export const byQueue = <Value>(valueOf: (name: QueueName) => Value): Readonly<Re
 
 export type QueueMessage = {
   readonly body: object
-  /** Whole seconds, 0 to 900: SQS holds a message no longer. */
+  /** Whole seconds, 0 to 900, the maximum delay of SQS. */
   readonly delaySeconds: number
-  /** Fair queueing: one busy group does not starve the others. */
+  /** Fair queueing: a busy group does not starve the others. */
   readonly group: string
 }
 
 export type Queues = {
-  /** Each message is taken or not by itself. Throws when one was not: it may be sent again, so may the others. */
+  /** Sends messages independently. Throws if one was not accepted; the caller may send all of them again. */
   send(queue: QueueName, ...messages: readonly QueueMessage[]): Promise<void>
 }
 
 export const MAX_DELAY_SECONDS = 900
 
-/** What a sender takes: SQS would refuse it too, but only the deployed one. */
+/** Throws for a delay that SQS refuses, so that local runs fail too. */
 export const assertDelay = (delaySeconds: number): void =>
   assertInvariant(
     Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS,
-    'a delay is a whole number of seconds, 0 to 900',
+    'a delay must be a whole number of seconds from 0 to 900',
   )

@@ -1,4 +1,4 @@
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 }
 
-/** All addresses of a name, IPv4 first. Rejects when it has none or nobody knows. */
+/** Answers all addresses of a name, IPv4 first. Rejects if it has none or DNS fails. */
 export type ResolveHost = (hostname: string) => Promise<readonly ResolvedAddress[]>

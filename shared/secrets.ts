@@ -1,39 +1,39 @@
-/** Secrets Manager as the gateway uses it. Values never leave the caller: not into logs, errors or the table. */
+/** The secrets port. A caller never writes a value to logs, errors or the table. */
 export type Secrets = {
   /**
-   * The value, from a cache of half an hour. Undefined when there is no such secret. Throws when it cannot be read.
-   * `fresh`: at most a minute old, because an older value does not fit.
+   * The value, cached for half an hour. Undefined if the secret does not exist. Throws if it cannot be read. `fresh`:
+   * cached for at most a minute, for use after a mismatch.
    */
   get(name: string, fresh?: 'fresh'): Promise<string | undefined>
 }
 
-/** JSON `{"secret_key"}`: what we show the provider. */
+/** JSON `{"secret_key"}`: authenticates us to the provider. */
 export const providerSecretName = (stage: string) => `gateway/${stage}/provider`
 
-/** JSON `{"callback_tokens": [one, or two during a rotation]}`: what the provider shows us. */
+/** JSON `{"callback_tokens": [one, or two during a rotation]}`: authenticates the provider's callbacks. */
 export const callbackSecretName = (stage: string) => `gateway/${stage}/provider-callback`
 
 /**
- * JSON `{"current", "previous"}`: what the front adds to every request, so that none comes in past it. `previous` is
- * there while one value is being exchanged for the other.
+ * JSON `{"current", "previous"}`: the front adds the value to every request, so that none can bypass it. `previous`
+ * exists only during a rotation.
  */
 export const originSecretName = (stage: string) => `gateway/${stage}/origin`
 
-/** Whose secret it is. A sealed secret opens for this client and endpoint of this stage alone. */
+/** The owner of a sealed secret. It can be unsealed only for this client and endpoint of this stage. */
 export type SealedFor = { readonly clientId: string; readonly endpointId: string }
 
-/** Seals the signing secrets of endpoints, so that their rows keep nothing that can be read. */
+/** Encrypts the signing secrets of endpoints, so that the table has no readable secret. */
 export type Sealer = {
   /** The sealed secret, in base64. */
   seal(secret: string, owner: SealedFor): Promise<string>
   /**
-   * The secret, from a cache of five minutes. Undefined when the text is none that this stage sealed for this owner.
-   * Throws when it cannot be read now.
+   * The secret, cached for five minutes. Undefined if this stage did not seal the text for this owner. Throws if it
+   * cannot be read now.
    */
   unseal(sealed: string, owner: SealedFor): Promise<string | undefined>
 }
 
-/** What a secret is sealed under besides the key, by name. KMS writes it into the account's trail. */
+/** The encryption context of a sealed secret. KMS writes it to the AWS account's trail. */
 export const sealContext = (stage: string, { clientId, endpointId }: SealedFor): Record<string, string> => ({
   stage,
   client: clientId,

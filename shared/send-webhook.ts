@@ -1,11 +1,11 @@
 export type WebhookRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Sent byte for byte. */
+  /** Sent unchanged. */
   readonly body: Buffer
 }
 
-/** Why an attempt did not deliver. Kept with the attempt, and shown to operators. */
+/** Why an attempt failed. Stored with the attempt and shown to operators. */
 export const WEBHOOK_ERRORS = [
   'http_status',
   'timeout',
@@ -18,7 +18,7 @@ export const WEBHOOK_ERRORS = [
 ] as const
 
 export type WebhookResult = {
-  /** True for a 2xx status within the time allowed (spec 6.4), even if the answer's body stalls. */
+  /** True for a 2xx status before the timeout (spec 6.4), even if the answer's body stalls. */
   readonly delivered: boolean
   readonly httpStatus: number | undefined
   readonly error: (typeof WEBHOOK_ERRORS)[number] | undefined
@@ -27,5 +27,5 @@ export type WebhookResult = {
   readonly durationMs: number
 }
 
-/** Makes one attempt. Never throws: whatever goes wrong is a result. */
+/** Makes one attempt. Never throws; a failure is a result. */
 export type SendWebhook = (request: WebhookRequest) => Promise<WebhookResult>

@@ -3,16 +3,16 @@ import * as v from 'valibot'
 const atMost = (characters: number) =>
   v.maxLength<string, number, string>(characters, `at most ${characters} characters`)
 
-/** What an operator writes: trimmed, and something. */
+/** An operator's text: trimmed and not empty. */
 export const textField = (characters: number) =>
   v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), atMost(characters))
 
-/** Control characters, line breaks, and what changes the direction of the text that follows it. */
+/** Control characters, line breaks and characters that change the text direction. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 const REFUSED = ['must not contain control characters or line breaks']
 
-/** The texts in an input of bounded depth that hold control characters or line breaks, by their paths. */
+/** Finds texts with control characters or line breaks, by path, in an input of bounded depth. */
 export const hiddenCharactersIn = (value: unknown, path = 'body'): Readonly<Record<string, readonly string[]>> => {
   if (typeof value === 'string') return HIDDEN.test(value) ? { [path]: REFUSED } : {}
   if (typeof value !== 'object' || value === null) return {}
@@ -21,5 +21,5 @@ export const hiddenCharactersIn = (value: unknown, path = 'body'): Readonly<Reco
   return Object.assign({}, ...found)
 }
 
-/** A URL as long as browsers and servers take it; what it may lead to is another question. */
+/** The maximum URL length that browsers and servers accept. */
 export const URL_LENGTH = atMost(2_048)

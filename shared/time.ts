@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** RFC 3339 UTC with exactly three fraction digits: one width, so that comparing texts compares times. */
+/** RFC 3339 UTC with exactly three fraction digits. All have one width, so comparing texts compares times. */
 export const TimestampSchema = v.pipe(
   v.string(),
   v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be an RFC 3339 UTC time with milliseconds'),
@@ -8,7 +8,7 @@ export const TimestampSchema = v.pipe(
 )
 export type Timestamp = v.InferOutput<typeof TimestampSchema>
 
-/** Sorts behind every time there is. */
+/** Sorts after every other time. */
 export const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 
 export const SECOND_MS = 1_000
@@ -22,16 +22,16 @@ export const epochMs = (time: Timestamp): number => Date.parse(time)
 
 export const addMs = (time: Timestamp, ms: number): Timestamp => timestampOf(epochMs(time) + ms)
 
-/** Milliseconds from `from` to `to`; negative when `to` lies before. */
+/** Milliseconds from `from` to `to`; negative if `to` is earlier. */
 export const msBetween = (from: Timestamp, to: Timestamp): number => epochMs(to) - epochMs(from)
 
 export const earlier = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)
 export const later = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b)
 
-/** Times further away have another width, or times reckoned from them have. */
+/** The upper bound: later times, or sums with them, would have another width. */
 const LATEST_FOREIGN_MS = Date.UTC(9000, 0, 1)
 
-/** Parses a foreign timestamp of any RFC 3339 form from 1970 on; undefined when it is none. */
+/** Parses a foreign timestamp in any RFC 3339 form from 1970 on; undefined if it is invalid. */
 export const parseForeignTime = (text: string): Timestamp | undefined => {
   const ms = Date.parse(text)
   return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
@@ -39,15 +39,15 @@ export const parseForeignTime = (text: string): Timestamp | undefined => {
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
 
-/** Days that no month has are parsed as those of the next one. */
+/** Whether a day exists, because `Date.parse` moves 31 February to March. */
 const isDay = (text: string): boolean => {
   const midnight = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
 }
 
 /**
- * A time in any RFC 3339 form: people write them by hand. One before 1970, as programs write for "always", or behind the
- * year 8999 is the nearest that there is.
+ * A time in any RFC 3339 form, because people write it by hand. A time before 1970 or after 8999 becomes the nearest
+ * allowed one, because programs use such times for "always".
  */
 export const AnyTimeSchema = v.pipe(
   v.string(),

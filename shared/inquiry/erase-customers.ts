@@ -13,7 +13,7 @@ import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
 type EraseDeps = RecordDeps & Pick<Deps, 'log'>
 
-/** What was taken out of one payment: nothing of one whose customer was erased before. */
+/** The erased fields and events of one payment; none if its customer was erased before. */
 export type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
 
 const ACTION = 'erase-customer'
@@ -29,14 +29,14 @@ const namesIn = (customer: object | undefined): readonly string[] => Object.keys
 
 const underWay = (what: string) => invalid(`${what}: its customer cannot be erased yet`)
 
-/** How many events carried the customer. A repeat finishes what a crash left. */
+/** Erases the customer from the payment's events and answers their number. A repeat continues after a crash. */
 const eraseFromEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<number> => {
   let erased = 0
   for (const event of await listPaymentEvents(deps, paymentId)) if (await eraseFromEvent(deps, event)) erased++
   return erased
 }
 
-const assertNothingUnderWay = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<void> => {
+const assertNothingPending = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<void> => {
   if (payment.status === 'pending') throw underWay('the payment is pending')
   for (const { clientId, eventId } of await listPaymentEvents(deps, payment.paymentId)) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
@@ -45,10 +45,10 @@ const assertNothingUnderWay = async (deps: Pick<Deps, 'table'>, payment: Payment
   }
 }
 
-/** Undefined where somebody else has changed it since it was read. */
+/** Undefined if the payment has changed after the read. */
 const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: string): Promise<Erased | undefined> => {
   const { paymentId, customer, erasedAt } = payment
-  await assertNothingUnderWay(deps, payment)
+  await assertNothingPending(deps, payment)
   const events = await eraseFromEvents(deps, paymentId)
   if (customer === undefined || erasedAt !== undefined) return { payment_id: paymentId, fields: [], events }
   const steps = { payment: eraseFromPayment(payment, deps.now()) }
@@ -71,40 +71,43 @@ const eraseFromCreating = async (
 }
 
 /**
- * Takes name, e-mail and phone out of a payment, of the request that is stored of it, and of the data of its events, the
- * only change that their bytes ever see (design section 11). The payment comes last, and only while no money of it has
- * moved since it was read. So as long as it names its customer, a repeat finds it and finishes what a crash left; after
- * that no event can name the customer any more. Throws 422 while the payment is pending, being created, or a delivery of
- * it is under way; 409 when it changes meanwhile. The record says who and when, not what.
+ * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11); nothing else
+ * ever changes an event. Events come first, then the payment, if its money has not changed after the read. So after a
+ * crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is pending or being
+ * created, or a delivery of it is under way; 409 if it changes meanwhile. The audit record has the operator and the
+ * time, not the data.
  */
 const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {
   const erased =
     payment.status === 'creating'
       ? await eraseFromCreating(deps, payment, operator)
       : await eraseFromVisible(deps, payment, operator)
-  if (erased === undefined) throw new GatewayError('conflict', 'the payment is changed right now; try again')
+  if (erased === undefined) throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
   deps.log.info('customer.erased', { payment_id: payment.paymentId, client_id: payment.clientId })
   return erased
 }
 
-/** Payments of one call. */
-const MOST = 100
+/** The maximum number of payments of one call. */
+const MAX_PAYMENTS = 100
 
-type Asked = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }
+type Selection = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }
 
-const askedFor = async (deps: Pick<Deps, 'table'>, asked: Asked) => {
-  if ('paymentId' in asked) return { payments: [await findAnyPayment(deps, asked.paymentId)], complete: true }
-  const { clientId, reference } = asked
+const selected = async (deps: Pick<Deps, 'table'>, selection: Selection) => {
+  if ('paymentId' in selection) return { payments: [await findAnyPayment(deps, selection.paymentId)], complete: true }
+  const { clientId, reference } = selection
   await requireClient(deps, clientId)
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
   const open = payments.filter(({ customer }) => customer !== undefined)
-  return { payments: open.slice(0, MOST), complete: ids.length <= MOST_OF_REFERENCE && open.length <= MOST }
+  return {
+    payments: open.slice(0, MAX_PAYMENTS),
+    complete: ids.length <= MOST_OF_REFERENCE && open.length <= MAX_PAYMENTS,
+  }
 }
 
-/** The same for one payment, or for those of a client with a reference that still hold a customer, newest first. */
-export const eraseCustomers = async (deps: EraseDeps, asked: Asked, operator: string) => {
-  const { payments, complete } = await askedFor(deps, asked)
+/** Erases the customer from one payment, or from all payments of a client with a reference, newest first. */
+export const eraseCustomers = async (deps: EraseDeps, selection: Selection, operator: string) => {
+  const { payments, complete } = await selected(deps, selection)
   const erased: Erased[] = []
   for (const payment of payments) erased.push(await eraseCustomer(deps, payment, operator))
   return { erased, complete }

@@ -4,7 +4,7 @@ import { limitParamOf } from '../page.ts'
 import { AnyTimeSchema } from '../time.ts'
 import type { EventFeed } from './read-event-feed.ts'
 
-/** What GET /v1/events is asked: where to go on, or since when. */
+/** The query of GET /v1/events: the position to continue after, or a start time. */
 export const EventFeedQuery = v.object({
   after: v.optional(
     v.pipe(
@@ -21,7 +21,7 @@ export const EventFeedQuery = v.object({
   limit: limitParamOf(25, 100),
 })
 
-/** As JSON text: an envelope is the very bytes that webhooks carry, digits of numbers and order of keys among them. */
+/** The feed as JSON text. Each envelope has exactly the bytes of the webhook, including digits and key order. */
 export const toEventFeedJson = ({ events, next, hasMore }: EventFeed): string => {
   const data = events.map(({ body }) => body).join(',')
   return `{"data":[${data}],"next":${JSON.stringify(feedCursorOf(next))},"has_more":${hasMore}}`

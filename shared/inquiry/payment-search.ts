@@ -7,7 +7,7 @@ import { SEARCHED } from './search-payments.ts'
 
 const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))
 const WITH_AMOUNT = ['day', 'status', 'method', 'cursor'] as const
-/** What operators search payments by: one thing at a time (design section 11). */
+/** The payment search of operators: by one criterion at a time (design section 11). */
 export const paymentSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),

@@ -9,7 +9,7 @@ import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { settlementsWithPayment } from './settlements-with-payment.ts'
 
-/** Of the attempt that made the payment it is the payment's own. */
+/** The attempt that created the payment has the payment's own request id. */
 const requestIdOf = (payment: StoredPayment, { outcome, paymentRequestId }: ProviderAttempt) =>
   paymentRequestId ?? (outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : undefined)
 
@@ -21,7 +21,7 @@ const toAttemptDto = (payment: StoredPayment, attempt: ProviderAttempt) => ({
   payment_request_id: requestIdOf(payment, attempt) ?? null,
 })
 
-/** The end of a failed payment says why. */
+/** The transition to `failed` shows the reason. */
 const toTransitionDto =
   ({ failureReason }: Payment) =>
   (transition: Payment['transitions'][number]) => ({
@@ -68,15 +68,15 @@ const settlementsOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) 
 
 /** Money and findings that name the payment, newest first. */
 const suspenseOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
-  // Money may come before the create is answered.
+  // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
   const { items } = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
   return items.map(toSuspenseDto)
 }
 
 /**
- * Everything an operator asks about one payment (design section 7, get-payment): how it was made, what became of it,
- * whom it was announced to. A payment still being created is shown too, with why it is stuck.
+ * The history of one payment for operators (design section 7, get-payment): provider attempts, transitions, events with
+ * deliveries, settlements and suspense. A payment that is still being created shows why it is stuck.
  */
 export const paymentTimeline = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
   const events = await listPaymentEvents(deps, payment.paymentId)

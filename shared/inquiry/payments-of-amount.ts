@@ -14,15 +14,15 @@ import { foundKey, ownersOf, paymentKey } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 
-/** Payments that one call looks at, and those it shows: a cursor leads to the rest. */
-const MOST_LOOKED_AT = 5_000
-const MOST_SHOWN = 100
+/** The maximum of payments that one call reads, and of those it shows; a cursor continues. */
+const MAX_LOOKED_AT = 5_000
+const MAX_SHOWN = 100
 const PAGE = 100
 
 export type AmountSearch = {
   readonly clientId: ClientId
   readonly amountMinor: number
-  /** The day it was made, in Asia/Jakarta, such as 2026-11-30. */
+  /** The day of the create in Asia/Jakarta, such as 2026-11-30. */
   readonly day: string
   readonly status: PaymentStatus | undefined
   readonly method: PaymentMethod | undefined
@@ -33,22 +33,22 @@ const Cursor = v.pipe(CURSOR_JSON, v.strictObject({ payment_id: PaymentIdSchema,
 
 const positionOf = (cursor: string): Item => {
   const { success, output } = v.safeParse(Cursor, cursor)
-  if (!success) throw invalid('cursor is not one that find-payments gave')
+  if (!success) throw invalid('cursor must be the cursor of an earlier find-payments answer')
   return { ...paymentKey(output.payment_id), listed_at: output.listed_at, id: output.payment_id }
 }
 
 const cursorAfter = (row: Item | undefined): string | undefined =>
   row && encodeCursor({ payment_id: row['id'], listed_at: row['listedAt'] })
 
-const isAsked = (payment: Payment, { amountMinor, status, method }: AmountSearch): boolean =>
+const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch): boolean =>
   payment.notionalMinor === amountMinor &&
   payment.status === (status ?? payment.status) &&
   payment.method === (method ?? payment.method)
 
 /**
- * A client's payments of an amount in minor units, made on one day, newest first (design section 11). A call ends after
- * 5,000 that it looked at or 100 that it found; `next` is where another call goes on. Throws 404 for a client that is
- * not there, 422 for a cursor that is none.
+ * Finds a client's payments of an amount on one day, newest first (design section 11). A call ends after 5,000 payments
+ * read or 100 found; `next` is the cursor of the next call. Throws 404 for an unknown client, 422 for an invalid
+ * cursor.
  */
 export const paymentsOfAmount = async (
   deps: Pick<Deps, 'table'>,
@@ -65,9 +65,9 @@ export const paymentsOfAmount = async (
   for await (const { items, more } of mergedPages(deps, input, cursor === undefined ? undefined : positionOf(cursor))) {
     const stored = await deps.table.getMany(items.map((item) => foundKey('PAYMENT', item)))
     const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
-    found.push(...payments.filter((payment) => isAsked(payment, search)))
+    found.push(...payments.filter((payment) => matches(payment, search)))
     lookedAt += items.length
-    if (more && (lookedAt >= MOST_LOOKED_AT || found.length >= MOST_SHOWN)) {
+    if (more && (lookedAt >= MAX_LOOKED_AT || found.length >= MAX_SHOWN)) {
       return { payments: found, next: cursorAfter(items.at(-1)) }
     }
   }

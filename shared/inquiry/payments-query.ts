@@ -4,15 +4,15 @@ import { MAX_REFERENCE } from '../payment/create/check-payment-rules.ts'
 import { MAX_KEY_LENGTH } from '../payment/create/parse-payment-request.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
 
-const ALONE = 'idempotency_key stands alone: there is one payment at most'
+const ALONE = 'idempotency_key cannot be combined with external_reference or status'
 
-/** Empty, they are not as good as none: whoever lost what to ask for is not shown everything. */
+/** These are refused when empty, so that a caller without a value does not get all payments. */
 export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
 
 const filled = (name: string) => v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
 const tooLong = (name: string, most: number) => `${name} must have at most ${most} characters`
 
-/** What payments are asked for by (spec 4.2, design section 8). */
+/** The query of the payment list (spec 4.2, design section 8). */
 export const paymentsQuery = v.pipe(
   v.object({
     ...pageParams,
@@ -23,7 +23,7 @@ export const paymentsQuery = v.pipe(
     external_reference: v.optional(
       v.pipe(
         filled('external_reference'),
-        // Characters as a create counts them: code points.
+        // Counted in code points, as in a create.
         v.check((text) => Array.from(text).length <= MAX_REFERENCE, tooLong('external_reference', MAX_REFERENCE)),
       ),
     ),

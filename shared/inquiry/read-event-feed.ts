@@ -8,17 +8,16 @@ import { readParts } from '../ledger/window-store.ts'
 import { addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
- * How old an event is before `settled` may pass it: by then everything that fired before it is in the index. A commit is
- * tried with its time for 5 s (`announcementOf`), its last try takes 17 s (four requests of 4 s, and pauses), the index
- * may be 90 s behind, and the clocks of who wrote and who reads may be 10 s off, either way: 132 s. A client's new part
- * is used 60 s after a reader can know it, which is less.
+ * The age from which `settled` may pass an event: by then every earlier event is in the index. A commit is tried with
+ * its time for 5 s (`announcementOf`). Its last try takes 17 s: four requests of 4 s, and pauses. The index may lag 90
+ * s, and the clocks of writer and reader may each be 10 s off: 132 s together. A client's new part needs only 60 s.
  */
 const HOLD_BACK_MS = 5 * MINUTE_MS
 
-/** Of a page: a function may answer 6 MB, in which every quotation mark and backslash of these counts twice. */
+/** The bytes of a page. A function may answer 6 MB, in which every quotation mark and backslash counts twice. */
 const PAGE_BYTES = 2_500_000
 
-/** How many, from the first on, have room in one answer. */
+/** The number of leading events that fit into one answer. */
 const roomFor = (events: readonly (Event | undefined)[]): number => {
   let bytes = 0
   for (const [at, event] of events.entries()) {
@@ -29,21 +28,21 @@ const roomFor = (events: readonly (Event | undefined)[]): number => {
 }
 
 export type EventFeed = {
-  /** Oldest first, young ones too. */
+  /** Oldest first, including events that are not settled. */
   readonly events: readonly Event[]
   readonly next: FeedCursor
-  /** The next question has more to show at once. */
+  /** The next request finds more events immediately. */
   readonly hasMore: boolean
 }
 
 type Reading = { readonly clientId: ClientId; readonly from: FeedCursor | undefined; readonly limit: number }
 
-/** The two tracks of a reader, one row further than a page: what it is shown again, and what it has not been shown. */
+/** A reader's two tracks, each one row longer than a page: events shown again, and new events. */
 type Tracks = { readonly settling: readonly EventPosition[]; readonly fresh: readonly EventPosition[] }
 
 /**
- * A page of what a client was told in the last 90 days (design section 8). A reader who follows `next` is shown every
- * event at once, and the young ones a second time, when no other event can come before them. Changes nothing.
+ * A page of a client's events of the last 90 days (design section 8). A reader who follows `next` gets every event
+ * immediately. It gets young events a second time, when no earlier event can appear any more. Changes nothing.
  */
 export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
   const now = deps.now()
@@ -66,7 +65,7 @@ export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: 
   }
 }
 
-/** The first moment that is not settled yet. */
+/** The first time that is not settled yet. */
 const unsettledFrom = (now: Timestamp): Timestamp => addMs(now, 1 - HOLD_BACK_MS)
 
 type Asked = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
@@ -92,13 +91,13 @@ const startOf = (position: FeedPosition) => ({
   after: 'since' in position ? undefined : position,
 })
 
-/** Both tracks in the order in which they are served: the one that is further from its goal comes first. */
+/** Both tracks in the order of service: the track with the larger lag comes first. */
 const inTurn = ({ settling, fresh }: Tracks, { settled, young }: FeedCursor, now: Timestamp) => {
-  const isBehind = msBetween(timeOf(settled), addMs(now, -HOLD_BACK_MS)) > msBetween(timeOf(young), now)
-  return isBehind ? [...settling, ...fresh] : [...fresh, ...settling]
+  const settledLags = msBetween(timeOf(settled), addMs(now, -HOLD_BACK_MS)) > msBetween(timeOf(young), now)
+  return settledLags ? [...settling, ...fresh] : [...fresh, ...settling]
 }
 
-/** Where no event can come before any more, once all of the first track is shown. It never goes back. */
+/** The settled position after all of the first track is shown: no earlier event can appear. It never goes back. */
 const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp): FeedPosition => {
   const border = { since: unsettledFrom(now) }
   const reached = isAfter(young, border) ? border : young

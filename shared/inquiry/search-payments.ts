@@ -15,11 +15,11 @@ import { suspenseAbout } from '../suspense/suspense-store.ts'
 
 export type PaymentSearch = {
   readonly payments: readonly Payment[]
-  /** False when there may be more. */
+  /** False if there may be more payments. */
   readonly complete: boolean
 }
 
-/** What payments are searched by, one at a time. */
+/** The search criteria; a search uses one of them. */
 export const SEARCHED = [
   'external_reference',
   'payment_destination',
@@ -28,19 +28,19 @@ export const SEARCHED = [
 ] as const
 
 type Search = {
-  /** Undefined: of every client. */
+  /** Undefined: all clients. */
   readonly clientId: ClientId | undefined
   readonly reference: string | undefined
   readonly destination: string | undefined
-  /** The provider's own ids: it is asked for the reference that it knows them by. */
+  /** The provider's own ids: the provider is asked for their reference. */
   readonly providerPaymentId?: string | undefined
   readonly paymentRequestId?: string | undefined
   readonly page: Page
 }
 
 /**
- * Payments by what a customer or a merchant knows of them, however old, newest first. Throws 404 for a client that is not
- * there.
+ * Finds payments of any age by a value that the customer or merchant knows, newest first. Throws 404 for an unknown
+ * client and 502 if the provider is needed and does not answer.
  */
 export const searchPayments = async (
   deps: Pick<Deps, 'table' | 'provider'>,
@@ -56,10 +56,10 @@ export const searchPayments = async (
     : ownOfReference(deps, clientId, reference, page)
 }
 
-/** People write an account number in groups. */
+/** Removes spaces and dashes, because people write account numbers in groups. */
 const asAccountNumber = (text: string): string => (/^[\d\s-]+$/.test(text) ? text.replace(/[\s-]/g, '') : text)
 
-/** What the provider has under an id of its own. Throws 502 when it does not answer. */
+/** The reference of a provider id; empty if unknown. Throws 502 if the provider does not answer. */
 const providerReference = async (
   { provider }: Pick<Deps, 'provider'>,
   { providerPaymentId = '', paymentRequestId }: Search,
@@ -75,14 +75,14 @@ const providerReference = async (
 const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Search): Promise<PaymentSearch> => {
   const paymentId = paymentIdOf(await providerReference(deps, search))
   const payment = paymentId && (await findStoredPayment(deps, paymentId))
-  const isAsked = payment && payment.status !== 'creating' && payment.clientId === (search.clientId ?? payment.clientId)
-  return { payments: isAsked ? ofPage([payment], search.page) : [], complete: true }
+  const matches = payment && payment.status !== 'creating' && payment.clientId === (search.clientId ?? payment.clientId)
+  return { payments: matches ? ofPage([payment], search.page) : [], complete: true }
 }
 
-/** Money may come before the create is answered. */
+/** The first attempt, because the provider may receive money before it answers the create. */
 const begunAt = ({ providerAttempts: [first], createdAt }: Payment) => first?.startedAt ?? createdAt
 
-/** Payments as operators see them, each with the money and findings that name it. */
+/** The payments for operators, each with its suspense items. */
 export const withSuspense = async (deps: Pick<Deps, 'table'>, payments: readonly Payment[]) => {
   const since = payments.map(begunAt).toSorted()[0]
   if (since === undefined) return []
@@ -99,7 +99,7 @@ const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
 
 const isLast = (all: readonly unknown[], page: Page): boolean => all.length <= firstOfPage(page) + page.perPage
 
-/** Other clients' payments may have had the same destination. */
+/** Filters by client, because other clients' payments may have the same destination. */
 const ownAtDestination = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,

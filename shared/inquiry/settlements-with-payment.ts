@@ -4,16 +4,16 @@ import { ELIGIBLE_AGE_MS, type Settlement } from '../settlement/settlement.ts'
 import { settlementAt } from '../settlement/settlement-store.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
 
-/** How often a settlement can fail and be re-credited is up to people. */
-const MOST_SETTLEMENTS = 20
+/** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
+const MAX_SETTLEMENTS = 20
 
-/** The place of a posted payment's own entry in the journal. */
+/** The journal time of a posted payment's own entry. */
 const eligibleAtOf = ({ paidAt, postedAt }: Payment): Timestamp | undefined =>
   paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
 
 /**
- * The settlements that pay a payment out, or have, oldest first: the one that swept its entry and, after a re-credit, the
- * one that has the re-credit. None of an open payment.
+ * The settlements that contain a payment, oldest first: the one that swept its entry and, after a re-credit, the one
+ * that contains the re-credit. None for an open payment.
  */
 export const settlementsWithPayment = async (
   deps: Pick<Deps, 'table'>,
@@ -21,7 +21,7 @@ export const settlementsWithPayment = async (
 ): Promise<readonly Settlement[]> => {
   const found: Settlement[] = []
   let at = eligibleAtOf(payment)
-  while (at !== undefined && found.length < MOST_SETTLEMENTS) {
+  while (at !== undefined && found.length < MAX_SETTLEMENTS) {
     const settlement: Settlement | undefined = await settlementAt(deps, payment.clientId, at)
     if (settlement === undefined) break
     found.push(settlement)

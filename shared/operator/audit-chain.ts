@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 
-/** Where the chain of a subject's records ends. */
+/** The end of a subject's chain: the number and digest of its last record. */
 export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
-/** A record as far as its digest covers it: everything it says, and the digest of those before it. */
+/** The fields of a record that its digest covers: its content, and the digest of the record before it. */
 type Chained = {
   readonly subject: string
   readonly operator: string
@@ -18,7 +18,7 @@ type Chained = {
   readonly previous?: string | undefined
 }
 
-/** Members in the order of their names: a table keeps none. */
+/** Sorts object members by name, because the table keeps no order. */
 const ordered = (_: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -32,19 +32,18 @@ export const digestOf = (record: Chained): string => {
 }
 
 /**
- * What is wrong with a subject's chain, in words; undefined when it is whole. A record that was changed no longer has the
- * digest that the next one, or the head, names; one that is gone leaves a gap in the numbers.
+ * Describes the first break of a subject's chain; undefined if the chain is intact. A changed record no longer has the
+ * digest that the next record or the head names. A removed record leaves a gap in the numbers.
  */
 export const brokenLink = (records: readonly Chained[], head: AuditHead | undefined): string | undefined => {
   let digest: string | undefined
   for (const [at, record] of records.toSorted((a, b) => a.number - b.number).entries()) {
     if (record.number !== at + 1) return `record ${at + 1} is missing`
-    if (record.previous !== digest) return `what was before record ${record.number} is not what it was`
+    if (record.previous !== digest) return `the record before record ${record.number} was changed`
     digest = digestOf(record)
   }
   const count = records.length
-  if (head === undefined)
-    return count === 0 ? undefined : `${count} records are there, and the item that counts them is not`
-  if (head.number !== count) return `${count} of ${head.number} records are there`
-  return head.digest === digest ? undefined : `record ${count} is not what it was`
+  if (head === undefined) return count === 0 ? undefined : `${count} records exist, but the chain's head is missing`
+  if (head.number !== count) return `${count} of ${head.number} records exist`
+  return head.digest === digest ? undefined : `record ${count} was changed`
 }

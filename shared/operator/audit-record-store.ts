@@ -12,19 +12,19 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type AuditHead, AuditHeadSchema, digestOf } from './audit-chain.ts'
 
 export const AuditRecordSchema = v.object({
-  /** Id of what was changed; its records are one partition, oldest first. */
+  /** Id of the changed resource; its records are one partition, oldest first. */
   subject: v.string(),
   operator: v.string(),
   /** Name of the operator action, as in the manifest. */
   action: v.string(),
   at: TimestampSchema,
-  /** Of the operator's invocation. */
+  /** The request id of the operator's invocation. */
   requestId: v.optional(v.string()),
   before: v.optional(v.record(v.string(), v.unknown())),
   after: v.optional(v.record(v.string(), v.unknown())),
   /** Its place among the subject's records, from 1. */
   number: v.number(),
-  /** The digest of all before it; absent of the first. */
+  /** The digest of the record before it; absent in the first record. */
   previous: v.optional(v.string()),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecordSchema>
@@ -34,11 +34,11 @@ export const AUDIT_RECORD_ENTITY = 'audit'
 export type RecordDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'invocation'>
 
 type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
-  /** Whose it is, for the list of all that was done to a client; undefined of what belongs to none. */
+  /** The client in whose list the record appears; undefined if it belongs to none. */
   readonly clientId: ClientId | string | undefined
-  /** Of the invocation in whose name this one goes on, where it is not this one. */
+  /** The request id of the original invocation, if this invocation continues it. */
   readonly requestId?: string | undefined
-  /** Plain JSON of what changed, in wire names. Never a key, a secret or a body. */
+  /** The changed fields as plain JSON, in wire names. Never a key, a secret or a body. */
   readonly before?: object
   readonly after?: object
 }
@@ -46,11 +46,10 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 const TRIES = 5
 
 /**
- * An operator's change with its audit record (design section 7), all in one transaction: there is no change without its
- * record and no record of a change that was refused. The records of a subject are a chain: each names the digest of
- * those before it, and the head of the chain, which moves in the same transaction, that of all. So of two operators at
- * the same subject one begins again behind the other; those at different subjects are never in each other's way.
- * Steps that say a time are not written behind `freshUntil`: StaleSteps.
+ * Writes an operator's change and its audit record in one transaction (design section 7): there is never one without
+ * the other. The records of a subject are a chain: each names the digest of the record before it, and the head names
+ * the last one. So concurrent changes of one subject retry, and changes of different subjects never conflict. After
+ * `freshUntil` nothing is written, and StaleSteps is thrown.
  */
 export const recordChange = async <Name extends string>(
   deps: RecordDeps,
@@ -60,7 +59,8 @@ export const recordChange = async <Name extends string>(
 ): Promise<TransactOutcome<Name>> => {
   for (let tried = 0; tried < TRIES; tried++) {
     const chained = await chainedSteps(deps, record)
-    if (options && deps.now() > options.freshUntil) throw new StaleSteps('a change took longer than its times hold')
+    if (options && deps.now() > options.freshUntil)
+      throw new StaleSteps('the times of the change are too old; nothing was written')
     const all = { ...steps, ...chained.steps }
     const outcome = await deps.table.transact<Name | keyof typeof chained.steps>(all, options)
     if (outcome.applied) {
@@ -70,7 +70,7 @@ export const recordChange = async <Name extends string>(
     const { refusedBy } = outcome
     if (refusedBy !== 'auditHead' && refusedBy !== 'auditRecord') return { ...outcome, refusedBy }
   }
-  throw new GatewayError('conflict', 'others are changing this right now; try again')
+  throw new GatewayError('conflict', 'another operator is changing this; try again')
 }
 
 const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord) => {
@@ -85,27 +85,27 @@ const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord
   }
   const head: AuditHead = { number, digest: digestOf(written) }
   const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
-  const stood = before ? unchanged('digest', before.digest) : isNew
+  const unchangedHead = before ? unchanged('digest', before.digest) : isNew
   const steps = {
     auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),
-    auditHead: put(auditHeadKey(record.subject), head, stood),
+    auditHead: put(auditHeadKey(record.subject), head, unchangedHead),
   }
   return { steps, at }
 }
 
-/** What the chain of a subject must end with; undefined where none was begun. */
+/** The head of a subject's chain; undefined if the subject has no records. */
 export const findAuditHead = async (deps: Pick<Deps, 'table'>, subject: string): Promise<AuditHead | undefined> => {
   const item = await deps.table.get(auditHeadKey(subject))
   return item && v.parse(AuditHeadSchema, item)
 }
 
-/** A subject is changed by people, a few times in its life: one page, as good as always. */
+/** One page is almost always enough, because operators change a subject only a few times. */
 const PAGE = 500
 
-/** Records begin with their time. The head of another subject's chain, whose key ends in a name, is none of them. */
+/** Keys of records begin with a time. This excludes the head of another subject's chain. */
 const RECORDS = { between: ['0', '9~'] } as const
 
-/** Of one millisecond the key knows no order. */
+/** Within one millisecond the number decides, because the key does not. */
 const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
   a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 
@@ -117,11 +117,11 @@ const storedRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promis
   return found
 }
 
-/** Who changed what about a subject, oldest first, strongly consistent. */
+/** The records of a subject, oldest first, strongly consistent. */
 export const listAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly AuditRecord[]> =>
   (await storedRecords(deps, subject)).map((item) => v.parse(AuditRecordSchema, item)).toSorted(oldestFirst)
 
-/** The same for an audit: a record that was changed may be unreadable. */
+/** The records for an audit: counts unreadable records, because a changed record may be unreadable. */
 export const readAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string) => {
   const parsed = (await storedRecords(deps, subject)).map((item) => v.safeParse(AuditRecordSchema, item))
   const records = parsed.flatMap((record) => (record.success ? [record.output] : [])).toSorted(oldestFirst)

@@ -5,7 +5,7 @@ import { firstOfPage, type Page } from '../page.ts'
 import { listItems } from '../table/list-items.ts'
 import { AUDIT_RECORD_ENTITY, type AuditRecord, AuditRecordSchema, listAuditRecords } from './audit-record-store.ts'
 
-/** What was done to one thing, newest first: records of every release. */
+/** The audit records of one subject, newest first. */
 export const findAuditRecordsOf = async (
   deps: Pick<Deps, 'table'>,
   subject: string,
@@ -15,7 +15,7 @@ export const findAuditRecordsOf = async (
   return (await listAuditRecords(deps, subject)).toReversed().slice(first, first + page.perPage)
 }
 
-/** What was done to a client and to all that is the client's, newest first: records since they name their client. */
+/** The audit records of a client and of all its resources, newest first. */
 export const findAuditRecordsOfClient = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,

@@ -7,11 +7,11 @@ import { takeCalls } from './take-calls.ts'
 
 type Portion = { readonly calls: number; readonly until: Timestamp }
 
-/** Calls that one run may make: taken from the quota in portions, used one by one. */
+/** The calls of one run: taken from the quota in portions, used one by one. */
 export type CallBudget = {
-  /** Undefined: one call may be made now. Otherwise when it is worth asking again. */
+  /** Undefined: one call may be made now. Otherwise the time of the next try. */
   take(operation: ProviderOperation): Promise<Timestamp | undefined>
-  /** The provider said "not now": what is left is worth nothing, and everybody hears of it. */
+  /** The provider answered 429: drops the unused calls and pauses the operations in all environments. */
   refused(operations: readonly ProviderOperation[]): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** A JSON call to the provider. The address and the headers carry secrets: neither ever leaves this file. */
+/** A JSON call to the provider. The URL and the headers carry secrets and never leave this file. */
 export type HttpCall = {
   readonly method: 'GET' | 'POST'
   readonly url: URL
@@ -8,25 +8,25 @@ export type HttpCall = {
   readonly timeoutMs: number
 }
 
-/** How many calls are left, and when there is room for more. */
+/** The remaining calls, and the time until the limit resets. */
 export type RateLimit = { readonly remaining: number; readonly resetMs: number }
 
 export type HttpOutcome =
-  /** `json` is undefined when the body is no JSON, was cut off or is larger than an answer may be. */
+  /** `json` is undefined when the body is not JSON, is truncated or exceeds the size limit. */
   | { readonly kind: 'answered'; readonly status: number; readonly json: unknown; readonly rateLimit?: RateLimit }
-  /** No connection was made, so the other side did nothing. */
+  /** No connection was made, so the provider did nothing. */
   | { readonly kind: 'not_sent'; readonly reason: string }
-  /** No answer, but the other side may have received and done what was asked. */
+  /** No answer arrived, but the provider may have executed the request. */
   | { readonly kind: 'lost'; readonly reason: string }
 
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 /**
- * Calls once, without following redirects: credentials go to the address given and nowhere else. Connections are kept
- * alive between calls. Never throws for what the network or the other side does; the reason is a bare error code.
+ * Calls once and follows no redirect, so credentials go only to the given URL. Connections are kept alive. Never throws
+ * for a network or provider failure; the reason is a bare error code.
  */
 export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
-  // What is left of a deadline comes with fractions, which a timer refuses.
+  // The rest of a deadline may have fractions, which a timer refuses.
   const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
   const request = {
     method,
@@ -56,7 +56,7 @@ export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCa
 const WHOLE = /^\d{1,9}$/
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 
-/** What an answer's Rate-Limit headers say; undefined where they say nothing, or nothing of the documented form. */
+/** Reads an answer's Rate-Limit headers; undefined if they are missing or not of the documented form. */
 export const rateLimitOf = (header: (name: string) => string | null | undefined): RateLimit | undefined => {
   const remaining = header('rate-limit-remaining') ?? ''
   const reset = header('rate-limit-reset') ?? ''
@@ -64,7 +64,7 @@ export const rateLimitOf = (header: (name: string) => string | null | undefined)
   return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
 }
 
-/** What a refusal for calling too often says where it has no Rate-Limit headers. */
+/** Reads the Retry-After header of a 429 that has no Rate-Limit headers. */
 const retryAfterOf = (header: (name: string) => string | null): RateLimit | undefined => {
   const seconds = header('retry-after') ?? ''
   return WHOLE.test(seconds) ? { remaining: 0, resetMs: Number(seconds) * 1_000 } : undefined
@@ -81,14 +81,14 @@ const readJson = async (response: Response): Promise<unknown> => {
     }
     return JSON.parse(Buffer.concat(chunks).toString('utf8'))
   } catch {
-    // The status is known all the same; what it means without a body is for the caller to say.
+    // The status is known; the caller decides what it means without a body.
     return undefined
   }
 }
 
 type Cause = { readonly code: string | undefined; readonly syscall: string | undefined }
 
-/** What `fetch` hides behind "fetch failed"; several causes when several addresses of the host were tried. */
+/** The causes of "fetch failed": several if `fetch` tried several addresses of the host. */
 const causesOf = (error: unknown): readonly Cause[] => {
   const cause = error instanceof Error ? error.cause : undefined
   const causes: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
@@ -101,9 +101,9 @@ const textField = (value: unknown, field: 'code' | 'syscall'): string | undefine
   return typeof text === 'string' ? text : undefined
 }
 
-// A certificate is judged before the first byte of the request is written.
+// The certificate is checked before the first byte of the request is sent.
 const BEFORE_SENDING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/
 
-/** A reset or an end of the connection is not among these: it may come after the request was taken. */
+/** A reset or closed connection does not count: it may happen after the provider accepted the request. */
 const neverConnected = ({ code, syscall }: Cause) =>
   syscall === 'connect' || syscall === 'getaddrinfo' || BEFORE_SENDING.test(code ?? '')

@@ -5,12 +5,12 @@ import { type Answer, type CancelAnswer, type CreateAnswer, isOurMistake, type P
 
 type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 
-/** Writes the line of one outcome. A refusal of one payment is an answer as well: the provider is well. */
+/** Logs one outcome. The refusal of a single payment is no provider failure: `trouble` is 0. */
 const write = (log: Deps['log'], answer: Outcome, fields: LogFields): void => {
   switch (answer.kind) {
     case 'unanswered': {
       const { reason, code } = answer
-      // Nobody else will mend it: a line, a count and an alarm of its own, beside the provider's troubles.
+      // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
       if (isOurMistake(answer)) return log.error('provider.call_refused', { ...fields, reason, code, trouble: 1 })
       return log.warn('provider.call_failed', { ...fields, reason, code, trouble: 1 })
     }
@@ -33,12 +33,12 @@ const write = (log: Deps['log'], answer: Outcome, fields: LogFields): void => {
   }
 }
 
-/** The provider, with one log line for every call: operation, how long it took, and the reason where it went wrong. */
+/** The provider with one log line for every call: operation, duration and the reason of a failure. */
 export const loggedProvider = (
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,
 ): Provider => {
-  const noted = async <Answered extends Outcome>(
+  const logged = async <Answered extends Outcome>(
     operation: string,
     answering: Promise<Answered>,
   ): Promise<Answered> => {
@@ -52,11 +52,11 @@ export const loggedProvider = (
     isOtherChannel: (code) => provider.isOtherChannel(code),
     nameFor: (channel) => provider.nameFor(channel),
     callsLeft: (operation) => provider.callsLeft(operation),
-    createRequest: (input, timeoutMs) => noted('create_request', provider.createRequest(input, timeoutMs)),
-    getRequest: (id, timeoutMs) => noted('get_request', provider.getRequest(id, timeoutMs)),
-    getPayment: (id, timeoutMs) => noted('get_payment', provider.getPayment(id, timeoutMs)),
-    cancelRequest: (id, timeoutMs) => noted('cancel_request', provider.cancelRequest(id, timeoutMs)),
-    getBalance: (timeoutMs) => noted('get_balance', provider.getBalance(timeoutMs)),
-    listTransactions: (filter, timeoutMs) => noted('list_transactions', provider.listTransactions(filter, timeoutMs)),
+    createRequest: (input, timeoutMs) => logged('create_request', provider.createRequest(input, timeoutMs)),
+    getRequest: (id, timeoutMs) => logged('get_request', provider.getRequest(id, timeoutMs)),
+    getPayment: (id, timeoutMs) => logged('get_payment', provider.getPayment(id, timeoutMs)),
+    cancelRequest: (id, timeoutMs) => logged('cancel_request', provider.cancelRequest(id, timeoutMs)),
+    getBalance: (timeoutMs) => logged('get_balance', provider.getBalance(timeoutMs)),
+    listTransactions: (filter, timeoutMs) => logged('list_transactions', provider.listTransactions(filter, timeoutMs)),
   }
 }

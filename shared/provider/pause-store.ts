@@ -8,13 +8,13 @@ import type { ProviderOperation } from './provider.ts'
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now'>
 
-/** The pauses of all operations, as one read brings them. */
+/** The pauses of all operations, in one item. */
 type Pauses = Readonly<Record<string, unknown>>
 
-/** A pause that others met is seen this late at most; until then a few more calls are refused, no more. */
+/** The maximum delay before this environment sees another's pause; until then a few more calls are refused. */
 const CACHE_MS = SECOND_MS
-/** For a 429 that says nothing of how long. */
-const UNTOLD_PAUSE_MS = 5 * SECOND_MS
+/** The pause after a 429 that gives no time. */
+const DEFAULT_PAUSE_MS = 5 * SECOND_MS
 const ROW_LIFE_MS = HOUR_MS
 
 type Seen = { readonly from: Timestamp; readonly until: Timestamp; readonly pauses: Pauses }
@@ -25,7 +25,7 @@ const caches = new WeakMap<Deps['table'], Seen>()
 const readPauses = async (deps: PauseDeps): Promise<Pauses> => {
   const now = deps.now()
   const seen = caches.get(deps.table)
-  // By the wall clock, and not when that was set back: a frozen environment's other clock may stand still.
+  // Wall clock, because the monotonic clock may stop in a frozen environment. The lower bound covers a clock set back.
   if (seen && seen.from <= now && now < seen.until) return seen.pauses
   const pauses = (await deps.table.get(pausesKey)) ?? {}
   caches.set(deps.table, { from: now, until: addMs(now, CACHE_MS), pauses })
@@ -43,8 +43,8 @@ const ownPause = ({ provider, now }: PauseDeps, operation: ProviderOperation): T
 }
 
 /**
- * Until when the provider wants no more of these operations, by what it said to any environment; undefined: go on. Costs
- * a read a second and environment at most.
+ * The time until which the provider refuses these operations, as told to any environment; undefined: not paused. Costs
+ * at most one read a second in each environment.
  */
 export const pausedUntil = async (
   deps: PauseDeps,
@@ -59,15 +59,14 @@ export const pausedUntil = async (
 }
 
 /**
- * Tells everybody of a 429: the operation is paused for as long as the provider said, which the adapter bounds, and
- * never for less than somebody else was told. Which of the operations it was, the adapter knows; when it does not, all
- * of them wait a moment.
+ * Records a 429 for all environments: the operation is paused for the provider's time, which the adapter bounds. A
+ * longer pause already recorded stays. If the adapter does not know which operation was refused, all of them pause.
  */
 export const notePause = async (deps: PauseDeps, operations: readonly ProviderOperation[]): Promise<void> => {
-  const told = operations.filter((operation) => deps.provider.pauseMs(operation) > 0)
-  for (const operation of told.length > 0 ? told : operations) {
+  const refused = operations.filter((operation) => deps.provider.pauseMs(operation) > 0)
+  for (const operation of refused.length > 0 ? refused : operations) {
     const now = deps.now()
-    const until = ownPause(deps, operation) ?? addMs(now, UNTOLD_PAUSE_MS)
+    const until = ownPause(deps, operation) ?? addMs(now, DEFAULT_PAUSE_MS)
     const ttl = Math.ceil((epochMs(until) + ROW_LIFE_MS) / SECOND_MS)
     await deps.table.write(
       update(pausesKey, { set: { [operation]: until, ttl } }, any(absent(operation), below(operation, until))),

@@ -1,23 +1,23 @@
 import { GatewayError } from '../errors.ts'
 import type { Unanswered } from './provider.ts'
 
-/** Said only where nothing came back. */
+/** Only for a call without any answer. */
 export const DID_NOT_ANSWER = 'the provider did not answer'
 export const FAILED = 'the provider failed'
 
 /**
- * No answer (connection, TLS, timeout) is `network`; the provider answered, whatever it said: `server_error` (spec 7).
- * What it refused of us is nothing a merchant could mend: the log names it.
+ * No answer (connection, TLS, timeout) is `network`; any answer is `server_error` (spec 7). A refusal of our own call
+ * shows no details, because the merchant cannot fix it; the log has them.
  */
 const FAILURES = {
   unreachable: { code: 'network', said: DID_NOT_ANSWER },
   server_error: { code: 'server_error', said: FAILED },
-  rate_limited: { code: 'server_error', said: 'the provider takes no more calls for now' },
+  rate_limited: { code: 'server_error', said: "the provider's rate limit is reached" },
   misconfigured: { code: 'server_error', said: FAILED },
   refused: { code: 'server_error', said: FAILED },
 } as const satisfies Record<Unanswered['reason'], object>
 
-/** The one 502 for a question the provider left open, whoever asked it. `advice`: what holds now and what to do. */
+/** The 502 error for a provider call without a usable answer. `advice`: the present state and what to do. */
 export const providerFailure = (
   { reason }: Pick<Unanswered, 'reason'>,
   advice: string,

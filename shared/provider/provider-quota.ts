@@ -2,21 +2,21 @@ import { assertInvariant } from '../errors.ts'
 import type { StageSettings } from '../stage-settings.ts'
 import { epochMs, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 
-/** What the provider publishes: calls a minute, of each operation by itself. Oldest first; a change is a new entry. */
+/** The published limit: calls a minute for each operation. Oldest first; a change is a new entry. */
 const PUBLISHED: readonly { readonly effectiveFrom: Timestamp; readonly callsPerMinute: number }[] = [
   { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)), callsPerMinute: 600 },
 ]
 
 /**
- * The provider counts by a minute whose beginning we do not know. Budgets of ten seconds keep two bursts of ours from
- * falling into one of its minutes: at most a sixth more than the quota, for which there are pauses.
+ * The provider counts by a minute whose start we do not know. Windows of ten seconds limit the calls in one of its
+ * minutes to the quota plus a sixth; pauses absorb the rest.
  */
 const WINDOW_MS = 10 * SECOND_MS
 const WINDOWS = MINUTE_MS / WINDOW_MS
 
 /**
- * Calls a minute and operation that background work may make in all: the stage's own number, else what is published. A
- * deployment names no moment and gets the number that was published last.
+ * The calls a minute of one operation for all background work: the stage's own setting, else the published limit.
+ * Without `at` (in a deployment) the latest published limit counts.
  */
 export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at?: Timestamp): number => {
   const published = PUBLISHED.findLast(({ effectiveFrom }) => at === undefined || effectiveFrom <= at)
@@ -26,7 +26,7 @@ export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinut
 
 export type QuotaWindow = { readonly number: number; readonly limit: number; readonly endsAt: Timestamp }
 
-/** The window of a moment. The limits of a minute's windows add up to the quota exactly, however small it is. */
+/** The window of a moment. The limits of a minute's windows add up to exactly the quota. */
 export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {
   const number = Math.floor(epochMs(at) / WINDOW_MS)
   const inMinute = number % WINDOWS

@@ -2,12 +2,12 @@ import * as v from 'valibot'
 import { providerSecretName, type Secrets } from '../secrets.ts'
 import { storedFields } from './stored-fields.ts'
 
-// Printable ASCII without spaces: anything else could not travel in a header.
+// Printable ASCII without spaces, because a header allows nothing else.
 const ProviderKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,1024}$/))
 
 /**
- * The API key, which we show the provider. Throws when the secret is missing, malformed or cannot be read; the error
- * says which and never what is in it.
+ * Reads the API key that authenticates us to the provider. Throws if the secret is missing, malformed or unreadable;
+ * the error never contains its value.
  */
 export const readProviderKey = async (
   secrets: Pick<Secrets, 'get'>,
@@ -17,12 +17,12 @@ export const readProviderKey = async (
   const text = await secrets.get(providerSecretName(stage), fresh)
   if (text === undefined) throw new Error('the provider secret is missing')
   const parsed = v.safeParse(ProviderKey, storedFields(text)?.['secret_key'])
-  // Without its cause, which would quote the secret.
+  // No cause, because it would quote the secret.
   if (!parsed.success) throw new Error('the provider secret is malformed')
   return parsed.output
 }
 
-/** What is wrong with the stored text, by field and never by value; empty when nothing is. For those who fill it in. */
+/** The problems of the stored text, by field and never by value, for the operator who sets it; empty if it is valid. */
 export const providerSecretProblems = (text: string): readonly string[] => {
   const fields = storedFields(text)
   if (fields === undefined) return ['it is not JSON with the field secret_key']

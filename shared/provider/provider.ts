@@ -3,69 +3,67 @@ import type { PaymentMethod } from '../payment-method.ts'
 import type { FailureReason } from '../payment-status.ts'
 import type { Timestamp } from '../time.ts'
 
-/** The upstream provider as the domain sees it. The adapter, in a folder of its own, knows its HTTP, nothing else does. */
+/** The upstream provider as the domain sees it. Only the adapter, in its own folder, knows the provider's HTTP API. */
 export type Provider = {
   createRequest(input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer>
   getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
   getPayment(providerPaymentId: string, timeoutMs: number): Promise<Answer<ProviderPayment>>
   cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
-  /** One page of transactions. Inside a span only `afterId` is a position: their order is the provider's affair. */
+  /** One page of transactions. Only `afterId` gives a position in a span, because the order is not documented. */
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
-  /** What the account of payments holds now, by the provider's own word. It names no settlement time: it proves nothing. */
+  /** The present balance of the payments account. It has no settlement time, so it proves no settlement. */
   getBalance(timeoutMs: number): Promise<Answer<ProviderBalance>>
   /**
-   * How long the provider wants no more calls of an operation, by the headers of its last answer to one; 0: go on. Work
-   * that nobody waits for obeys it (`waitForProvider`); a customer's question is asked all the same.
+   * How long the provider refuses calls of an operation, by the headers of its last answer; 0: not paused. Background
+   * work obeys it (`waitForProvider`); a call for a waiting customer does not.
    */
   pauseMs(operation: ProviderOperation): number
-  /** How many calls of an operation are left in the provider's present minute, by the same headers; undefined: unknown. */
+  /** The remaining calls of an operation in the provider's present minute, by the same headers; undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
   /**
-   * True for a code that at the provider is another kind of channel than a wallet. Any other code of the right form is
-   * taken for a wallet (spec 2.1.1).
+   * True for a provider code that is no wallet. Any other code of the right form counts as a wallet (spec 2.1.1).
    */
   isOtherChannel(code: string): boolean
-  /** The name of the provider that takes payments of this channel. A payment keeps it from its claim on. */
+  /** The name of the provider for this channel. A payment stores it with its claim. */
   nameFor(channel: Channel): string
 }
 
 export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isOtherChannel' | 'nameFor'>
 
-/** A channel by the merchants' words. */
+/** A channel in the terms of the merchant API. */
 type Channel = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
 
 export type CreateRequestInput = {
-  /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */
+  /** `<payment id>-<attempt>`: names our payment in every later message of the provider. */
   readonly reference: string
   readonly method: PaymentMethod
-  /** The merchants' code of the channel; undefined where the method has one channel. The adapter knows the provider's own. */
+  /** The merchant's code of the channel; undefined for a method with one channel. The adapter maps it. */
   readonly channelCode: string | undefined
   readonly amountMinor: Minor
   readonly description: string | undefined
-  /** From here on: undefined or empty where the channel takes none. */
+  /** This field and the next ones are undefined or empty if the channel does not take them. */
   readonly expiresAt: Timestamp | undefined
   readonly displayName: string | undefined
-  /** Where a push goes. */
+  /** The phone number for a push. */
   readonly phone: string | undefined
   readonly returnUrls: ReturnUrls
 }
 
-/** Where the customer's browser goes afterwards. */
+/** The pages that the customer's browser opens after the payment. */
 export type ReturnUrls = { readonly [Outcome in 'success' | 'failure' | 'cancel']?: string }
 
 /**
- * Why a question stayed without an answer. `unreachable`: none came; every other reason is one that the provider gave, or
- * that we have no key. `rate_limited`: stop asking for now. `misconfigured` (our key) and `refused` (what we asked) are
- * mistakes of ours, which no repetition mends.
+ * Why a call has no usable answer. `unreachable`: no answer arrived. `rate_limited`: stop calling for now.
+ * `misconfigured` (our key is missing or refused) and `refused` (our request) are our mistakes; a retry does not help.
  */
 export type Unanswered = {
   readonly kind: 'unanswered'
   readonly reason: 'unreachable' | 'server_error' | 'rate_limited' | 'misconfigured' | 'refused'
-  /** The provider's error code where it refused us, safe to log. */
+  /** The provider's error code of a refusal; safe to log. */
   readonly code?: string
 }
 
-/** True when the provider said no to a call of ours that should not have been made like this. */
+/** True when the provider refused the call because of our key or our request. */
 export const isOurMistake = ({ reason }: Pick<Unanswered, 'reason'>): boolean =>
   reason === 'misconfigured' || reason === 'refused'
 
@@ -74,18 +72,18 @@ export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readon
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
   /**
-   * The provider said no for good: nothing exists upstream. `code` is its error code, safe to show. `ofAccount`: for what
-   * our account is or lacks, so that other payments are refused as well.
+   * A final refusal: nothing exists upstream. `code` is the provider's error code, safe to show. `ofAccount`: the cause
+   * is our provider account, so other payments are refused too.
    */
   | { readonly kind: 'refused'; readonly code: string; readonly ofAccount?: boolean }
-  /** The provider said "not now" before any effect (429, or the connection was never made). */
+  /** The call had no effect: the provider answered 429, or no connection was made. */
   | { readonly kind: 'not_executed'; readonly reason: string }
-  /** Nobody knows: a payable request may exist upstream. `answered`: the provider said something, but not that. */
+  /** A payable request may exist upstream. `answered`: the provider sent an unclear answer. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly answered?: true }
 
 export type CancelAnswer =
   | { readonly kind: 'cancelled' }
-  /** Already final upstream: its own status says how. */
+  /** Already final upstream; read its status. */
   | { readonly kind: 'final' }
   /** The provider cannot cancel it although it is not final. */
   | { readonly kind: 'not_cancellable' }
@@ -98,17 +96,17 @@ export type ProviderBalance = {
   readonly amountMinor: Minor
 }
 
-/** `open` covers every state from which the request can still end in another one. */
+/** `open` covers every state that is not final. */
 export type ProviderRequestStatus = 'open' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
 
 export type ProviderRequest = {
   readonly paymentRequestId: string
   readonly reference: string
   readonly status: ProviderRequestStatus
-  /** Why it failed, where it did and the provider says so. */
+  /** The reason of a failure, if the provider gives one. */
   readonly failureReason?: FailureReason | undefined
   readonly latestPaymentId: string | undefined
-  /** What the customer is shown. Undefined when the answer holds none that fits the channel: a push shows nothing. */
+  /** What the customer is shown. Undefined if the answer holds nothing that fits the channel, as for a push. */
   readonly destination: string | undefined
 }
 
@@ -119,18 +117,18 @@ export type ProviderPayment = {
   readonly currency: string
   /** `captured`: money was received. */
   readonly status: 'captured' | 'open' | 'failed'
-  /** Sum of the captures: what was really received, which may differ from what was asked. */
+  /** The sum of the captures: the received amount, which may differ from the requested one. */
   readonly capturedMinor: Minor
 }
 
 export type TransactionFilter = {
-  /** Of every kind; otherwise payments alone. */
+  /** True: transactions of every type. Otherwise only payments. */
   readonly allTypes?: boolean
   readonly providerPaymentId?: string
   readonly reference?: string
-  /** By the provider's own name; of all kinds otherwise. */
+  /** The provider's own name of a channel category; absent: all categories. */
   readonly category?: string
-  /** Those alone whose money has gone back. */
+  /** Only voided or reversed transactions. */
   readonly reversedOnly?: boolean
   /** Both ends are included. */
   readonly updatedFrom?: Timestamp
@@ -143,16 +141,16 @@ export type TransactionFilter = {
 
 export type TransactionPage = {
   readonly transactions: readonly ProviderTransaction[]
-  /** Ids of rows that say something we cannot read: a person must look, and the rest of the page counts all the same. */
+  /** Ids of unreadable rows, which an operator must check. The rest of the page is valid. */
   readonly unreadableIds?: readonly string[]
   readonly hasMore: boolean
-  /** Where the next page begins: the last row's id. Not needed where the last row is among `transactions`. */
+  /** The id of the last row, if it may not be in `transactions`: the next page begins after it. */
   readonly afterId?: string
 }
 
 /**
- * What moved. `return`: money that goes back to a customer. `correction`: what else may be about a payment. `account`: the
- * account's own affairs, such as a withdrawal. `unknown`: of a type that no document names.
+ * `return`: money that goes back to a customer. `correction`: another row that may concern a payment. `account`: a row
+ * of the account itself, such as a withdrawal. `unknown`: a type that the provider does not document.
  */
 export type TransactionType = 'payment' | 'return' | 'correction' | 'account' | 'unknown'
 
@@ -165,25 +163,25 @@ export type ProviderTransaction = {
   readonly paymentRequestId: string | undefined
   readonly reference: string
   readonly status: 'success' | 'pending' | 'failed' | 'reversed' | 'unknown'
-  /** How money goes back by this row; undefined where none does, or nobody knows how. */
+  /** The kind of reversal; undefined if the row is none, or its kind is unknown. */
   readonly returns?: 'voided' | 'reversed' | 'refund' | 'chargeback' | undefined
-  /** Of the account: money that left for our bank. */
+  /** An `account` row that pays money out to our bank. */
   readonly isWithdrawal?: true | undefined
-  /** Whether money that went back comes again by this row, as behind a dispute that was won. */
+  /** The row returns reversed money to us, as after a won dispute. */
   readonly comesAgain?: true | undefined
   readonly currency: string
   readonly amountMinor: Minor
-  /** What our account at the provider gains by the row: its net amount, signed by its cashflow. */
+  /** The effect on our provider account: the net amount, negative for money out. */
   readonly providerMinor: Minor
-  /** Of a chargeback: what is disputed, without the fee that the row shows; undefined where no fee is shown. */
+  /** Chargeback: the disputed amount without the row's fee; undefined if the row shows no fee. */
   readonly disputedMinor?: Minor | undefined
-  /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until it is final. */
+  /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until final. */
   readonly keptMinor: Minor | undefined
-  /** When the provider's money reached us; undefined before. */
+  /** When the provider settled the money to us; undefined before. */
   readonly settledAt: Timestamp | undefined
-  /** When the provider means to settle; undefined where it does not say. */
+  /** When the provider expects to settle; undefined if it does not say. */
   readonly settlesAt?: Timestamp | undefined
-  /** The provider's own name of its kind of channel; undefined where it does not say. */
+  /** The provider's own name of the channel category; undefined if it does not say. */
   readonly category?: string | undefined
   readonly createdAt?: Timestamp | undefined
   readonly updatedAt: Timestamp
@@ -193,12 +191,12 @@ export type ProviderTransaction = {
 export const PROVIDER_READ_TIMEOUT_MS = 4_000
 export const PROVIDER_CREATE_TIMEOUT_MS = 12_000
 
-/** What a callback is about: it says what to ask the provider about, never what to believe. */
+/** The subject of a callback. It only names what to ask the provider; its content is not trusted. */
 export type CallbackSubject = {
   readonly paymentRequestId: string | undefined
   readonly providerPaymentId: string | undefined
   readonly reference: string | undefined
 }
 
-/** `money_back`: about a refund or a dispute, which the provider's transactions tell. Undefined: there is nothing to ask. */
+/** `money_back`: a refund or dispute, which the sync reads from transactions. Undefined: there is nothing to ask. */
 export type ParseCallback = (body: string) => CallbackSubject | 'money_back' | undefined

@@ -9,12 +9,12 @@ import type { QuotaWindow } from './provider-quota.ts'
 
 type TableDeps = Pick<Deps, 'table'>
 
-/** Long enough that no clock skew between environments can lose a counter that is still in use. */
+/** Longer than any clock skew between environments, so that no counter in use expires. */
 const COUNTER_LIFE_MS = HOUR_MS
 
 const counterTtl = (endsAt: Timestamp) => ({ ttl: Math.ceil((epochMs(endsAt) + COUNTER_LIFE_MS) / SECOND_MS) })
 
-/** Takes so many calls of what a window has left, all or none; refused, it answers the counter as it is. */
+/** Takes all of `calls` from a window's rest, or none; a refusal answers the present counter. */
 export const countCalls = (
   deps: TableDeps,
   operation: ProviderOperation,
@@ -29,7 +29,7 @@ export const countCalls = (
     ),
   )
 
-/** Takes one call of what a client may have of an operation in that minute; refused when it has had as many. */
+/** Takes one call of a client's share of an operation in that minute; refused when the share is used. */
 export const countClientCall = (
   deps: TableDeps,
   operation: ProviderOperation,

@@ -5,16 +5,16 @@ import type { ProviderOperation } from './provider.ts'
 import { callsPerMinute, quotaWindow } from './provider-quota.ts'
 import { countCalls } from './quota-store.ts'
 
-/** `retryAt`: when the rest of what was wanted can be asked for; undefined when all of it was granted. */
+/** `retryAt`: when the caller can take the rest; undefined if all wanted calls were granted. */
 export type CallsTaken = { readonly granted: number; readonly retryAt: Timestamp | undefined }
 
-/** Others take from the same counter; whoever keeps losing asks again a little later. */
+/** A caller that loses more races for the counter tries again in the next window. */
 const MAX_TRIES = 3
 
 /**
- * Takes a portion of the provider's quota for work that nobody waits for (design section 9): up to `wanted` calls of an
- * operation, in one conditional write for all of them. No number of workers gets more than the quota together; what is
- * taken and not used is gone when its ten seconds are over. None while the provider has said "not now" to anybody.
+ * Takes up to `wanted` calls of the quota for background work, in one conditional write (design section 9). All workers
+ * together never take more than the quota. Unused calls expire with their ten-second window. During a pause the answer
+ * is none.
  */
 export const takeCalls = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,

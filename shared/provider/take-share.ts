@@ -1,30 +1,31 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { epochMs, MINUTE_MS, SECOND_MS, timestampOf } from '../time.ts'
-import { isScarce } from './is-scarce.ts'
 import type { ProviderOperation } from './provider.ts'
 import { callsPerMinute } from './provider-quota.ts'
 import { countClientCall } from './quota-store.ts'
 
-/** The part of a minute's calls that one client may have of a scarce operation. */
+/** An operation is scarce below this part of a minute's calls, by the last answer in this environment. */
+const SCARCE_BELOW = 1 / 2
+/** One client's part of a minute's calls of a scarce operation. */
 const SHARE = 1 / 4
 
-/** `taken`: the call may be made. Otherwise in how many seconds the provider's next minute begins. */
+/** `taken`: the call may be made. Otherwise the seconds until the next minute. */
 export type ShareTaken = { readonly taken: true } | { readonly taken: false; readonly retryAfterSeconds: number }
 
 /**
- * Takes one call of an operation for a client that waits for it. While the provider has many left in this minute nothing
- * is counted; when they become scarce, by what it said to this environment, each client gets a quarter of the quota and
- * no more: one client's flood leaves the others theirs (design section 9).
+ * Takes one call of an operation for a waiting client. Nothing is counted while many calls are left. When they become
+ * scarce, each client gets at most a quarter of the quota (design section 9). So one client cannot starve the others.
  */
 export const takeShare = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
   operation: ProviderOperation,
   clientId: ClientId,
 ): Promise<ShareTaken> => {
-  if (!isScarce(deps, operation)) return { taken: true }
   const now = deps.now()
   const quota = callsPerMinute(deps.stage, now)
+  const left = deps.provider.callsLeft(operation)
+  if (left === undefined || left >= quota * SCARCE_BELOW) return { taken: true }
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endMs = (minute + 1) * MINUTE_MS
   const limit = Math.max(1, Math.floor(quota * SHARE))

@@ -2,8 +2,8 @@ import type { Deps } from '../deps.ts'
 import type { ProviderOperation } from './provider.ts'
 
 /**
- * Waits until the provider wants to hear of these operations again. False when that would be past the deadline: whoever
- * waits for nobody leaves the rest to a later run.
+ * Waits until the provider accepts these operations again. False when that is after the deadline; the caller then
+ * leaves the rest to a later run.
  */
 export const waitForProvider = async (
   deps: Pick<Deps, 'provider' | 'sleep' | 'monotonicMs'>,

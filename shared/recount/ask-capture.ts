@@ -8,17 +8,17 @@ import { providerFailure } from '../provider/provider-failure.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import type { RecountDeps } from './repair.ts'
 
-const UNASKED = 'nothing was written; try again'
+const ADVICE = 'nothing was written; try again'
 
 const amountOf = (payment: StoredPayment) =>
   payment.status === 'creating' ? payment.request.notionalMinor : payment.notionalMinor
 
 const ROWS = 10
 
-/** What the provider booked under an attempt's reference: of an attempt without an answer no request id is known. */
+/** The provider's payments under an attempt's reference, because an unanswered attempt has no known request id. */
 const bookedUnder = async (deps: RecountDeps, reference: string): Promise<readonly NewsSubject[]> => {
   const answer = await deps.provider.listTransactions({ reference, limit: ROWS }, PROVIDER_READ_TIMEOUT_MS)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, UNASKED)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   const rows = answer.kind === 'found' ? answer.value.transactions : []
   return rows.flatMap(({ type, providerPaymentId }) => (type === 'payment' ? [{ providerPaymentId }] : []))
 }
@@ -38,13 +38,13 @@ const mayHavePaid = (payment: StoredPayment, { reference, currency, capturedMino
   paymentIdOf(reference) === payment.paymentId && currency === 'IDR' && capturedMinor === amountOf(payment)
 
 /**
- * The capture that paid a payment, by the provider's own word, on any of its attempts: no event names it. One that is held
- * in suspense came after it. Undefined where the provider shows none. Throws 502 when it cannot be asked.
+ * Asks the provider for the capture that paid a payment, on any of its attempts, because no event names it. A capture
+ * in suspense is not it. Undefined if the provider shows none. Throws 502 if the provider does not answer.
  */
 export const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
   for (const subject of await subjectsOf(deps, payment)) {
     const answer = await askForNews(deps, subject)
-    if (answer.kind === 'unanswered') throw providerFailure(answer, UNASKED)
+    if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
     const capture = answer.kind === 'news' ? answer.news.capture : undefined
     if (capture === undefined || !mayHavePaid(payment, capture)) continue
     if ((await findSuspense(deps, capture.providerPaymentId)) === undefined) return capture

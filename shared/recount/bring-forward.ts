@@ -15,17 +15,17 @@ import { rebuiltEvent } from './rebuilt-event.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 import { keptEvent, type StrayEntry, type StrayEvent } from './strays.ts'
 
-const Said = v.object({
+const EventDetails = v.object({
   data: v.object({
     failure_reason: v.optional(v.picklist(FAILURE_REASONS)),
     payment_destination: v.optional(v.string()),
   }),
 })
 
-/** What only the event says of its payment. */
-const saidBy = ({ event }: StrayEvent) => {
-  const said = v.safeParse(Said, parseOwnJson(event.body))
-  return said.success ? said.output.data : {}
+/** The payment fields that only the event has. */
+const detailsOf = ({ event }: StrayEvent) => {
+  const details = v.safeParse(EventDetails, parseOwnJson(event.body))
+  return details.success ? details.output.data : {}
 }
 
 type Forward = { readonly after: Payment; readonly steps: Steps<string>; readonly pointers?: true }
@@ -38,7 +38,7 @@ const succeeded = async (deps: RecountDeps, stray: StrayEvent, pending: Payment)
   return { after, steps: { payment: leavePending(after), ledger } }
 }
 
-/** Paid before its destination was shown: the payment became visible in the transaction that its event is of. */
+/** The payment was paid before its create ended: it became visible in the transaction that wrote this event. */
 const succeededCreating = async (
   deps: RecountDeps,
   stray: StrayEvent,
@@ -47,7 +47,7 @@ const succeededCreating = async (
   const capture = await askCapture(deps, creating)
   if (capture === undefined) return undefined
   const { firedAt } = stray.event
-  const upstream = { paymentRequestId: capture.paymentRequestId, destination: saidBy(stray).payment_destination }
+  const upstream = { paymentRequestId: capture.paymentRequestId, destination: detailsOf(stray).payment_destination }
   const made = newPayment(creating, upstream, { createdAt: firedAt, expiresAt: undefined })
   const after = { ...paidBy(deps, made, capture, firedAt, 'operator'), rememberedProviderPaymentIds: undefined }
   const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
@@ -55,7 +55,7 @@ const succeededCreating = async (
 }
 
 const closed = (stray: StrayEvent, pending: Payment, status: 'failed' | 'expired'): Forward => {
-  const { failure_reason: failureReason = 'other' } = saidBy(stray)
+  const { failure_reason: failureReason = 'other' } = detailsOf(stray)
   const after: Payment = {
     ...transitioned(pending, status, stray.event.firedAt, 'operator'),
     dueAt: undefined,
@@ -68,8 +68,8 @@ const closed = (stray: StrayEvent, pending: Payment, status: 'failed' | 'expired
 }
 
 /**
- * A pending payment whose entry is there: two transactions were torn. It succeeds when its entry says that it was paid, with
- * its event; the next recount posts it.
+ * Repairs a pending payment that has an entry: the restore tore two transactions. The payment succeeds at the entry's
+ * `paidAt`, with its event; the next recount posts it. Undefined if the provider shows no capture.
  */
 export const bringForwardByEntry = async (
   deps: RecountDeps,
@@ -104,9 +104,9 @@ const forwardOf = async (deps: RecountDeps, stray: StrayEvent): Promise<Forward 
 }
 
 /**
- * A payment whose end was announced and is not in its own row: it ends as its event says, when its event says. The event
- * decides the status; the provider names the money, so that no later news of it counts again. Undefined where the provider
- * shows no such money, or where the event would not be that of the payment.
+ * Repairs a payment whose event tells its end but whose row does not: the payment gets the event's status and time. The
+ * provider names the capture, so that later news of it is not credited again. Undefined if the provider shows no
+ * capture, or the event does not match the repaired payment.
  */
 export const bringForward = async (
   deps: RecountDeps,

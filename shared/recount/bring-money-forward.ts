@@ -19,7 +19,7 @@ import { keptEvent, type StrayEvent, type Strays } from './strays.ts'
 
 type Given = { readonly books: ClientBooks; readonly strays: Strays }
 
-/** The row that an event of a movement is about: `payment.reversed#<transaction id>#<type>`. */
+/** The transaction id in the name of a movement's event: `payment.reversed#<transaction id>#<type>`. */
 const transactionOf = ({ event }: StrayEvent): string => event.name.split('#').slice(1, -1).join('#')
 
 const candidates = async (
@@ -43,24 +43,24 @@ const candidates = async (
 }
 
 /**
- * What of the strays the payment then tells. None where it tells one of them otherwise than it is, to the letter, or does
- * not agree with itself. Of two changes that are both torn, one is explained and the other is left for the next recount.
+ * The strays that the repaired payment explains. None if one of them differs in any figure, or the payment is
+ * inconsistent. If two changes are torn, one is explained and the next recount repairs the other.
  */
 const explainedBy = (before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays => {
-  const told = new Map(addedEntries(before, after).map((entry) => [entry.entryId, entryText(entry)]))
+  const expected = new Map(addedEntries(before, after).map((entry) => [entry.entryId, entryText(entry)]))
   const names = eventNamesOf(after)
-  const isWrong = entries.some(({ entry }) => (told.get(entry.entryId) ?? entryText(entry)) !== entryText(entry))
+  const isWrong = entries.some(({ entry }) => (expected.get(entry.entryId) ?? entryText(entry)) !== entryText(entry))
   const isSound = auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
   if (isWrong || !isSound) return { entries: [], events: [] }
   return {
-    entries: entries.filter(({ entry }) => told.has(entry.entryId)),
+    entries: entries.filter(({ entry }) => expected.has(entry.entryId)),
     events: events.filter(({ event }) => names.includes(event.name)),
   }
 }
 
 const isSome = ({ entries, events }: Strays): boolean => entries.length > 0 || events.length > 0
 
-/** Each event of a movement that the change adds: kept where it is there, made again where it is not. */
+/** The events of the added movements: a stored event is kept, a lost one is rebuilt. */
 const eventsOf = async (deps: RecountDeps, before: Payment, after: Payment, { events }: Strays) => {
   const known = eventNamesOf(before)
   const added = after.movements.map(reversedEventName).filter((name) => !known.includes(name))
@@ -78,23 +78,23 @@ const stepsOf = async (
   deps: RecountDeps,
   { books, strays }: Given,
   before: Payment,
-  { after, noted }: MoneyAfter,
+  { after, suspense }: MoneyAfter,
 ): Promise<Steps<string>> => {
-  const there = new Set<string>(strays.entries.map(({ entry }) => entry.entryId))
-  const entries = addedEntries(before, after).filter(({ entryId }) => !there.has(entryId))
-  const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !there.has(name))
+  const stored = new Set<string>(strays.entries.map(({ entry }) => entry.entryId))
+  const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
+  const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !stored.has(name))
   return {
     ...Object.fromEntries(changed),
     ...shiftedBy(books, { before, after, entries, at: deps.now() }),
     ...(await eventsOf(deps, before, after, strays)),
-    suspense: noted && ensureSuspense(noted),
+    suspense: suspense && ensureSuspense(suspense),
   }
 }
 
 /**
- * A payment whose money moved by its entries or its event, and not in its own row: the row follows, as the entries say and
- * as the provider shows, at their time. What is there is never written again, so no money counts twice. Undefined where
- * no one change of the payment explains any of them to the letter.
+ * Repairs a payment whose entries or event show a movement that its row does not: the row gets the change of the
+ * entries and of the provider's row, at their time. Existing items are never written again, so no money counts twice.
+ * Undefined if no single change explains any of them exactly.
  */
 export const bringMoneyForward = async (
   deps: RecountDeps,

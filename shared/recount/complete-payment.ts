@@ -13,7 +13,7 @@ import { shiftedBy } from './shifted-by.ts'
 
 type Completion = { readonly of: readonly Difference[]; readonly steps: Steps<string> }
 
-/** Events that the payment must have left behind and that are not there. */
+/** Rebuilds the events that the payment must have and that are missing. */
 const completeEvents = (
   deps: RecountDeps,
   payment: Payment,
@@ -28,7 +28,7 @@ const completeEvents = (
   )
 }
 
-/** Deliveries that an event of the payment names and that are not there. */
+/** Rebuilds the deliveries that an event of the payment names and that are missing. */
 const completeDeliveries = async (
   deps: RecountDeps,
   payment: Payment,
@@ -46,7 +46,7 @@ const completeDeliveries = async (
   })
 }
 
-/** Entries that the payment's fields tell and that are not there, each under its own key. */
+/** Rebuilds the entries that the payment's fields imply and that are missing, each under its own key. */
 const completeEntries = (
   deps: RecountDeps,
   books: ClientBooks,
@@ -63,8 +63,8 @@ const completeEntries = (
 }
 
 /**
- * A payment that says more than its companions: its lost events, deliveries and entries are made again from it, under
- * their ids, all in one transaction. Refused when the payment's money or its customer has changed since it was read.
+ * Rebuilds a payment's lost events, deliveries and entries from its row, under their ids, in one transaction. Refused
+ * if the payment's money or customer has changed after the read.
  */
 export const completePayment = async (
   deps: RecountDeps,

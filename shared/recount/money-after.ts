@@ -15,21 +15,21 @@ import { moneyRowOf, withDisputed } from '../sync/money-row.ts'
 import type { Timestamp } from '../time.ts'
 import type { RecountDeps } from './repair.ts'
 
-/** A payment as one transaction would leave it, with what that tells the operators. */
-export type MoneyAfter = { readonly after: Payment; readonly noted?: Suspense | undefined }
+/** A payment after one transaction, with the finding for the operators. */
+export type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
-const UNASKED = 'nothing was written; try again'
+const ADVICE = 'nothing was written; try again'
 
 const posted = (payment: Payment, by: Posting['by'], at: Timestamp): MoneyAfter => ({
   after: planPosting({ payment, by }, at).after,
-  ...('assumed' in by && { noted: by.assumed }),
+  ...('assumed' in by && { suspense: by.assumed }),
 })
 
 const assumedBy = (payment: Payment, now: Timestamp): Posting['by'] => ({
   assumed: finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now }),
 })
 
-/** Posted by its own entry, which says all that its settled row said. */
+/** The payment posted by its own entry, which has all fields of the settled row. */
 const byOwnEntry = (payment: Payment, { feeMinor, postedAt, ...entry }: Entry): MoneyAfter => {
   const { providerTransactionId: transactionId, providerSettledAt: settledAt, providerMinor } = entry
   if (transactionId === undefined || settledAt === undefined)
@@ -43,8 +43,8 @@ const byOwnEntry = (payment: Payment, { feeMinor, postedAt, ...entry }: Entry): 
 }
 
 /**
- * An open payment that was posted, as its entries can be of: by its own entry; else by the provider's row, or without one,
- * where only entries of what went back came with the restore.
+ * The possible posted forms of an open payment: by its own entry; if the restore has only reversal entries, by the
+ * provider's row or with an assumed fee. Throws 502 if the provider does not answer.
  */
 export const postedAfter = async (
   deps: RecountDeps,
@@ -56,13 +56,13 @@ export const postedAfter = async (
   const [first] = strays
   if (first === undefined) return []
   const answer = await askForOwnRow(deps, payment)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, UNASKED)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   const row = answer.kind === 'settled' ? settledRowOf(deps, payment, answer.transaction) : undefined
   const assumed = posted(payment, assumedBy(payment, first.postedAt), first.postedAt)
   return row ? [posted(payment, { row }, first.postedAt), assumed] : [assumed]
 }
 
-/** A posted payment whose settled row was booked late: its entry says all of it. */
+/** A posted payment whose settled row was booked late: the entry has all of the row's fields. */
 export const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor, ...entry }: Entry): MoneyAfter => ({
   after: {
     ...payment,
@@ -74,7 +74,7 @@ export const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor
 
 const ROWS = 50
 
-/** The provider's row of an id, among those of the payment. Throws 502 when it cannot be asked. */
+/** The payment's provider row with this id. Throws 502 if the provider does not answer. */
 const askForRow = async (
   deps: RecountDeps,
   { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId }: Payment,
@@ -83,7 +83,7 @@ const askForRow = async (
   const references = providerAttempts.map(({ number }) => `${paymentId}-${number}`)
   for (const filter of [{ providerPaymentId }, ...references.map((reference) => ({ reference }))]) {
     const answer = await deps.provider.listTransactions({ ...filter, limit: ROWS }, PROVIDER_READ_TIMEOUT_MS)
-    if (answer.kind === 'unanswered') throw providerFailure(answer, UNASKED)
+    if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
     const rows = answer.kind === 'found' ? answer.value.transactions : []
     const row = rows.find((one) => one.transactionId === transactionId)
     if (row) return row
@@ -93,14 +93,14 @@ const askForRow = async (
 
 type MovedBy = {
   readonly transactionId: string
-  /** Of its entries, or of its event. */
+  /** The time of its entries, or of its event. */
   readonly at: Timestamp
   readonly strays: readonly Entry[]
-  /** What the house has given up of the client, as the audit counts it. */
+  /** The client's written-off sum, as the audit counts it. */
   readonly writtenOffMinor: Minor
 }
 
-/** What the house took of money that came again: as its entry says, else as it would take now. */
+/** The part of money returned by a won dispute that pays a write-off back: by its entry, else by the present sum. */
 const clawedOf = ({ strays, writtenOffMinor }: MovedBy, netMinor: Minor): Minor => {
   const entry = strays.find(({ type }) => type === 'written_off')
   return entry ? less(ZERO, entry.netMinor) : clawedBack({ writtenOffMinor }, netMinor)
@@ -111,18 +111,18 @@ const apply = (payment: Payment, row: MoneyRow, by: MovedBy): MoneyAfter | undef
   if (moved === undefined) return undefined
   const { netMinor } = moved.figures
   const after = movedPayment(payment, row, moved)
-  const noted = movedMoney(payment, row, netMinor, by.at)
+  const suspense = movedMoney(payment, row, netMinor, by.at)
   if (payment.openAt === undefined) {
-    return { after: movedPosted(after, { clawedMinor: clawedOf(by, netMinor), postedAt: by.at }), noted }
+    return { after: movedPosted(after, { clawedMinor: clawedOf(by, netMinor), postedAt: by.at }), suspense }
   }
-  return { after: row.isOwnRow === true ? voidedOpen(after, by.at) : after, noted }
+  return { after: row.isOwnRow === true ? voidedOpen(after, by.at) : after, suspense }
 }
 
-/** A payment whose money a row moved, as the provider shows that row. */
+/** The payment after the provider's row with this id; empty if the row is missing or already booked. */
 export const movedAfter = async (deps: RecountDeps, payment: Payment, by: MovedBy): Promise<readonly MoneyAfter[]> => {
   const transaction = await askForRow(deps, payment, by.transactionId)
-  const heard = transaction && moneyRowOf(transaction)
-  const row = heard && transaction && withDisputed(heard, transaction, payment)
+  const moneyRow = transaction && moneyRowOf(transaction)
+  const row = moneyRow && transaction && withDisputed(moneyRow, transaction, payment)
   if (row === undefined || hasMoved(payment, row)) return []
   return [apply(payment, withProviderLeg(payment, row), by)].flatMap((one) => one ?? [])
 }

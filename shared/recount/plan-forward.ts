@@ -5,7 +5,7 @@ import { bringMoneyForward } from './bring-money-forward.ts'
 import type { RecountBy, RecountDeps, Repair } from './repair.ts'
 import { isOfStatus, type Strays } from './strays.ts'
 
-/** Payments that say less than their companions, one after the other: the provider may be asked about each. */
+/** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
 export const planForward = async (
   deps: RecountDeps,
   by: RecountBy,

@@ -16,13 +16,13 @@ import { announced, newDelivery } from '../webhook/delivery/new-delivery.ts'
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import type { RecountDeps } from './repair.ts'
 
-/** The payment as it was while its fee was the estimate, unless that was final at success. */
+/** The payment with its estimated fee, unless the fee was final at success. */
 const asEstimated = (payment: Payment): Payment => {
   const estimate = payment.finalFee?.invoiced === true ? undefined : estimateOf(payment)
   return estimate ? { ...payment, ...estimate, feeStatus: 'estimated' } : payment
 }
 
-/** The payment as one of its movements left it. Those that came while it was open were announced with the estimate. */
+/** The payment after one of its movements. Movements of an open payment are announced with the estimated fee. */
 const asMovedBy = (payment: Payment, movement: Movement): Payment => {
   const movements = payment.movements.slice(0, payment.movements.indexOf(movement) + 1)
   const takenBackMinor = movements.reduce((sum, { tookMinor }) => plus(sum, tookMinor), ZERO)
@@ -30,7 +30,7 @@ const asMovedBy = (payment: Payment, movement: Movement): Payment => {
   return movement.postedAt === undefined || movement.postedAt === payment.postedAt ? asEstimated(moved) : moved
 }
 
-/** An event that a payment must have left behind, announced anew as it was. */
+/** Rebuilds an event of the payment with its original content. */
 const announceAgain = async (
   deps: RecountDeps,
   payment: Payment,
@@ -46,23 +46,23 @@ const announceAgain = async (
 }
 
 /**
- * The steps that write a lost event again, under its id, with the deliveries that are not there. One that is there stays
- * as it is: its merchant may have it. A movement's event fired when its deliveries say.
+ * The steps that write a lost event again, under its id, with its missing deliveries. An existing delivery is not
+ * changed, because the merchant may have it. A movement's event takes its time from its deliveries.
  */
 export const rebuiltEvent = async (deps: RecountDeps, payment: Payment, name: string): Promise<Steps<string>> => {
   const first = await announceAgain(deps, payment, name, undefined)
   const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
-  const there = await findDeliveries(deps, ids)
-  const told = await announceAgain(deps, payment, name, there[0]?.firedAt)
-  const known = new Set(there.map(({ deliveryId }) => deliveryId))
-  const lost = told.deliveries.map(({ delivery }) => delivery).filter(({ deliveryId }) => !known.has(deliveryId))
+  const existing = await findDeliveries(deps, ids)
+  const rebuilt = await announceAgain(deps, payment, name, existing[0]?.firedAt)
+  const known = new Set(existing.map(({ deliveryId }) => deliveryId))
+  const lost = rebuilt.deliveries.map(({ delivery }) => delivery).filter(({ deliveryId }) => !known.has(deliveryId))
   return {
-    [name]: told.steps['event'],
+    [name]: rebuilt.steps['event'],
     ...Object.fromEntries(lost.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)])),
   }
 }
 
-/** The event of a name, as it is stored; undefined where there is none that can be read. */
+/** The stored event of this name; undefined if it is missing or unreadable. */
 export const storedEvent = async (deps: RecountDeps, payment: Pick<Payment, 'paymentId'>, name: string) => {
   const [item] = await deps.table.getMany([eventKey(payment.paymentId, name)])
   return readEvent(item)
@@ -73,20 +73,20 @@ const readEvent = (item: Item | undefined): { readonly event: Event; readonly it
   return parsed.success && item ? { event: parsed.output, item } : undefined
 }
 
-/** One delivery of an event that is there, made again and due at once; undefined where its endpoint is nowhere. */
+/** Rebuilds one delivery of a stored event, due immediately; undefined if its endpoint is unknown. */
 const lostDelivery = async (deps: RecountDeps, event: Event, endpointId: EndpointId) => {
   const endpoint = await findEndpointEver(deps, event.clientId, endpointId)
   return endpoint && insertDelivery(newDelivery(announced(event), endpoint, event.firedAt))
 }
 
-/** The deliveries that an event names and that are not there. */
+/** The steps that rebuild an event's missing deliveries, by delivery id. */
 export const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Readonly<Record<string, Step>>> => {
   const named = event.endpointIds.map((endpointId) => ({ endpointId, id: deliveryIdFor(event.eventId, endpointId) }))
-  const there = await findDeliveries(
+  const existing = await findDeliveries(
     deps,
     named.map(({ id }) => id),
   )
-  const lost = named.filter(({ id }) => !there.some(({ deliveryId }) => deliveryId === id))
+  const lost = named.filter(({ id }) => !existing.some(({ deliveryId }) => deliveryId === id))
   const steps = await Promise.all(
     lost.map(async ({ endpointId, id }) => ({ id, step: await lostDelivery(deps, event, endpointId) })),
   )

@@ -14,7 +14,7 @@ import { later } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 
-/** A client's kept figures, and what is wrong with them now: seen twice alike, and still while they were read. */
+/** A client's kept figures and their differences, found twice and unchanged during the read. */
 export type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
 
 const CREDITED = 'ledger.credited_minor'
@@ -36,11 +36,11 @@ const CHAIN = ['window.settled_until', 'window.last_settlement_id', 'window.chan
 
 export const isCount = ({ what }: Difference): boolean => what.startsWith('ledger.count_')
 
-/** Whether a difference is one of a kept figure, which the audit's own sum replaces. */
+/** Whether a difference concerns a kept figure, which the audit's sum replaces. */
 export const isFigure = ({ what }: Difference): boolean =>
   SHARD_FIGURES.has(what) || CHAIN.includes(what) || WINDOW_FIGURES.has(what)
 
-/** Judges the kept figures again, as an audit does. Throws 409 while they move too much. */
+/** Judges the kept figures again, as an audit does. Throws 409 while they keep changing. */
 export const judgeFigures = async (
   deps: RecountDeps,
   { client }: RecountBy,
@@ -56,12 +56,12 @@ export const judgeFigures = async (
   const part = bookPart(deps, first, 'figures', { judge, stand: byLedger, ...lag })
   const { differences, isInconclusive } = await believed(deps, part.judge)
   if (isInconclusive) {
-    throw new GatewayError('conflict', 'the books of this client move too much to be counted now; try again')
+    throw new GatewayError('conflict', 'the books of this client changed while they were counted; try again')
   }
   return { books, differences }
 }
 
-/** The books once their figures are repaired: what is written off decides over money that comes again. */
+/** The books with the repaired written-off sum, which decides how much a won dispute pays back. */
 export const repairedBooks = ({ books, differences }: JudgedFigures): ClientBooks => {
   const writtenOff = differences.find(({ what }) => what === WRITTEN_OFF)
   if (writtenOff === undefined || books.ledger === undefined) return books
@@ -71,7 +71,7 @@ export const repairedBooks = ({ books, differences }: JudgedFigures): ClientBook
 
 const gapOf = ({ expected, found }: Difference): number => Number(expected) - Number(found)
 
-/** By how much the sums of the shards are wrong. */
+/** The differences of the shards' sums, by field. */
 const gapsOf = (differences: readonly Difference[]): ReadonlyMap<ShardFigure, number> =>
   new Map(
     differences.flatMap((one) => {
@@ -80,14 +80,14 @@ const gapsOf = (differences: readonly Difference[]): ReadonlyMap<ShardFigure, nu
     }),
   )
 
-/** When the figures of a window moved last: by its settlements and its re-credits. */
+/** The last change of the window's figures, from its settlements and re-credits. */
 const lastChange = ({ settlements }: ClientBooks): Window['changedAt'] =>
   changeTimes(settlements).reduce<Window['changedAt']>(
     (last, at) => (last === undefined ? at : later(last, at)),
     undefined,
   )
 
-/** The window by its settlements, where the chain of their windows differs from it. */
+/** The window's chain fields, computed from the settlements. */
 const chainOf = (books: ClientBooks): Partial<WindowFigures> => {
   const last = books.settlements.at(-1)?.settlement
   return {
@@ -107,13 +107,13 @@ const windowOf = (books: ClientBooks, differences: readonly Difference[]): Parti
   ...(differences.some(({ what }) => CHAIN.includes(what)) && chainOf(books)),
 })
 
-/** The settlement that the window names last, and that a restore did not bring: the window goes back before it. */
+/** The window's last settlement is missing after a restore: the window goes back to the one before. */
 const isLost =
   ({ ledger }: ClientBooks) =>
   ({ what, id, found }: Difference): boolean =>
     what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'not there'
 
-/** With what the audit expects once entries outside their settlements are re-credited: the figures have that already. */
+/** The difference after left-out entries are re-credited; the figures already contain them. */
 const withLeftOut =
   (leftOut: readonly Entry[]) =>
   (one: Difference): Difference => {
@@ -122,15 +122,16 @@ const withLeftOut =
     return { ...one, expected: Number(one.expected) + netsOf(counted) }
   }
 
-/** A figure that is right as soon as those entries are re-credited. */
+/** The figure becomes correct when those entries are re-credited. */
 export const isOfLeftOut =
   (leftOut: readonly Entry[]) =>
   (one: Difference): boolean =>
     leftOut.length > 0 && isFigure(one) && gapOf(withLeftOut(leftOut)(one)) === 0
 
 /**
- * Writes the figures that the audit expects, in one transaction, on condition that each is as it was found (design section
- * 13, "Torn rows"). A payment that is completed later moves its own shard, so no figure is counted twice.
+ * Writes the figures that the audit expects, in one transaction (design section 13, "Torn rows"). Refused if a figure
+ * no longer has its found value. A payment that is completed later changes its own shard, so no figure is counted
+ * twice.
  */
 export const repairFigures = (
   deps: RecountDeps,

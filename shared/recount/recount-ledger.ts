@@ -15,9 +15,9 @@ import type { RecountBy, RecountDeps, Repair } from './repair.ts'
 import { findStrays } from './strays.ts'
 
 export type Recounted = {
-  /** Differences that are repaired, as they were found. */
+  /** The repaired differences, with the values that were found. */
   readonly written: readonly Difference[]
-  /** What moved while it was repaired, and a second transaction of a payment: audit and recount again. */
+  /** Differences that changed meanwhile, or belong to a payment's second transaction: audit and recount again. */
   readonly left: readonly Difference[]
 }
 
@@ -35,21 +35,21 @@ const notFoundNow = (differences: readonly Difference[]) =>
 
 const incomplete = (differences: readonly Difference[]) =>
   invalid(
-    'the audit finds more: a figure is repaired with all that is wrong beside it',
+    'the audit finds more differences; a figure is repaired only together with all of them',
     { expected: named(differences) },
-    'Name all differences that audit-ledger shows. Those that finance has explained: accept-difference.',
+    'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
   )
 
 const notRepaired = (differences: readonly Difference[]) =>
   invalid(
     'recount-ledger does not repair these differences; nothing was written',
     { expected: named(differences) },
-    'The runbook says what each means. What finance has explained: accept-difference; then repeat with the others.',
+    'The runbook explains each. Accept those that finance has explained with accept-difference; then repeat with the others.',
   )
 
 const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((other) => isSame(one, other))
 
-/** With a figure all must be named that is wrong beside it, unless finance accepted it. */
+/** A figure is repaired only if the caller names all other differences too, except those that finance accepted. */
 const assertComplete = async (
   deps: RecountDeps,
   { client }: RecountBy,
@@ -61,16 +61,16 @@ const assertComplete = async (
   if (more.length > 0) throw incomplete(more)
 }
 
-/** Suspense is judged with the house journal, which no recount touches. */
+/** Suspense belongs to the house journal, which no recount changes. */
 const isHouse = ({ what }: Difference): boolean => what.startsWith('suspense')
 
 type Plan = {
   readonly repairs: readonly Repair[]
-  /** Of payments that are repaired now: a second transaction of theirs was torn, too. */
+  /** Differences of a second torn transaction of a payment that is repaired now. */
   readonly later: readonly Difference[]
 }
 
-/** Judges again what the differences are about, and plans their repairs. Throws 422 unless all are repaired. */
+/** Judges the differences again and plans their repairs. Throws 422 unless all of them can be repaired. */
 const plan = async (deps: RecountDeps, by: RecountBy, expected: readonly Difference[]): Promise<Plan> => {
   const figures = await judgeFigures(deps, by, { withCounts: expected.some(isCount) })
   const { books } = figures
@@ -110,10 +110,10 @@ const plan = async (deps: RecountDeps, by: RecountBy, expected: readonly Differe
 }
 
 /**
- * Repairs what a restore left of a client's last transactions (design section 13, "Torn rows"): the differences that an
- * audit showed, if it finds them again. Each repair is one transaction with its audit record, and keeps the sums of the
- * books; so a call that ends half-way leaves what the next audit shows, and is repeated. Throws 404 for an unknown client,
- * 409 while the books move, and 422 by name for what is not found now or is not repaired: nothing is written then.
+ * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
+ * showed, if they are found again. Each repair is one transaction with its audit record and keeps the sums of the
+ * books. After a crash the next audit shows the rest; repeat the call. Throws 404 for an unknown client and 409 while
+ * the books change. Throws 422 with the differences that are not found or not repairable; nothing is written then.
  */
 export const recountLedger = async (
   deps: RecountDeps,
@@ -133,6 +133,6 @@ export const recountLedger = async (
     if (isDone) done++
     for (const one of repair.of) (isDone ? written : left).push(one)
   }
-  if (done === 0) throw new GatewayError('conflict', 'the books have moved since they were counted; try again')
+  if (done === 0) throw new GatewayError('conflict', 'the books changed after they were counted; try again')
   return { written, left }
 }

@@ -9,10 +9,10 @@ import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repai
 
 export type JudgedSettlement = { readonly settlement: Settlement; readonly differences: readonly Difference[] }
 
-/** Each waits ten seconds for its second look. */
+/** Run in parallel, because each waits ten seconds before its second look. */
 const SIDE_BY_SIDE = 10
 
-/** The settlements that differences name, judged again as an audit does. */
+/** Judges the named settlements again, as an audit does. */
 export const judgeSettlements = async (
   deps: RecountDeps,
   books: ClientBooks,
@@ -26,7 +26,7 @@ export const judgeSettlements = async (
   })
 }
 
-/** A settlement without its verdict is never audited, and never paid out: it becomes due for its audit. */
+/** Creates missing verdicts. Without a verdict a settlement is never audited, so it is never paid out. */
 export const repairVerdicts = (
   deps: RecountDeps,
   by: RecountBy,

@@ -13,13 +13,13 @@ import { later } from '../time.ts'
 import type { JudgedSettlement } from './recount-settlements.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 
-/** A window of more entries is for a person. */
-const MOST_ENTRIES = 20_000
-/** Entries that become visible late are among the last that were posted before the window was closed. */
+/** An operator must check a window with more entries. */
+const MAX_ENTRIES = 20_000
+/** Only the latest entries of a window can become visible late. */
 const LATEST = 10
-const MOST_OUTSIDE = 3
+const MAX_OUTSIDE = 3
 
-/** What the sums of a settlement say, and what its entries come to without those outside of it. */
+/** The differences that an entry outside its settlement can cause. */
 const SUMS = [
   'settlement.gross_minor',
   'settlement.provider_fees_minor',
@@ -37,7 +37,7 @@ const entriesIn = async (deps: RecountDeps, { clientId, parts }: ClientBooks, se
   const found: Entry[] = []
   for await (const { entries } of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
     found.push(...entries)
-    if (found.length > MOST_ENTRIES) return undefined
+    if (found.length > MAX_ENTRIES) return undefined
   }
   return found.filter((entry) => !isLeftOut(settlement)(entry))
 }
@@ -48,15 +48,15 @@ const sumsOf = (deps: RecountDeps, { sweptFrom }: Settlement, before: string, en
     noSums(before),
   )
 
-/** Every choice of so many of them. */
+/** All combinations of `count` entries. */
 const choices = (entries: readonly Entry[], count: number): readonly (readonly Entry[])[] => {
   if (count === 0) return [[]]
   return entries.flatMap((entry, at) => choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]))
 }
 
 /**
- * The entries of a window without which it comes to the settlement's digest: they became visible after it was summed.
- * Undefined where there are none, or where they are not among the last.
+ * The entries that became visible after the settlement was summed: without them the window has the settlement's digest.
+ * Undefined if there are none, or they are not among the latest.
  */
 const outsideOf = (
   deps: RecountDeps,
@@ -64,7 +64,7 @@ const outsideOf = (
   { entries, before }: { readonly entries: readonly Entry[]; readonly before: string },
 ): readonly Entry[] | undefined => {
   const count = entries.length - settlement.entryCount
-  if (count < 1 || count > MOST_OUTSIDE) return undefined
+  if (count < 1 || count > MAX_OUTSIDE) return undefined
   const latest = entries
     .filter(({ type }) => type !== 'recredit')
     .toSorted((a, b) => (a.postedAt < b.postedAt ? 1 : -1))
@@ -80,8 +80,9 @@ export type LeftOutRepair = {
 }
 
 /**
- * An entry outside its settlement (design section 4): one entry `recredit` with its figures, which the next settlement
- * takes. The settlement notes it, so each is re-credited once. No shard moves: the entry's own transaction moved it.
+ * Repairs an entry outside its settlement (design section 4): an entry `recredit` with its figures goes into the next
+ * settlement. The settlement records it, so it is re-credited once. No shard changes, because the entry's own
+ * transaction has changed it.
  */
 export const recreditLeftOut = async (
   deps: RecountDeps,

@@ -9,11 +9,11 @@ export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider'>
 
 /** One transaction that repairs some differences. */
 export type Repair = {
-  /** The payment or settlement that it completes, or the client. */
+  /** The repaired payment or settlement, or the client. */
   readonly subject: string
-  /** The differences that it repairs, as they are found now. */
+  /** The repaired differences, with their present values. */
   readonly of: readonly Difference[]
-  /** Writes it with its audit record. False: something that it relies on has changed since it was read. */
+  /** Writes the repair with its audit record. False: its data has changed after the read; nothing was written. */
   readonly write: () => Promise<boolean>
 }
 
@@ -21,7 +21,7 @@ export type RecountBy = { readonly client: Client; readonly operator: string }
 
 const figure = ({ what, id, expected, found }: Difference) => ({ what, id, expected, found })
 
-/** A repair whose steps stand. `subject`: the payment or settlement that is completed, or the client. */
+/** Makes a repair whose steps are built when it is written. */
 export const repairOf = (
   deps: RecordDeps,
   { client: { clientId }, operator }: RecountBy,
@@ -33,7 +33,7 @@ export const repairOf = (
   }: {
     readonly subject: string
     readonly of: readonly Difference[]
-    /** What the record names: the differences that it repairs, or that a later one repairs after it. */
+    /** The differences in the audit record: those of this repair, or of a later one that needs it. */
     readonly towards?: readonly Difference[]
     readonly steps: () => Promise<Steps<string>> | Steps<string>
   },

@@ -12,13 +12,13 @@ import { later, type Timestamp } from '../time.ts'
 const openNet = (payment: Payment): Minor =>
   payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
 
-/** What an audit adds up after the last settlement: entries before it are in that settlement's own sums. */
+/** Whether an entry is after the last settlement; earlier entries are in that settlement's own sums. */
 const inTail = ({ settlements, client }: ClientBooks, { eligibleAt }: Entry): boolean =>
   eligibleAt >= (settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt)
 
 /**
- * The shard, and the window's written-off sum, moved by as much as a repair moves what an audit expects of them. So a
- * repair never changes the gap between the two, and figures are corrected once, before or after it.
+ * Changes the shard and the window's written-off sum by as much as a repair changes the audit's expectation. So a
+ * repair keeps the difference between them, and figures can be corrected before or after it.
  */
 export const shiftedBy = (
   books: ClientBooks,
@@ -30,7 +30,7 @@ export const shiftedBy = (
   }: {
     readonly before: Payment
     readonly after: Payment
-    /** The ones that the repair adds. */
+    /** The entries that the repair adds. */
     readonly entries: readonly Entry[]
     readonly at: Timestamp
   },

@@ -17,7 +17,7 @@ import { paymentNamedBy } from './named-payment.ts'
 import { lostDeliveries, storedEvent } from './rebuilt-event.ts'
 import type { RecountDeps } from './repair.ts'
 
-/** An event that is there although its payment does not tell it. */
+/** A stored event that its payment does not show. */
 export type StrayEvent = {
   readonly difference: Difference
   readonly payment: StoredPayment
@@ -25,7 +25,7 @@ export type StrayEvent = {
   readonly item: Item
 }
 
-/** An entry that is there although its payment does not tell it. */
+/** A stored entry that its payment does not show. */
 export type StrayEntry = { readonly difference: Difference; readonly paymentId: PaymentId; readonly entry: Entry }
 
 export type Strays = { readonly events: readonly StrayEvent[]; readonly entries: readonly StrayEntry[] }
@@ -45,7 +45,7 @@ const findEvent = async (
   return [{ difference, payment, ...stored }]
 }
 
-/** Of a journal the entries that no settlement has taken yet. */
+/** Finds the named entries in the journal after the last settlement. */
 const findEntries = async (
   deps: RecountDeps,
   { clientId, parts, settlements, client }: ClientBooks,
@@ -66,7 +66,7 @@ const findEntries = async (
   return found
 }
 
-/** The events and entries that differences name, as they are now, although their payments do not tell them. */
+/** Reads the named events and entries that their payments do not show. */
 export const findStrays = async (
   deps: RecountDeps,
   books: ClientBooks,
@@ -82,7 +82,7 @@ export const findStrays = async (
 
 export const isOfStatus = ({ event: { name } }: StrayEvent): boolean => typeOfEvent(name) === name
 
-/** The event stays as it is, since its merchant may have it; what is lost of its deliveries is made again. */
+/** Keeps the event, because the merchant may have it, and rebuilds its lost deliveries. */
 export const keptEvent = async (deps: RecountDeps, { event }: Pick<StrayEvent, 'event'>): Promise<Steps<string>> => ({
   ...(await lostDeliveries(deps, event)),
   [event.name]: eventIsThere(event),

@@ -7,20 +7,20 @@ import { type InjectableHandler, injectable } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
 
-/** Who asks for a change: required by every action that makes one, and kept in its audit record. */
+/** Who requests a change. Every changing action requires it; the audit record keeps it. */
 export const OPERATOR = v.pipe(
   v.string(),
   v.trim(),
-  v.minLength(1, 'must say who asks for the change'),
+  v.minLength(1, 'must name who requests the change'),
   v.maxLength(100, 'at most 100 characters'),
 )
 
-/** What an operator writes beside a change: the one text that may have several lines. */
+/** An operator's notes on a change: the only text that may have several lines. */
 export const NOTES = textField(1_000)
 
-/** What the operators' command line shows of an action, and reads its fields with. */
+/** The description of an action that the operators' command line shows and parses with. */
 export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {
-  /** Its first sentence is the action's line among all of them. */
+  /** The list of actions shows its first sentence. */
   readonly summary: string
   readonly input: Schema
 }
@@ -29,14 +29,14 @@ export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
-/** A payload left out is an empty one; any other that is no object is nobody's request (a list has keys too). */
+/** A missing payload counts as empty; any other value that is no object is refused. */
 const objectFrom = (event: unknown): object => {
   const payload = event === undefined ? {} : event
   if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
   throw invalid('the payload must be a JSON object', { body: ['must be an object'] }, 'Send the fields as {"name": …}.')
 }
 
-/** What an operator types is shown to others: in alerts, in terminals, in audit records. Only notes may have several lines. */
+/** Refuses hidden characters, because alerts and terminals show the text. Only notes may have line breaks. */
 const withoutHiddenCharacters = (payload: object): void => {
   const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
   const fieldErrors = hiddenCharactersIn(fields)
@@ -44,8 +44,8 @@ const withoutHiddenCharacters = (payload: object): void => {
   if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
 }
 
-/** Tools that always say who asks may say so to actions that only read, too. */
-const withoutIdleOperator = (input: v.GenericSchema, payload: object): object => {
+/** A reading action ignores `operator`, because some tools always send it. */
+const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object => {
   const takesOperator = 'entries' in input && typeof input.entries === 'object' && 'operator' in (input.entries ?? {})
   if (takesOperator || !('operator' in payload)) return payload
   const { operator: _, ...rest } = payload
@@ -53,9 +53,9 @@ const withoutIdleOperator = (input: v.GenericSchema, payload: object): object =>
 }
 
 /**
- * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope: a refusal is an
- * answer, so the Lambda console shows it as one instead of a stack trace. One that changed something says in `audit` who
- * did, when and in which invocation, as the last of its audit records does.
+ * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope. So a refusal is no
+ * stack trace in the Lambda console. After a change `audit` holds operator, time and invocation of the last audit
+ * record.
  */
 export const adminHandler = <const Schema extends v.GenericSchema>(
   { summary, input }: AdminAction<Schema>,
@@ -70,7 +70,7 @@ export const adminHandler = <const Schema extends v.GenericSchema>(
         audit = { ...record, request_id: requestId }
       }
       try {
-        const payload = withoutIdleOperator(input, objectFrom(event))
+        const payload = withoutUnusedOperator(input, objectFrom(event))
         const parsed = parseInput(input, payload, HINT)
         withoutHiddenCharacters(payload)
         const body = await run(parsed, { ...deps, invocation: { requestId, recorded } })

@@ -14,7 +14,7 @@ import { noteCaller } from './joining-log.ts'
 export type ApiRequest<Query> = {
   readonly client: Client
   readonly clientId: ClientId
-  /** The `{id}` of the path, as sent. Its shape is checked by whoever reads with it. */
+  /** The `{id}` of the path, as sent. The store that reads with it checks its form. */
   readonly id: string
   readonly query: Query
   readonly idempotencyKey: string | undefined
@@ -31,27 +31,27 @@ export const reply = (
 
 export const ok = (body: HttpReply['body']): HttpReply => reply(200, body)
 
-/** Rows for a spreadsheet; `next`: where there are more of them. */
+/** A CSV reply; `next`: the URL of the next page. */
 export const csvReply = (text: string, next: string | undefined): HttpReply =>
   reply(200, text, {
     'content-type': 'text/csv; charset=utf-8',
     ...(next !== undefined && { link: `<${next}>; rel="next"` }),
   })
 
-/** Whoever names CSV wants it; wildcards are content with JSON. */
+/** True when the Accept header names CSV; a wildcard gets JSON. */
 export const asksForCsv = (accept = ''): boolean => /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
 
 const NoQuery = v.object({})
 
-/** An empty parameter is as good as none (design section 5). */
+/** An empty parameter counts as absent (design section 5). */
 const filledParams = (params: HttpRequest['queryStringParameters'], neverEmpty: readonly string[] = []) =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([name, value]) => value !== '' || neverEmpty.includes(name)))
 
 const MAX_NAME = 64
 
 /**
- * The query by its schema. A parameter that the endpoint does not know is refused: a misspelt filter must not answer with
- * everything (design section 5).
+ * Parses the query. An unknown parameter is refused, because a misspelt filter must not return everything
+ * (design section 5).
  */
 const parseQuery = <const Schema extends v.GenericSchema>(
   schema: Schema,
@@ -61,28 +61,28 @@ const parseQuery = <const Schema extends v.GenericSchema>(
   const [unknown] = Object.keys(params).filter((name) => !known.includes(name))
   if (unknown === undefined) return parseInput(schema, params)
   const name = unknown.slice(0, MAX_NAME).toWellFormed()
-  const hint = known.length > 0 ? `Known are ${known.join(', ')}.` : 'This endpoint takes none.'
+  const hint = `This endpoint takes ${known.length > 0 ? known.join(', ') : 'no query parameters'}.`
   throw invalid(`unknown query parameter: ${name}`, { [name]: ['unknown query parameter'] }, hint)
 }
 
 const KB = 1_024
 
-/** Points that are taken before the request works (design section 9): by its body, or by its page. */
+/** The points taken before the request runs (design section 9): by the size of its body or its page. */
 const pointsBefore = ({ queryStringParameters: params = {}, rawBody }: HttpRequest, creates: boolean): number =>
   creates ? 1 + Math.floor(rawBody.length / (6 * KB)) : listPoints(Number(params['per_page'] ?? params['limit'] ?? 0))
 
 type Spec<Schema> = {
   readonly query?: Schema
-  /** Parameters that, when empty, are not as good as none: the schema refuses them. */
+  /** Parameters whose empty value is refused by the schema instead of ignored. */
   readonly neverEmpty?: readonly string[]
-  /** It makes a payment. */
+  /** The endpoint creates a payment. */
   readonly creates?: boolean
 }
 
 /**
- * Wraps a client endpoint: `httpHandler` outside, then authentication, what the key may do and the client's rate limit,
- * then the query. So an unauthenticated caller learns nothing about the rest (spec section 5). What the table reports for
- * the request is added to the client's limit before the answer leaves.
+ * Wraps a client endpoint: authentication, permissions and rate limit come before the query is parsed. So an
+ * unauthenticated caller learns nothing else (spec section 5). The table units of the request are added to the client's
+ * rate limit before the answer is sent.
  */
 export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: Spec<Schema>,
@@ -92,10 +92,10 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
     httpHandler((request, deps) =>
       countingUnits(async (used) => {
         const creates = spec.creates === true
-        const asked = { points: pointsBefore(request, creates), creates }
+        const cost = { points: pointsBefore(request, creates), creates }
         const { headers, pathParameters, queryStringParameters, rawBody } = request
         const client = await authenticate(deps, headers['authorization'], {
-          ...asked,
+          ...cost,
           changes: !request.isGet,
           heard: noteCaller,
         })
@@ -113,10 +113,10 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
             deps,
           )
         } finally {
-          await addDebt(deps, client, asked, used())
+          await addDebt(deps, client, cost, used())
         }
       }),
     ),
-    // For who describes the API.
+    // The API description reads it.
     { query: spec.query ?? NoQuery },
   )

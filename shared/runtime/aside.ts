@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 
-/** Beside the request, whose answer does not wait: Lambda may freeze it half-way and go on with it at the next one. */
+/** Starts work that the answer does not wait for. Lambda may freeze it and continue it during the next request. */
 export const aside: NonNullable<Deps['aside']> = (work) => {
   void work().catch(() => undefined)
 }

@@ -3,5 +3,5 @@ import { type XenditOptions, xenditProvider } from '../provider/xendit/xendit-pr
 
 export { OTHER_CHANNELS } from '../provider/xendit/other-channels.ts'
 
-/** The provider that this gateway has: the one place that makes its adapter. `UPSTREAM` is its name in the table. */
+/** Makes the adapter of this gateway's provider; only this file names it. `UPSTREAM` is its name in the table. */
 export const chosenProvider = (options: XenditOptions): Provider => xenditProvider(options)

@@ -4,8 +4,8 @@ import { GatewayError } from '../errors.ts'
 import { isRouteProbe } from './release/probe.ts'
 
 /**
- * A closed stage answers each request with 500 and reads nothing for it. A probe passes: a closed release proves itself,
- * too (design section 13).
+ * A closed stage answers every request with 500 and reads nothing. A probe passes, so that a closed release can be
+ * proven (design section 13).
  */
 export const closedGuard = (deps: Pick<Deps, 'stage'>): MiddlewareObj => ({
   before: ({ event }) => {

@@ -3,7 +3,7 @@ import { byQueue, type QueueName } from '../queues.ts'
 import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
 import type { CallLimits } from './aws/aws-http-options.ts'
 
-/** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
+/** Names of the environment variables, shared with the stack so that both sides agree. */
 export const ENV = {
   stage: 'GATEWAY_STAGE',
   role: 'GATEWAY_ROLE',
@@ -26,7 +26,7 @@ export const ENV = {
   callTimeout: 'GATEWAY_CALL_TIMEOUT_MS',
 } as const
 
-/** Where a function finds the address of a queue it may send to. */
+/** The environment variable with the URL of a queue. */
 export const queueUrlVariable = (name: QueueName): string => `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
 
 const QueueUrlSchema = v.optional(v.pipe(v.string(), v.url()))
@@ -35,10 +35,10 @@ const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transfo
 
 const EnvironmentSchema = v.object({
   [ENV.stage]: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/)),
-  // A list and no flag: a misspelt value stops the function instead of opening the stage.
+  // A picklist instead of a flag: a misspelt value stops the function and does not open the stage.
   [ENV.role]: v.optional(v.picklist(['open', 'closed']), 'open'),
   [ENV.table]: v.pipe(v.string(), v.minLength(1)),
-  // A function is given only what its manifest entry says it uses; using what it was not given fails loudly.
+  // A function gets only what its manifest entry names; other uses throw.
   [ENV.alertsTopic]: v.optional(v.string()),
   [ENV.sealKey]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url())),
@@ -60,24 +60,24 @@ const EnvironmentSchema = v.object({
 export type Config = {
   readonly stage: StageSettings
   readonly tableName: string
-  /** Undefined: the default of each client. */
+  /** Undefined: each AWS client's default. */
   readonly calls: CallLimits | undefined
   readonly queueUrls: Readonly<Record<QueueName, string | undefined>>
   readonly alertsTopicArn: string | undefined
   /** Seals the signing secrets of endpoints. */
   readonly sealKeyArn: string | undefined
-  /** Undefined: the provider's own. */
+  /** Undefined: the provider's own URL. */
   readonly providerUrl: string | undefined
 }
 
-/** Reads the environment of a deployed function. Throws at start, naming the variable, when one is wrong. */
+/** Reads the environment of a deployed function. Throws at start and names the invalid variable. */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
   const env = v.parse(EnvironmentSchema, environment)
   return {
     stage: {
       name: env[ENV.stage],
       isClosed: env[ENV.role] === 'closed',
-      // Never configurable from outside: only the local gateway builds settings with this set.
+      // Not configurable: only the local gateway sets it.
       allowLoopbackWebhooks: false,
       defaultReturnUrl: env[ENV.defaultReturnUrl],
       defaultDisplayName: env[ENV.defaultDisplayName],

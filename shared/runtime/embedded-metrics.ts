@@ -7,7 +7,7 @@ type Directive = Omit<EmfOutput['_aws']['CloudWatchMetrics'][number], 'Dimension
   readonly Dimensions: readonly (readonly string[])[]
 }
 
-/** What a log line has to carry, besides its own fields, for CloudWatch to take metrics from it. */
+/** The additional fields of a log line from which CloudWatch reads metrics. */
 export type MetricsOf = (
   code: LogCode,
   fields: LogFields,
@@ -15,7 +15,7 @@ export type MetricsOf = (
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 
-/** CloudWatch refuses an empty dimension; a QRIS payment, for one, has no channel. */
+/** CloudWatch refuses an empty dimension; a QRIS payment, for example, has no channel. */
 const NO_VALUE = 'none'
 
 const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => {
@@ -26,7 +26,7 @@ const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => 
 
 type Value = { readonly metric: MetricName; readonly value: number }
 
-/** One line may carry several directives. The stage is on every line already, under the same name. */
+/** Merges several outputs into one line. `service` is left out, because the logger already writes it. */
 const merged = (outputs: readonly EmfOutput[]): ReturnType<MetricsOf> => {
   const [first] = outputs
   if (!first) return {}
@@ -36,7 +36,7 @@ const merged = (outputs: readonly EmfOutput[]): ReturnType<MetricsOf> => {
   return { ...values, _aws: { ...first._aws, CloudWatchMetrics: byMetrics(directives) } }
 }
 
-/** The same metrics by several sets of dimensions are one directive: CloudWatch bills a line by its length. */
+/** Joins directives with the same metrics into one, because CloudWatch bills a line by its length. */
 const byMetrics = (directives: readonly Directive[]): readonly Directive[] => {
   const groups = Map.groupBy(directives, ({ Metrics: metrics }) => JSON.stringify(metrics))
   return [...groups.values()].flatMap((same) =>
@@ -45,8 +45,8 @@ const byMetrics = (directives: readonly Directive[]): readonly Directive[] => {
 }
 
 /**
- * The metrics of a log line in CloudWatch's embedded format, by Powertools: the line is written anyway, and its metrics
- * ride on it. One stage is one `service`, a dimension that every metric has.
+ * The metrics of a log line in CloudWatch's embedded format, so that a metric needs no own line. Every metric has the
+ * stage as the dimension `service`.
  */
 export const embeddedMetrics = (serviceName: string): MetricsOf => {
   const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName })

@@ -5,8 +5,8 @@ type Credentials = {
 }
 
 /**
- * Stands in for the SDK's default chain of credential sources when a handler is bundled (infra/stack/functions/assets-of.ts), under the
- * name by which the SDK's clients import it. Lambda hands the role's credentials over in the environment.
+ * The bundler replaces the SDK's default credential chain by this function, under the same name
+ * (infra/stack/functions/assets-of.ts). Lambda provides the role's credentials in the environment.
  */
 export const defaultProvider = () => async (): Promise<Credentials> => {
   const {
@@ -14,6 +14,6 @@ export const defaultProvider = () => async (): Promise<Credentials> => {
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     AWS_SESSION_TOKEN: sessionToken,
   } = process.env
-  if (!accessKeyId || !secretAccessKey) throw new Error('the environment carries no AWS credentials')
+  if (!accessKeyId || !secretAccessKey) throw new Error('the environment has no AWS credentials')
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
 }

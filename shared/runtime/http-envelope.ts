@@ -6,30 +6,29 @@ import { notedCaller } from './joining-log.ts'
 
 type HttpMiddleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
 
-/** Answer early enough that the caller gets our envelope and not the platform's. */
+/** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
 export const TIMEOUT_EARLY_MS = 500
 
-/** For two years, and for the API's own name alone: what else its owner serves in the zone is not ours to bind. */
+/** Two years, without subdomains, because the owner may serve other hosts in the zone. */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
 
-/** CloudFront's id of the request; without a front anybody may send one, so only its form gets into a log. */
+/** CloudFront's request id. Without a front the caller can set the header, so only the exact form is logged. */
 const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => {
   const id = /^[\w=-]{1,128}$/.exec(headers['x-amz-cf-id'] ?? '')?.[0]
   return id === undefined ? {} : { front_request_id: id }
 }
 
 /**
- * Outermost part of everything that answers HTTP: the error envelope (spec section 7), the headers of every answer, the
- * request id in the `X-Request-Id` header and in one log line per request. The line has the route's template, never a
- * path or a query; the front's request id, under which the front's log has the address; and, of a client's request, client
- * and key.
+ * The outermost middleware of every HTTP handler: error envelope (spec section 7), headers, `X-Request-Id` and one log
+ * line for each request. The line has the route's template, never a path or query. It has the front's request id, with
+ * which the front's log shows the caller's address, and the client and key.
  */
 export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>): HttpMiddleware => {
   const started = new WeakMap<object, number>()
 
   const headersOf = (event: APIGatewayProxyEventV2) => ({
     'content-type': 'application/json',
-    // Balances, destinations, personal data: for whoever asked with a key, and for no cache on the way.
+    // No cache may store balances, destinations or personal data.
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...(deps.stage.hasDomain === true && HTTPS_ONLY),

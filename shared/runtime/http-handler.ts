@@ -8,7 +8,7 @@ import { inOneLine } from './joining-log.ts'
 import { originGuard } from './origin-guard.ts'
 
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
-  /** By the route that it matched. */
+  /** The matched route is a GET. */
   readonly isGet: boolean
   /** The body's bytes; empty when there is none. */
   readonly rawBody: Buffer
@@ -16,12 +16,12 @@ export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParamete
 
 export type HttpReply = {
   readonly status: number
-  /** Text is sent as it stands; it is JSON unless its headers say otherwise. */
+  /** Text is sent unchanged; it is JSON unless the headers name another type. */
   readonly body: object | string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Wraps what answers HTTP: envelope and request id outside, then the way it came in. */
+/** Wraps an HTTP function: envelope and request id first, then the closed stage and the origin check. */
 export const httpHandler = (
   run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
 ): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =>

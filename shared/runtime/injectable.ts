@@ -7,7 +7,7 @@ import { readNothing, warmTable } from './warm-table.ts'
 
 export type LambdaHandler<Event, Result> = (event: Event, context: Context) => Promise<Result>
 
-/** A Lambda handler that the local gateway, the tests and the simulation run with dependencies of their own. */
+/** A Lambda handler that the local gateway, the tests and the simulation run with their own dependencies. */
 export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result | typeof PROVEN> & {
   readonly withDeps: (deps: Deps) => LambdaHandler<Event, Result>
 }
@@ -18,12 +18,12 @@ const start = async (): Promise<Deps> => {
   return deps
 }
 
-/** Only in a deployed environment: there, while it starts and before its first request. */
+/** Made only in a deployed environment, at the cold start and before the first request. */
 const deployedDeps = process.env[ENV.stage] === undefined ? undefined : await start()
 
 /**
- * A probe ends here, before any effect. The bundle is loaded and the configuration is read by now; one read of nothing
- * shows that the role and the table let the function work.
+ * Answers a probe before any effect. The bundle is loaded and the configuration is read by then; one empty read proves
+ * that the role and the table let the function work.
  */
 export const answeringProbes =
   <Event, Result>(
@@ -33,13 +33,13 @@ export const answeringProbes =
   async (event, context) => {
     if (!isProbe(event)) return handler(event, context)
     await readNothing(deps).catch((error: unknown) => {
-      // By its class alone: an error of the table carries whole items, and Lambda writes this one down.
+      // Only the class name: a table error carries whole items, and Lambda logs this error.
       throw new Error(`the table cannot be read: ${error instanceof Error ? error.name : 'unknown error'}`)
     })
     return PROVEN
   }
 
-/** On AWS everything is made once, while the environment starts, and kept for its life. */
+/** On AWS the dependencies are made once, at the cold start. */
 export const injectable = <Event, Result>(
   build: (deps: Deps) => LambdaHandler<Event, Result>,
 ): InjectableHandler<Event, Result> => {
@@ -48,5 +48,5 @@ export const injectable = <Event, Result>(
 }
 
 const notDeployed = (): never => {
-  throw new Error(`${ENV.stage} is not set: outside of AWS a handler is given its dependencies by withDeps`)
+  throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
 }

@@ -4,37 +4,37 @@ import type { MetricsOf } from './embedded-metrics.ts'
 
 type Line = ReturnType<MetricsOf>
 
-/** Writes one line, with what its fields say and what CloudWatch measures. */
+/** Writes one log line with its fields and metrics. */
 export type WriteLine = (level: keyof Log, code: LogCode, line: Line, cause?: unknown) => void
 
 type Request = {
-  /** The lines of a request that wait for its last one; undefined after that one. */
+  /** The lines that wait for the last line of the request; undefined after it. */
   waiting: readonly { readonly code: LogCode; readonly line: Line }[] | undefined
-  /** Whose request it is. */
+  /** Client and key of the request. */
   caller: LogFields
 }
 
 const requests = new AsyncLocalStorage<Request>()
 
-/** Runs one request: its ordinary lines and its last one are written as one line. */
+/** Runs one request and writes its info lines as one line. */
 export const inOneLine = <Result>(run: () => Promise<Result>): Promise<Result> =>
   requests.run({ waiting: [], caller: {} }, run)
 
-/** Notes whose request this is, for its last line. */
+/** Records client and key for the last line of the request. */
 export const noteCaller = (caller: LogFields): void => {
   const request = requests.getStore()
   if (request) request.caller = caller
 }
 
-/** Whose request this is, once that is known. */
+/** The recorded client and key; empty before authentication. */
 export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
 
 const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
 
 /**
- * A log that writes one line for a request with an ordinary outcome: `outcomes` names the codes of the lines in it.
- * A line that says otherwise of the same field stays a line of its own. So do warnings and errors, and they do not wait.
- * A process that dies during a request loses the lines that wait.
+ * A log that joins the info lines of a request into its last line; `outcomes` names their codes. A line with another
+ * value for the same field stays separate. Warnings and errors are written immediately. A crash loses the waiting
+ * lines.
  */
 export const joiningLog = (metricsOf: MetricsOf, write: WriteLine): Log => {
   const end = (request: Request, last: Line): Line => {

@@ -7,10 +7,10 @@ import { isKnownSecret } from '../is-known-secret.ts'
 import { originSecretName } from '../secrets.ts'
 import { isRouteProbe } from './release/probe.ts'
 
-/** CloudFront sets it on every request to its origin, over whatever the caller sent under this name. */
+/** CloudFront sets this header on every request to its origin and replaces a caller's value. */
 export const ORIGIN_HEADER = 'x-gateway-origin'
 
-// Long enough that nobody guesses it: a short value would be an operator's mistake.
+// The minimum length prevents guessing.
 const Value = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{32,1024}$/))
 const OriginSecretSchema = v.pipe(
   v.string(),
@@ -19,20 +19,19 @@ const OriginSecretSchema = v.pipe(
 )
 
 /**
- * Refuses HTTP that did not come through the stage's front, before anything is read or written for it. Does nothing in
- * a stage without one. When the secret is missing or malformed nobody is let in: the error says so, and never what is
- * in it.
+ * Refuses HTTP requests that did not come through the stage's front, before any read or write. Does nothing in a stage
+ * without a front. Without a valid secret every request fails; the error never contains its value.
  *
- * Rotation: put {"current": new, "previous": old}, wait two minutes (a function whose text does not fit reads one of more
- * than a minute again), raise `originSecretRotation` in the stage’s file and deploy the front; when CloudFront has spread it,
- * put {"current": new}.
+ * Rotation: put {"current": new, "previous": old} and wait two minutes. After a mismatch a function reads the secret
+ * again only if its copy is older than a minute. Raise `originSecretRotation` in the stage's file and deploy the front.
+ * After CloudFront has deployed, put {"current": new}.
  */
 export const originGuard = (
   deps: Pick<Deps, 'secrets' | 'stage'>,
 ): MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> => ({
   before: async ({ event }) => {
     if (deps.stage.behindFront !== true) return
-    // A probe does not come through the front. That the secret can be read is what it shows here.
+    // A probe does not come through the front; it proves that the secret can be read.
     if (isRouteProbe(event)) return void (await originSecrets(deps))
     const given = event.headers[ORIGIN_HEADER]
     if (!(await isKnownSecret((fresh) => originSecrets(deps, fresh), given))) {
@@ -41,7 +40,7 @@ export const originGuard = (
   },
 })
 
-/** Whether the stored text has the form the functions read. For those who fill it in. */
+/** Whether the stored text has the form that functions read; for the operator who sets it. */
 export const isOriginSecret = (text: string): boolean => v.is(OriginSecretSchema, text)
 
 const originSecrets = async (
@@ -51,7 +50,7 @@ const originSecrets = async (
   const text = await secrets.get(originSecretName(stage.name), fresh)
   if (text === undefined) throw new Error('the origin secret is missing')
   const parsed = v.safeParse(OriginSecretSchema, text)
-  // Without its cause, which would quote the secret.
+  // No cause, because it would quote the secret.
   if (!parsed.success) throw new Error('the origin secret is malformed')
   const { current, previous } = parsed.output
   return previous === undefined ? [current] : [current, previous]

@@ -3,12 +3,12 @@ import type { Log } from '../log.ts'
 import { embeddedMetrics } from './embedded-metrics.ts'
 import { joiningLog } from './joining-log.ts'
 
-/** Only class and stack: the message of a foreign error may quote a body, a key or a header. */
+/** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
 export const describeCause = (cause: unknown) =>
   cause instanceof Error
     ? {
         error_name: cause.name,
-        // Without the message first: one of several lines may look like a frame.
+        // The message is removed first, because one of its lines may look like a stack frame.
         error_stack: cause.stack
           ?.replace(cause.message, '')
           .split('\n')
@@ -18,8 +18,8 @@ export const describeCause = (cause: unknown) =>
     : { error_name: typeof cause }
 
 /**
- * JSON lines by Powertools, with the metrics of those lines that have some. The closed codes and id-only fields of `Log`
- * are what keeps personal data out. The logger writes the service on each line, which is where metrics have theirs from.
+ * JSON log lines by Powertools, with their metrics. The closed codes and id-only fields of `Log` keep personal data
+ * out. The logger writes `service` on each line, which is also a dimension of the metrics.
  */
 export const powertoolsLog = (
   stage: string,

@@ -4,14 +4,14 @@ import * as v from 'valibot'
 import { ENV } from './config.ts'
 import { type Means, proveVersions } from './release/prove-versions.ts'
 
-/** What is to be asked, as the template and the doctor say it. */
+/** The functions to probe, in the form of the template and the doctor. */
 const AskSchema = v.pipe(
   v.object({ Target: v.string(), Route: v.optional(v.string()) }),
   v.transform(({ Target: target, Route: route }) => ({ target, route })),
 )
 const ProofSchema = v.object({ Asks: v.array(AskSchema) })
 
-/** What CloudFormation hands to the function behind a custom resource. */
+/** CloudFormation's event for the function of a custom resource. */
 const RequestSchema = v.object({
   RequestType: v.picklist(['Create', 'Update', 'Delete']),
   ResponseURL: v.pipe(v.string(), v.url()),
@@ -22,19 +22,19 @@ const RequestSchema = v.object({
 })
 type Request = v.InferOutput<typeof RequestSchema>
 
-/** IAM takes some seconds until a changed role acts: a right that was taken away, too. */
+/** IAM needs some seconds until a changed role takes effect. */
 const ROLES_ACT_MS = 10_000
 const ROUNDS = 6
 
-/** CloudFormation takes 4 KB of answer in all. */
-const MOST_REASON = 1_500
+/** CloudFormation accepts an answer of 4 KB at most. */
+const MAX_REASON = 1_500
 
 const ANSWER_TRIES = 3
 const ANSWER_MS = 10_000
 
 /**
- * Proves a release. CloudFormation waits for the answer to its request, and rolls back when the answer is a failure. The
- * doctor's question is answered directly, after one round. A second call asks once more, and changes nothing.
+ * Proves a release. CloudFormation waits for the answer and rolls back after a failure. The doctor gets a direct answer
+ * after one round. Changes nothing, so a second call is safe.
  */
 export const proveRelease =
   (means: Means) =>
@@ -50,13 +50,13 @@ export const proveRelease =
   }
 
 /**
- * Each release creates a resource of its own, and deletes the one of the release before. A rollback only deletes, so that
- * no proof can fail in it.
+ * Each release creates its own resource and deletes the previous one. A rollback only deletes, so it cannot fail on a
+ * proof.
  */
 const problemsOf = async (means: Means, { RequestType, ResourceProperties }: Request): Promise<readonly string[]> => {
   if (RequestType !== 'Create') return []
   const proof = v.safeParse(ProofSchema, ResourceProperties)
-  if (!proof.success) return ['the release does not say what is to be asked']
+  if (!proof.success) return ['the release names no functions to probe']
   await means.sleep(ROLES_ACT_MS)
   return proveVersions(means, { asks: proof.output.Asks, rounds: ROUNDS })
 }
@@ -66,7 +66,7 @@ const answer = async (means: Means, request: Request, problems: readonly string[
   const body = Buffer.from(
     JSON.stringify({
       Status: problems.length === 0 ? 'SUCCESS' : 'FAILED',
-      Reason: problems.join('; ').slice(0, MOST_REASON),
+      Reason: problems.join('; ').slice(0, MAX_REASON),
       PhysicalResourceId: LogicalResourceId,
       StackId,
       RequestId,
@@ -74,16 +74,16 @@ const answer = async (means: Means, request: Request, problems: readonly string[
     }),
   )
   for (let attempt = 1; attempt <= ANSWER_TRIES; attempt++) {
-    // The address is signed for an empty content type.
+    // The URL is signed for an empty content type.
     const put = { method: 'PUT', body, headers: { 'content-type': '' }, signal: AbortSignal.timeout(ANSWER_MS) }
     const { ok } = await fetch(ResponseURL, put).catch(() => ({ ok: false }))
     if (ok) return
     await means.sleep(attempt * 1_000)
   }
-  throw new Error('CloudFormation did not take the answer')
+  throw new Error('CloudFormation did not accept the answer')
 }
 
-/** One try: rounds ask again. The longest start of a function takes ten seconds. */
+/** One try for each call, because rounds repeat it. A cold start takes ten seconds at most. */
 const LIMITS = { connectionTimeout: 3_000, requestTimeout: 20_000, throwOnRequestTimeout: true }
 
 export const handler = proveRelease({

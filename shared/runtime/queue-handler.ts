@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
 /**
- * Wraps a queue's worker. Messages of a batch run side by side; one that fails goes back to its queue alone, and one
- * that cannot be read is failed too, so that it ends in the dead-letter queue where an operator can look at it.
+ * Wraps a queue's worker. Messages of a batch run in parallel; a failed message returns to its queue alone. An
+ * unreadable message fails too, so that it reaches the dead-letter queue for an operator.
  */
 export const queueHandler = <const Schema extends v.GenericSchema>(
   message: Schema,

@@ -27,9 +27,9 @@ import { WITHHELD } from './withheld.ts'
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
 /**
- * The dependencies of a deployed function, from its environment. Each `WITHHOLD_…` is a literal that the bundler puts in
- * where the manifest gives the function no use for a means (infra/stack/functions/assets-of.ts): what is behind it is
- * then left out of the bundle. So it has to stand here as it is, and cannot be computed.
+ * The dependencies of a deployed function, from its environment. The bundler sets a literal `WITHHOLD_…` if the
+ * manifest gives the function no use for a dependency (infra/stack/functions/assets-of.ts). Its code is then left out
+ * of the bundle, so each name must be written here literally.
  */
 export const runtimeDeps = (): Deps => {
   const config = readConfig(process.env)

@@ -1,14 +1,13 @@
 import type { Deps } from '../deps.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
-/** What the operators' command line shows of work that it can start as well. */
+/** The description that the operators' command line shows. */
 type ScheduledWork = { readonly summary: string }
 
 /**
- * Wraps what a schedule starts. Any payload will do, `{}` too; the answer is the run's summary, for people who invoke it.
- * A run that breaks off is written down and fails with an error that says no more: Lambda itself would log the cause
- * with everything in it, and an error of the table carries whole items. In a closed stage nothing runs: after a restore
- * the sync would post torn payments a second time.
+ * Wraps a scheduled function. It accepts any payload and answers the run's summary. A failure is logged here, and the
+ * thrown error has no cause: Lambda would log it, and a table error carries whole items. In a closed stage nothing
+ * runs, because after a restore the sync would post partly restored payments twice.
  */
 export const scheduleHandler = (
   { summary }: ScheduledWork,
@@ -20,7 +19,7 @@ export const scheduleHandler = (
       const done = await run(deps).catch((error: unknown) => {
         deps.log.error('invocation.failed', { function: functionName }, error)
       })
-      if (done === undefined) throw new Error('the run broke off; its log says where')
+      if (done === undefined) throw new Error('the run failed; see its log for the cause')
       return done
     }),
     { summary },

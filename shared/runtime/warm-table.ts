@@ -1,25 +1,24 @@
 import type { Deps } from '../deps.ts'
 import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 
-/** Starting must not hang on a table that does not answer: the first request will say what is wrong. */
+/** A table that does not answer must not block the cold start; the first request reports it. */
 const WARMING_MS = 1_000
 
 /**
- * One read of nothing, a query where the function queries. The first request then finds an open connection and a client
- * that has signed and parsed before. The bundler puts in which read the function may make
- * (infra/stack/functions/assets-of.ts). A function that may make none is not warmed. Never throws.
+ * Makes one empty read, so that the first request finds an open connection and a warm client. The bundler sets which
+ * read the function may make (infra/stack/functions/assets-of.ts); without one nothing is read. Never throws.
  */
 export const warmTable = async (deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> => {
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }
 
-/** The one read of nothing. Throws where the role or the table does not let the function make it. */
+/** Makes one empty read. Throws if the role or the table does not allow it. */
 export const readNothing = async ({ table }: Pick<Deps, 'table'>): Promise<unknown> => {
   const query = process.env['WARM_QUERY']
   const index = process.env['WARM_INDEX']
   const batchGet = process.env['WARM_BATCH_GET']
   const get = process.env['WARM_GET']
-  // Only the key: the function may be granted some fields alone.
+  // Only the key, because the function may be granted only some fields.
   if (query !== undefined) return table.query({ partition: [query], limit: 1, fields: ['pk'] })
   if (index !== undefined && isIndex(index)) return table.query({ index, partition: emptyPartition(index), limit: 1 })
   if (batchGet !== undefined) return table.getMany([nothingIn(batchGet)])

@@ -8,16 +8,16 @@ import type { SendWebhook } from '../send-webhook.ts'
 import type { Table } from '../table/table.ts'
 
 /**
- * What stands in a bundle for the means that the manifest gives its function no use for, so that their clients need not
- * be loaded. Using one is a mistake in the manifest, and fails loudly.
+ * Replaces dependencies that the manifest does not give the function, so that their clients are not bundled. A use
+ * throws: the manifest entry is wrong.
  */
 const withheld = (means: string) => (): never => {
   assertInvariant(false, `the manifest gives this function no ${means}`)
 }
 
 const noTable = withheld('table')
-const noKey = withheld('key that seals')
-const noProvider = withheld('key of the provider')
+const noKey = withheld('sealing key')
+const noProvider = withheld('provider key')
 
 export const WITHHELD = {
   table: {

@@ -8,12 +8,12 @@ import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } fro
 
 type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
-/** The payment an item is about, where one is known. */
 type MovedBy = { readonly transactionId: string; readonly type: string; readonly amountMinor: Minor }
 
+/** The payment of an item, if it is known. */
 type NamedPayment = { readonly paymentId: PaymentId; readonly clientId: ClientId }
 
-/** Money without a payment it may be credited to. Its id is the provider payment's: once, whoever brings the news. */
+/** Money that may be credited to no payment. Its id is the provider payment id, so it is recorded once. */
 export const heldMoney = (input: {
   readonly capture: { readonly providerPaymentId: string; readonly capturedMinor: Minor }
   readonly cause: MoneyCause
@@ -31,7 +31,7 @@ export const heldMoney = (input: {
   createdAt: input.now,
 })
 
-/** Something that does not add up although no money is held. Once per subject and cause. */
+/** An inconsistency without held money, recorded once for each subject and cause. */
 export const finding = (input: {
   readonly subject: PaymentId | string
   readonly cause: FindingCause
@@ -47,7 +47,7 @@ export const finding = (input: {
   createdAt: input.now,
 })
 
-/** A row that moved a payment's money, with what it took from the client or gave back. Told once, and nothing is open. */
+/** The finding of a reversal or dispute row, with the client's loss or gain. Alerted once; already resolved. */
 export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor, now: Timestamp): Suspense => ({
   ...finding({
     subject: `${row.transactionId}#${row.type}`,
@@ -60,31 +60,32 @@ export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor,
   resolution: 'explained',
 })
 
-/** A row beyond the movements that a payment can have. */
+/** The finding of a row that exceeds a payment's maximum number of movements. */
 export const tooManyMovements = (payment: NamedPayment, row: MovedBy, now: Timestamp): Suspense => ({
   ...finding({ subject: `${row.transactionId}#${row.type}`, cause: 'too_many_movements', payment, now }),
   amountMinor: row.amountMinor,
 })
 
 const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' }: Suspense): string => {
+  const close = `run resolve-suspense --suspense_id ${suspenseId}`
   if (kind === 'money') {
-    return `The provider received ${amountMinor} IDR that no client was credited with (${cause}, payment ${paymentId}). Refund it or write it off: resolve-suspense.`
+    return `The provider received ${amountMinor} IDR that no client is credited with (${cause}, payment ${paymentId}). Refund it or write it off, then ${close}.`
   }
   switch (cause) {
     case 'money_went_back':
-      return `The provider took back money of payment ${paymentId} (${suspenseId}). Its client's next settlement is ${amountMinor} IDR less. Nothing is left to do; get-payment shows the movement.`
+      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. No action is needed; get-payment shows the movement.`
     case 'money_came_back':
-      return `The provider gave back money of payment ${paymentId} (${suspenseId}). Its client's next settlement is ${amountMinor} IDR more. Nothing is left to do; get-payment shows the movement.`
+      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
     case 'disputed_amount_unknown':
-      return `A dispute of payment ${paymentId} took ${amountMinor} IDR, fee included, and shows no fee. See the disputed amount in the provider's dashboard, book it with adjust-ledger, then close this: resolve-suspense.`
+      return `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`
     case 'too_many_movements':
-      return `Payment ${paymentId} has 50 movements; a further row of ${amountMinor} IDR was not applied. Look at it and close it: resolve-suspense.`
+      return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
     case 'reversed_upstream':
-      return `The provider took back ${amountMinor} IDR that names payment ${paymentId} and is not what it was credited with. Look at it and close it: resolve-suspense.`
+      return `The provider took back ${amountMinor} IDR for payment ${paymentId}, but the payment was not credited with this money. Check it, then ${close}.`
     case 'event_gone':
-      return `The event ${suspenseId} of payment ${paymentId} is not in the table any more, and its delivery was skipped. The merchant does not know of it: tell them, and close this: resolve-suspense.`
+      return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
     default:
-      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
+      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
   }
 }
 
@@ -95,8 +96,8 @@ const alertFor = (item: Suspense): Alert => ({
 })
 
 /**
- * Tells the operators about an item, then takes it out of due work. A crash in between repeats the alert; it never
- * swallows it. A topic that cannot be reached is left to due work.
+ * Publishes the alert of an item, then removes it from due work. A crash in between repeats the alert and never loses
+ * it. False: publishing failed; due work tries again.
  */
 export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): Promise<boolean> => {
   try {
@@ -110,21 +111,21 @@ export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): 
   return true
 }
 
-/** Due work `alert` of an item. Answers whether the operators were told. */
+/** Due work `alert` of an item. Answers whether the alert was published. */
 export const checkSuspenseAlert = async (
   deps: SuspenseDeps & Pick<Deps, 'now'>,
   due: { readonly suspenseId: string; readonly dueAt: Timestamp },
 ): Promise<boolean> => {
-  // Moved forward before publishing, so that alerts that cannot be published do not block those behind them.
+  // Moved forward before publishing, so that a failing alert does not block later ones.
   const item = await claimSuspenseAlert(deps, due, addMs(deps.now(), ALERT_GRACE_MS))
   return item !== undefined && publishSuspenseAlert(deps, item)
 }
 
-/** The one line about an item that was written down. */
+/** Logs a recorded item. */
 export const logSuspense = ({ log }: Pick<Deps, 'log'>, { suspenseId, cause, paymentId, kind }: Suspense): void =>
   log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
 
-/** Notes an item once and alerts the operators. Known already: nothing happens. */
+/** Records an item once and alerts the operators. A second call does nothing. */
 export const recordSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
   const written = await putSuspense(deps, item)
   if (!written.applied) return

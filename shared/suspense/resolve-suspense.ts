@@ -7,7 +7,7 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import { heldOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
-/** What operators may say of an item; a refund by the provider is booked by its own row. */
+/** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
 export const OPERATOR_RESOLUTIONS = ['refunded_by_bank', 'written_off', 'explained'] as const
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
@@ -29,12 +29,12 @@ const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => 
     throw invalid(
       'the provider has not settled this money yet',
       undefined,
-      'Wait for its settled row, which the sync finds by itself; then resolve it. A refund in the provider dashboard resolves it too.',
+      'Wait until the sync finds its settled row, then resolve it. A refund in the provider dashboard resolves it too.',
     )
   }
 }
 
-/** What leaves suspense: to the customer by our bank, or to the house. */
+/** The house entry that moves money out of suspense: to the customer by our bank, or to the house. */
 const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<Deps, 'now'>) => {
   const heldMinor = heldOf(item)
   return newHouseEntry({
@@ -49,8 +49,8 @@ const entryOf = (item: Suspense, resolution: OperatorResolution, { now }: Pick<D
 }
 
 /**
- * An operator closes a suspense item, once: its house entry, the item and the audit record in one transaction. Money only
- * after its row has settled. Throws 404, and 422 for a wrong resolution or an item that is resolved.
+ * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404 for an unknown item;
+ * 422 for a wrong resolution, a resolved item or money that has not settled; 409 if the item changes meanwhile.
  */
 export const resolveSuspense = async (
   deps: RecordDeps,
@@ -83,7 +83,7 @@ export const resolveSuspense = async (
 const changedMeanwhile = async (deps: Pick<Deps, 'table'>, { suspenseId }: Suspense): Promise<GatewayError> =>
   (await findSuspense(deps, suspenseId))?.status === 'resolved'
     ? resolvedAlready()
-    : new GatewayError('conflict', 'the provider has given back a part of it right now; try again')
+    : new GatewayError('conflict', 'the provider refunded a part of it meanwhile; try again')
 
 const resolvedAlready = () =>
-  invalid('this item is resolved already', undefined, 'list-suspense shows how it was resolved.')
+  invalid('this item is already resolved', undefined, 'list-suspense shows how it was resolved.')

@@ -13,7 +13,7 @@ import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../time.ts'
 import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'
 
-/** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
+/** How long due work leaves an alert to the writer of the item, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
 
 const itemOf = (item: Suspense) => ({
@@ -26,17 +26,17 @@ const itemOf = (item: Suspense) => ({
   ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
 })
 
-/** The item as a step of a transaction, which is refused there when it is known already, and told by whoever knew it. */
+/** The item as a step of a transaction. A known item refuses the step; its first writer alerts. */
 export const newSuspense = (item: Suspense): Step => put(suspenseKey(item.suspenseId), itemOf(item), isNew)
 
 /**
- * The same, where one that is there already stays as it is and refuses nothing. One that has been told is told again: only
- * for what no other transition can have found.
+ * The item as a step that keeps a known item and never refuses. It makes a published alert due again, so use it only
+ * for items that no other transition can record.
  */
 export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 
-/** Writes the item unless it is known: one item per provider payment, however often its news arrives. */
+/** Writes the item unless it is known, so repeated news makes one item. */
 export const putSuspense = (deps: Pick<Deps, 'table'>, item: Suspense) => deps.table.write(newSuspense(item))
 
 export const findSuspense = async (deps: Pick<Deps, 'table'>, suspenseId: string): Promise<Suspense | undefined> => {
@@ -44,7 +44,7 @@ export const findSuspense = async (deps: Pick<Deps, 'table'>, suspenseId: string
   return item && v.parse(SuspenseSchema, item)
 }
 
-/** Any number of items, as they are now; those that are not there are left out. */
+/** Reads any number of items, strongly consistent; missing items are left out. */
 export const findAllSuspense = async (
   deps: Pick<Deps, 'table'>,
   ids: readonly string[],
@@ -53,7 +53,7 @@ export const findAllSuspense = async (
   return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
 }
 
-/** Moves an alert's due time forward. Undefined: it has been published, or somebody else has claimed it. */
+/** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (
   deps: Pick<Deps, 'table'>,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
@@ -68,19 +68,19 @@ export const claimSuspenseAlert = async (
   return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
-/** The operators have been told: the item is no longer due. Refused when somebody else has noted it already. */
+/** Removes a published alert from due work. Refused if another worker has done so. */
 export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) =>
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
-/** It is as it was read: open or resolved, with the same held of it. */
+/** The item's status and amounts are unchanged. */
 const asRead = ({ status, postedMinor, refundedMinor }: Suspense): Condition =>
   all(equals('status', status), unchanged('postedMinor', postedMinor), unchanged('refundedMinor', refundedMinor))
 
-/** `open` -> `resolved`, once. Refused when something of it has changed since it was read. */
+/** `open` -> `resolved`, once. Refused if the item has changed after the read. */
 export const resolveStep = (open: Suspense, { resolution, notes }: Pick<Suspense, 'resolution' | 'notes'>): Step =>
   update(suspenseKey(open.suspenseId), { set: { status: 'resolved', resolution, notes } }, asRead(open))
 
-/** Notes what the house journal holds for it, once. */
+/** Records once the amount that the house journal holds for the item. */
 export const notePosted = (item: Suspense, postedMinor: Minor): Step =>
   update(
     suspenseKey(item.suspenseId),
@@ -88,7 +88,7 @@ export const notePosted = (item: Suspense, postedMinor: Minor): Step =>
     all(equals('kind', 'money'), absent('postedMinor'), asRead(item)),
   )
 
-/** Notes what the provider itself gave back. Nothing is left: `open` -> `resolved`. */
+/** Records the amount that the provider refunded; `open` -> `resolved` if nothing is left. */
 export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
   update(
     suspenseKey(item.suspenseId),
@@ -101,7 +101,7 @@ export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
     asRead(item),
   )
 
-/** Every open item, page by page. */
+/** Yields all open items, page by page. */
 export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
   for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
@@ -111,21 +111,21 @@ export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): As
   }
 }
 
-/** What one batch read takes. */
+/** The limit of one batch read. */
 const PAGE = 100
 
-/** So many items one look goes through. */
-const MOST_LOOKED_AT = 5_000
+/** The maximum number of items that one call reads. */
+const MAX_LOOKED_AT = 5_000
 
 type About = {
   readonly status?: Suspense['status'] | undefined
   readonly clientId?: string | undefined
   readonly paymentIds?: readonly string[] | undefined
-  /** None of them is older: an item comes after its payment. */
+  /** Excludes older items, because an item is newer than its payment. */
   readonly since?: Timestamp | undefined
 }
 
-/** Items about a client or about some payments, newest first; `complete` says if all were looked at. */
+/** Items of a client or of some payments, newest first. `complete`: all items were read. */
 export const suspenseAbout = async (
   deps: Pick<Deps, 'table'>,
   { status, clientId, paymentIds, since }: About,
@@ -139,21 +139,21 @@ export const suspenseAbout = async (
     newestFirst: true,
     limit: PAGE,
   })) {
-    if (lookedAt >= MOST_LOOKED_AT) return { items, complete: false }
+    if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
     const found = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
     for (const item of found.flatMap((row) => (row ? [v.parse(SuspenseSchema, row)] : []))) {
-      const isAsked =
+      const matches =
         (status === undefined || item.status === status) &&
         (clientId === undefined || item.clientId === clientId) &&
         (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
-      if (isAsked) items.push(item)
+      if (matches) items.push(item)
     }
     lookedAt += rows.length
   }
   return { items, complete: true }
 }
 
-/** All items, or those of a status, newest first. */
+/** A page of all items, or of those with a status, newest first. */
 export const listSuspense = async (
   deps: Pick<Deps, 'table'>,
   status: Suspense['status'] | undefined,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
 
-/** Money that may not be credited, or something found that the books cannot explain. */
+/** The causes of held money, and of findings that the books cannot explain. */
 export const SUSPENSE_CAUSES = {
   money: ['unknown_reference', 'payment_not_pending', 'second_capture', 'wrong_amount', 'wrong_currency'],
   finding: [
@@ -12,7 +12,7 @@ export const SUSPENSE_CAUSES = {
     'fee_changed',
     'amount_differs',
     'reversed_upstream',
-    // Money of a payment moved, and every side is booked: told, and closed from the beginning.
+    // A reversal or won dispute that is fully booked: alerted, and already resolved.
     'money_went_back',
     'money_came_back',
     'disputed_amount_unknown',
@@ -22,7 +22,7 @@ export const SUSPENSE_CAUSES = {
   ],
 } as const
 
-/** Findings that tell of booked movements: they are born resolved. */
+/** Findings of booked movements, which are resolved from the beginning. */
 export const MOVED_CAUSES = ['money_went_back', 'money_came_back'] as const
 
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
@@ -35,7 +35,7 @@ export const RESOLUTIONS = ['refunded', 'refunded_by_bank', 'written_off', 'expl
 
 const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
 
-/** Made of the provider's ids and our own words; any other text names nothing, and need not even be read. */
+/** Whether a text has the form of a suspense id; another text needs no read. */
 export const isSuspenseId = (text: string): boolean => SUSPENSE_ID.test(text)
 
 export const SuspenseSchema = v.object({
@@ -47,9 +47,9 @@ export const SuspenseSchema = v.object({
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
   status: v.picklist(SUSPENSE_STATUSES),
-  /** Of money: what the house journal holds for it, once its own row has settled. */
+  /** Money: the amount that the house journal holds, after its own row has settled. */
   postedMinor: v.optional(MinorSchema),
-  /** What the provider has given back of it so far. */
+  /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
   resolution: v.optional(v.picklist(RESOLUTIONS)),
@@ -57,10 +57,10 @@ export const SuspenseSchema = v.object({
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
 
-/** What is still to be given back of money in suspense. */
+/** The part of money in suspense that is not refunded yet. */
 export const owedOf = ({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor =>
   less(amountMinor, refundedMinor)
 
-/** What the house journal holds for an item: nothing before its own row has settled, nothing once it is resolved. */
+/** The amount that the house journal holds for an item: zero before its row has settled and after its resolution. */
 export const heldOf = (item: Suspense): Minor =>
   item.status === 'open' && item.postedMinor !== undefined ? owedOf(item) : ZERO

@@ -5,8 +5,8 @@ import type { Payment } from '../payment/payment.ts'
 import { referenceOf } from '../payment/provider-attempts.ts'
 import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
 
-/** Whether a row says, in every particular, that the request behind a pending payment was paid as asked. */
-const isAnswerFor = (transaction: ProviderTransaction, payment: Payment): boolean =>
+/** Whether the row matches the pending payment in reference, request and amount. */
+const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boolean =>
   transaction.isCaptured === true &&
   payment.status === 'pending' &&
   transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
@@ -15,16 +15,16 @@ const isAnswerFor = (transaction: ProviderTransaction, payment: Payment): boolea
   payment.rememberedProviderPaymentIds === undefined
 
 /**
- * Credits a pending payment by a row that we fetched ourselves: it is the provider's own answer, and one page of them
- * answers for fifty. The transaction of the one door writes it, on `pending` as ever, so it happens once whoever else
- * brings the same money. Undefined: the row does not match, or the payment has moved on; then the provider is asked.
+ * Credits a pending payment by a row that the sync fetched. This needs no further call: one page holds fifty rows.
+ * The write has the condition `pending`, so the payment is credited once. Undefined: the row does not match, or the
+ * payment is no longer pending; the caller then asks the provider.
  */
 export const creditByRow = async (
   deps: NewsDeps,
   known: Payment | undefined,
   transaction: ProviderTransaction,
 ): Promise<Payment | undefined> => {
-  if (known === undefined || !isAnswerFor(transaction, known)) return undefined
+  if (known === undefined || !matchesPayment(transaction, known)) return undefined
   const capture: ProviderPayment = {
     providerPaymentId: transaction.providerPaymentId,
     paymentRequestId: known.paymentRequestId,

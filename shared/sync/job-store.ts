@@ -29,16 +29,16 @@ import {
   SyncJobSchema,
 } from './sync-job.ts'
 
-/** Longer than one page takes; a dead worker's slice is taken over behind it. */
+/** Longer than one page takes. Another worker takes over a slice after its lease has expired. */
 export const LEASE_MS = 5 * MINUTE_MS
-/** Done jobs are kept for whoever looks into what happened. */
+/** Done jobs are kept this long for investigation. */
 const KEPT_MS = 7 * DAY_MS
 
 const HEAD = 'head'
 
 const ttlAt = (at: Timestamp): number => Math.ceil((epochMs(at) + KEPT_MS) / SECOND_MS)
 
-/** Nobody else has claimed it since: every claim and every page kept moves the due time. */
+/** No other worker has claimed the job: every claim and every kept page changes the due time. */
 const isMine = ({ dueAt }: Pick<SyncJob, 'dueAt'>): Condition => all(present('work'), equals('dueAt', dueAt))
 
 export const readHead = async (deps: Pick<Deps, 'table'>): Promise<Head | undefined> => {
@@ -46,11 +46,11 @@ export const readHead = async (deps: Pick<Deps, 'table'>): Promise<Head | undefi
   return item && v.parse(HeadSchema, item)
 }
 
-/** Moves the head, refused when another planner did so. */
+/** Moves the head; refused when another planner has moved it. */
 export const moveHead = (from: Head | undefined, to: Head): Step =>
   update(syncJobKey(HEAD), { set: { ...to, provider: UPSTREAM } }, unchanged('round', from?.round))
 
-/** What slices of this length hold, for cutting the next ones. */
+/** Records the row density, from which the next round's slices are cut. */
 export const noteDensity = (deps: Pick<Deps, 'table'>, rowsPerMinute: number) =>
   deps.table.write(update(syncJobKey(HEAD), { set: { rowsPerMinute } }, exists))
 
@@ -60,7 +60,7 @@ export const newSlice = (slice: Slice): Step =>
 const DueJobSchema = v.object({ id: v.string(), dueAt: TimestampSchema })
 export type DueJob = v.InferOutput<typeof DueJobSchema>
 
-/** Jobs that are due by now, longest due first. The index suggests, the claim decides. */
+/** Jobs that are due, oldest first. The index may be stale; the claim decides. */
 export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<readonly DueJob[]> => {
   const range = { atMost: deps.now() }
   const { items } = await deps.table.query({ index: 'by-due', partition: ['sync', 0], range, limit })
@@ -69,7 +69,7 @@ export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<reado
 
 const parseJob = (item: Item | undefined): SyncJob | undefined => item && v.parse(SyncJobSchema, item)
 
-/** Of several workers with the same due time one is applied. Undefined: somebody else has it, or it is done. */
+/** Claims a job for one lease; only one worker succeeds. Undefined: another worker has it, or it is done. */
 export const claimJob = async (deps: StoreDeps, { id, dueAt }: DueJob): Promise<SyncJob | undefined> => {
   const leased = addMs(later(deps.now(), dueAt), LEASE_MS)
   const { applied, item } = await deps.table.write(
@@ -78,12 +78,12 @@ export const claimJob = async (deps: StoreDeps, { id, dueAt }: DueJob): Promise<
   return applied ? parseJob(item) : undefined
 }
 
-/** What a page changes of its slice. An absent `afterId` begins the span again. */
+/** The fields of a slice that a page changes. Without `afterId` the span is read from its beginning. */
 export type Progress = Pick<Slice, 'afterId' | 'rows' | 'openUntil'>
 
-/** Keeps the position behind a page and renews the lease. Undefined: the slice is somebody else's by now. */
+/** Keeps the position after a page and renews the lease. Undefined: another worker has claimed the slice. */
 export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Progress): Promise<Slice | undefined> => {
-  // Later than before in any case: it is what tells one claim from the next.
+  // Always later than before, because the due time distinguishes one claim from the next.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)
   const { applied } = await deps.table.write(
     update(
@@ -95,11 +95,11 @@ export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Prog
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-/** Hands a claimed job back, to be claimed again from `dueAt` on. */
+/** Releases a claimed job; a worker can claim it again from `dueAt` on. */
 export const releaseJob = (deps: Pick<Deps, 'table'>, job: SyncJob, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt } }, isMine(job)))
 
-/** Done: nothing looks at it any more. */
+/** Removes a job from due work and lets it expire. */
 export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
   deps.table.write(
     update(
@@ -109,7 +109,7 @@ export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
     ),
   )
 
-/** Another reading of a tail slice, from its beginning. */
+/** Schedules another reading of a tail slice, from its beginning. */
 export const scheduleReading = (deps: Pick<Deps, 'table'>, slice: Slice, dueAt: Timestamp) =>
   deps.table.write(
     update(
@@ -120,9 +120,9 @@ export const scheduleReading = (deps: Pick<Deps, 'table'>, slice: Slice, dueAt: 
   )
 
 /**
- * Has a tail slice read once more by `settlesBy`, unless it will be as late already, or has been read often enough. One
- * whose readings are over is read again: its hour has a payment that was credited behind them. Whoever is reading it
- * loses it: the next reading begins anew.
+ * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `mostReads`.
+ * A finished slice is read again, because its hour has a payment that was credited after the last reading.
+ * A worker that is reading the slice loses its claim; the next reading starts from the beginning.
  */
 export const registerReading = (
   deps: Pick<Deps, 'table'>,
@@ -145,21 +145,21 @@ export const registerReading = (
 
 const openId = ({ transactionId }: ProviderTransaction) => `open#${transactionId}`
 
-type Noted = OpenTransaction['transaction']
+type Row = OpenTransaction['transaction']
 
-/** Several passes read a row: one that is the same, or older, says nothing new. */
-const saysMore = (known: Noted, heard: Noted): boolean => {
-  const fields = new Set([...Object.keys(known), ...Object.keys(heard)])
-  const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(heard, field)
-  return heard.updatedAt >= known.updatedAt && [...fields].some(differs)
+/** Several passes read the same row. A row that is equal or older is not news. */
+const isNewer = (known: Row, row: Row): boolean => {
+  const fields = new Set([...Object.keys(known), ...Object.keys(row)])
+  const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(row, field)
+  return row.updatedAt >= known.updatedAt && [...fields].some(differs)
 }
 
-/** Each further try has met another claim: nobody claims it so often at once. */
-const MOST_TRIES = 5
+/** Each further try has lost against another claim; more than this is an error. */
+const MAX_TRIES = 5
 
 /**
- * Notes a transaction to be looked at again by itself, as the provider said it last. Whoever is looking at an older
- * saying loses it, as by another claim: what it finds does not end the job.
+ * Records a transaction in its latest form, to be checked again alone at `dueAt`. A worker that checks an older form
+ * loses its claim, so its result does not end the job. Throws when every try meets another claim.
  */
 export const noteOpen = async (
   deps: Pick<Deps, 'table'>,
@@ -169,17 +169,17 @@ export const noteOpen = async (
   const id = openId(transaction)
   const row = { id, kind: 'open', provider: UPSTREAM, tries: 0, transaction, ...dueWork('sync', id, dueAt) }
   const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { applied, item } = await deps.table.write(note)
     if (applied) return
-    const noted = v.parse(OpenTransactionSchema, item)
-    if (!saysMore(noted.transaction, transaction)) return
-    const renewed = { transaction, dueAt: noted.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
-    if ((await deps.table.write(update(syncJobKey(id), { set: renewed }, isMine(noted)))).applied) return
+    const stored = v.parse(OpenTransactionSchema, item)
+    if (!isNewer(stored.transaction, transaction)) return
+    const renewed = { transaction, dueAt: stored.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
+    if ((await deps.table.write(update(syncJobKey(id), { set: renewed }, isMine(stored)))).applied) return
   }
-  throw new Error(`${id} is claimed all the time`)
+  throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }
 
-/** Looked at in vain once more. */
+/** Schedules the next check of a transaction after one without a result. */
 export const retryOpen = (deps: Pick<Deps, 'table'>, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries: job.tries + 1 } }, isMine(job)))

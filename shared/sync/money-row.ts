@@ -2,7 +2,7 @@ import type { MoneyRow } from '../journal/payment-money.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 
-/** What the row does to a payment's money; undefined of the row that paid it, and of rows that move nothing. */
+/** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
 export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
   const { type, status, transactionId, amountMinor, providerMinor, updatedAt: at, returns: kind } = transaction
   const row = { transactionId, amountMinor, providerMinor, at }
@@ -17,8 +17,8 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
 }
 
 /**
- * The row with the amount that it disputes: what it shows without its fee, or all of the payment. Undefined where neither
- * is known: then a person decides.
+ * A chargeback row with the amount that it disputes: the row's own, else the whole payment. Undefined when the row
+ * shows neither; an operator then decides.
  */
 export const withDisputed = (
   row: MoneyRow,

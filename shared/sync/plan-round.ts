@@ -4,55 +4,54 @@ import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, 
 import { LEASE_MS, moveHead, newSlice, readHead } from './job-store.ts'
 import type { Head, Slice } from './sync-job.ts'
 
-/** Read again by the next round: a row may appear a little behind its time, and clocks differ. */
+/** The next round reads this span again, because rows may appear late and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
-/** How far the very first round looks back. */
+/** How far back the first round of a stage reads. */
 const FIRST_LOOK_BACK_MS = 7 * DAY_MS
-/** A slice is no longer than this, so that a long backlog can be shared however little is known of it. */
+/** The maximum length of a slice, so that workers can share a long backlog of unknown density. */
 const LONGEST_SLICE_MS = 6 * HOUR_MS
-/** About forty pages, some ten seconds of one worker. */
+/** About forty pages: about ten seconds of one worker. */
 const ROWS_PER_SLICE = 2_000
 /** A transaction holds a hundred steps. */
-const MOST_SLICES = 90
+const MAX_SLICES = 90
 const REVERSALS_EVERY_MS = DAY_MS
-/** As long as a dispute can be raised, and longer (QRIS: 90 days). */
+/** Longer than a dispute can be raised (QRIS: 90 days). */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
-/** `overtaken`: somebody else planned at the same time. Otherwise the slices, claimed for whoever planned. */
+/** `overtaken`: another worker planned at the same time. Otherwise the slices; the planner holds the first. */
 export type Round = 'overtaken' | { readonly slices: readonly Slice[]; readonly to: Timestamp }
 
-/** Whether the last round was planned so long ago that another one reads no row a third time. */
+/** Whether the last round is old enough that another one reads no row a third time. */
 export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }
 
-/** Cuts a span into slices of about one size, at most as many as one transaction can write. */
+/** Cuts a span into slices of equal length, at most as many as one transaction can write. */
 const cut = (from: Timestamp, to: Timestamp, rowsPerMinute: number): readonly (readonly [Timestamp, Timestamp])[] => {
   const spanMs = Math.max(1, msBetween(from, to))
   const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
-  const count = Math.min(MOST_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
+  const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
   const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
   return Array.from({ length: count }, (_, at) => [edge(at), edge(at + 1)] as const)
 }
 
 /**
- * Plans what the head reads now (design section 4, "Sync"): what was updated since its position, in slices that workers
- * can share, in one transaction with its new position. What follows is in the slices' own hands: nothing planned is
- * lost, whoever dies. Reading goes up to now, and the next round begins two minutes before.
+ * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One transaction writes the
+ * slices and the new position, so a crash loses no slice. The next round begins two minutes earlier.
  */
 export const planRound = async (deps: StoreDeps): Promise<Round> => {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
-  // No further than one transaction's slices reach; the rest is for the round that follows at once.
-  const to = later(from, earlier(now, addMs(from, MOST_SLICES * LONGEST_SLICE_MS)))
+  // Limited to the slices of one transaction; the next round follows immediately and reads the rest.
+  const to = later(from, earlier(now, addMs(from, MAX_SLICES * LONGEST_SLICE_MS)))
   const round = (head?.round ?? 0) + 1
   const rowsPerMinute = head?.rowsPerMinute ?? 0
   const fresh = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }
   const slices: Slice[] = cut(from, to, rowsPerMinute).map(([begin, end], at) => ({
     ...fresh,
-    // The first is claimed by whoever plans; the others are anybody's.
+    // The planner claims the first slice; every worker can claim the others.
     dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
     id: `head#${round}#${at}`,
     kind: 'head',

@@ -16,23 +16,21 @@ import { endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
 
 export type SliceDeps = ReconcileRun['deps'] & Pick<Deps, 'sleep' | 'monotonicMs'>
 
-/**
- * `read`: to its end. `overtaken`: somebody else reads on. Otherwise why it was handed back; the position is kept.
- */
+/** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
 export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
 
-/** One worker's run over as many slices as it comes to. */
+/** One worker's run over several slices. */
 export type SliceRun = ReconcileRun & {
   readonly deps: SliceDeps
-  /** Hours whose next reading this run has seen to. */
-  readonly notedHours: Map<string, Timestamp>
-  /** Told behind every page. */
+  /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
+  readonly scheduledHours: Map<string, Timestamp>
+  /** Called after every page. */
   readonly onPage: () => Promise<void>
 }
 
 const PAGE = 50
-const MOST_PAGES = 10_000
-/** Rows a minute from which slices are cut by them. */
+const MAX_PAGES = 10_000
+/** From this many rows a minute on, density decides the length of slices. */
 const WORTH_CUTTING = 200
 const LIST: ProviderOperation = 'listTransactions'
 
@@ -50,8 +48,8 @@ const filterOf = ({ kind, from, to, category, afterId }: Slice): TransactionFilt
   }
 }
 
-/** Waits for a call of the quota; false when that would be past the deadline. */
-const mayList = async ({ deps, budget, deadlineMs }: SliceRun): Promise<Timestamp | undefined> => {
+/** Waits for a list call of the quota. Answers the retry time when the wait would pass the deadline. */
+const waitForQuota = async ({ deps, budget, deadlineMs }: SliceRun): Promise<Timestamp | undefined> => {
   for (;;) {
     const retryAt = await budget.take(LIST)
     if (retryAt === undefined) return undefined
@@ -64,7 +62,7 @@ const mayList = async ({ deps, budget, deadlineMs }: SliceRun): Promise<Timestam
 const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): 'refused' | 'provider_silent' =>
   answer.kind === 'not_found' || isOurMistake(answer) ? 'refused' : 'provider_silent'
 
-/** What was learned of the slice's size, where it is far from what was assumed. */
+/** Records the slice's density if it differs much from the assumed one. */
 const learnDensity = async ({ deps }: SliceRun, { kind, from, to, rows, cutFor }: Slice): Promise<void> => {
   const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
   const isFar = measured > 1.5 * cutFor || 2 * measured < cutFor
@@ -78,44 +76,44 @@ const end = async (run: SliceRun, slice: Slice): Promise<void> => {
   await finishJob(run.deps, slice)
 }
 
-/** The position behind a page; undefined when it has no rows. */
-const positionBehind = ({ afterId, transactions }: TransactionPage): string | undefined =>
+/** The position after a page; undefined when it has no rows. */
+const positionAfter = ({ afterId, transactions }: TransactionPage): string | undefined =>
   afterId ?? transactions.at(-1)?.transactionId
 
-/** One page, and the position behind it. The slice as it then is; undefined when it is somebody else's. */
+/** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has it. */
 const readPage = async (run: SliceRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
   const hours: OpenHours = await reconcilePage(run, page)
-  if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.notedHours)
+  if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.scheduledHours)
   const openUntil = slice.kind === 'tail' ? latestOf(hours, slice.openUntil) : undefined
   const rows = slice.rows + page.transactions.length
   const read = { ...slice, rows, openUntil }
-  if (page.hasMore) return keepPosition(run.deps, slice, { afterId: positionBehind(page), rows, openUntil })
+  if (page.hasMore) return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })
   await end(run, read)
   return { ...read, afterId: undefined }
 }
 
-const handBack = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
+const release = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
   await releaseJob(run.deps, slice, at ?? run.deps.now())
   return why
 }
 
 /**
- * Reads a claimed slice page by page, reconciles each page and keeps the position behind it (design section 4, "Sync").
- * A refused cursor begins the span again, once in a run. However it ends, the slice is done, kept or handed back; when
- * its worker dies, it is due again behind the lease.
+ * Reads a claimed slice page by page, reconciles each page and keeps its position (design section 4, "Sync").
+ * After a refused cursor the span is read from its beginning, once in a run. At the end the slice is done or released;
+ * after a crash it is due again when its lease has expired.
  */
 export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd> => {
   let slice = claimed
   let restarted = false
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    if (run.deps.monotonicMs() >= run.deadlineMs) return handBack(run, slice, 'out_of_time')
-    const retryAt = await mayList(run)
-    if (retryAt !== undefined) return handBack(run, slice, 'rate_limited', retryAt)
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    if (run.deps.monotonicMs() >= run.deadlineMs) return release(run, slice, 'out_of_time')
+    const retryAt = await waitForQuota(run)
+    if (retryAt !== undefined) return release(run, slice, 'rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice), PROVIDER_READ_TIMEOUT_MS)
     if (answer.kind === 'found') {
-      // More, and nobody can tell behind what: the span is not read before the provider says.
-      if (answer.value.hasMore && positionBehind(answer.value) === undefined) {
-        return handBack(run, slice, 'provider_silent')
+      // The provider announces more rows but gives no position to continue from.
+      if (answer.value.hasMore && positionAfter(answer.value) === undefined) {
+        return release(run, slice, 'provider_silent')
       }
       const read = await readPage(run, slice, answer.value)
       if (read === undefined) return 'overtaken'
@@ -129,11 +127,11 @@ export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd
       continue
     }
     const mayBeCursor = answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
-    if (!mayBeCursor || restarted) return handBack(run, slice, endBy(answer))
+    if (!mayBeCursor || restarted) return release(run, slice, endBy(answer))
     restarted = true
-    const again = await keepPosition(run.deps, slice, { afterId: undefined, rows: 0, openUntil: undefined })
-    if (again === undefined) return 'overtaken'
-    slice = again
+    const fromStart = await keepPosition(run.deps, slice, { afterId: undefined, rows: 0, openUntil: undefined })
+    if (fromStart === undefined) return 'overtaken'
+    slice = fromStart
   }
-  return handBack(run, slice, 'out_of_time')
+  return release(run, slice, 'out_of_time')
 }

@@ -9,13 +9,13 @@ import { reconcileTransaction } from './reconcile-transaction.ts'
 import type { OpenTransaction } from './sync-job.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
 
-/** Two minutes, doubling up to an hour. */
+/** Backoff: two minutes, doubled up to an hour. */
 const againAt = (now: Timestamp, tries: number): Timestamp =>
   addMs(now, Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
 
 /**
- * Looks once more at a transaction that nobody could be asked about. It stays noted until there is an answer; after two
- * days it is a person's.
+ * Reconciles an open transaction again. Without an answer it stays open and is retried; after two days it becomes a
+ * finding for an operator.
  */
 export const recheckOpen = async (run: SliceRun, job: OpenTransaction): Promise<void> => {
   const { deps, tally } = run
@@ -31,7 +31,7 @@ export const recheckOpen = async (run: SliceRun, job: OpenTransaction): Promise<
   if (reconciled.kind === 'credited') {
     const hours: OpenHours = new Map()
     addOpen(hours, transaction, reconciled.payment, deps.now())
-    await registerOpen(deps, hours, run.notedHours)
+    await registerOpen(deps, hours, run.scheduledHours)
   }
   await finishJob(deps, job)
 }

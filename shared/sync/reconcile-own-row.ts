@@ -7,15 +7,15 @@ import { settledRowOf } from '../posting/settled-row.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { isCreditedWith, recordFinding } from './sync-finding.ts'
 
-/** After a lost race one more read finds what the other one did. */
-const MOST_TRIES = 4
+/** After a lost race another read shows the winner's result. */
+const MAX_TRIES = 4
 
 /** The fee that a posted payment's row must show. */
 const expectedKept = ({ finalFee, providerFeeMinor }: Payment) => (finalFee?.invoiced === true ? 0 : providerFeeMinor)
 
 /**
- * Posts a payment by its own settled row, or books the row of a payment whose fee was assumed; each once. A fee that
- * differs from the one the payment was posted with is a finding, never a correction. Safe to repeat.
+ * Posts a payment by its own settled row, once. If it was posted with an assumed fee, books the row, once.
+ * A fee that differs from the posted one becomes a finding, never a correction. Safe to repeat.
  */
 export const reconcileOwnRow = async (
   deps: NewsDeps,
@@ -25,7 +25,7 @@ export const reconcileOwnRow = async (
   const { keptMinor } = transaction
   if (keptMinor === undefined) return
   let payment = known
-  for (let tried = 0; tried < MOST_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     const row = settledRowOf(deps, payment, transaction)
     if (row === undefined) return recordFinding(deps, payment, transaction, 'fee_changed')
     if (payment.isVoid === true) return
@@ -51,8 +51,8 @@ const postingBy = (deps: NewsDeps, { transaction, known }: KnownRow): Posting | 
 }
 
 /**
- * Posts the open payments whose settled rows a page shows, together where they share a shard. Answers the payments as
- * they then are; all else about a row is for `reconcileOwnRow`.
+ * Posts the open payments whose settled rows a page shows, together where they share a shard. Answers the updated
+ * payments. `reconcileOwnRow` does all other work on a row.
  */
 export const postPage = async (deps: NewsDeps, rows: readonly KnownRow[]): Promise<readonly Payment[]> => {
   const postings = rows.flatMap((row) => postingBy(deps, row) ?? [])

@@ -13,7 +13,7 @@ import { postPage, type KnownRow as Row } from './reconcile-own-row.ts'
 import { type AskAbout, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpen, type OpenHours } from './tail.ts'
 
-/** What a run has seen so far. `passedOver`: seen, and no business of any payment. */
+/** Counts of a run. `passedOver`: rows that concern no payment, or are not decided yet. */
 export type Tally = { transactions: number; unanswered: number; passedOver: number; failed: number }
 
 export type ReconcileRun = {
@@ -21,21 +21,21 @@ export type ReconcileRun = {
   readonly budget: CallBudget
   readonly tally: Tally
   readonly deadlineMs: number
-  /** True once the provider left a question of this run without an answer: the others wait for a later run. */
+  /** True after the provider left one call unanswered; a later run makes the other calls. */
   silent: boolean
 }
 
-/** Side by side within a page; each row is its own, and conditions decide where two are not. */
+/** Rows of a page in parallel. Rows are independent; conditions decide when two concern one item. */
 const CONCURRENCY = 8
-/** When a transaction that nobody could be asked about is looked at again. */
+/** The wait before an open transaction is checked again. */
 export const ASK_AGAIN_MS = 2 * MINUTE_MS
-/** Our own trouble with a row, such as a table that does not answer, is a person's business after this long. */
+/** After this long an internal failure of a row, such as a table timeout, fails the run. */
 const GIVE_UP_MS = 2 * DAY_MS
 
-/** What a transaction that is not booked yet has the provider asked. */
+/** The provider calls that one unbooked transaction may need. */
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
-/** Whether the provider may be asked about one more transaction now: within quota and time, and if it answers at all. */
+/** Allows a provider call while quota and time are left and the provider answers. */
 export const askAbout = (run: ReconcileRun): AskAbout => ({
   allowed: async () => {
     if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
@@ -49,8 +49,8 @@ export const askAbout = (run: ReconcileRun): AskAbout => ({
 })
 
 /**
- * The payments that a page names, in one read: most of its transactions are known and need nothing more. As they were a
- * moment ago: every write has its condition, and one that is refused reads again.
+ * The rows of a page with their payments, in one batch read. The read is eventually consistent, because every write has
+ * a condition and reads again when it is refused.
  */
 const knownRows = async (
   deps: Pick<Deps, 'table'>,
@@ -65,7 +65,7 @@ const knownRows = async (
   })
 }
 
-/** With the payments whose rows have settled posted, most of them together. */
+/** Posts the payments whose rows have settled, and answers the rows with the posted payments. */
 const withPosted = async ({ deps }: ReconcileRun, rows: readonly Row[]): Promise<readonly Row[]> => {
   try {
     const final = new Map((await postPage(deps, rows)).map((payment) => [payment.paymentId, payment]))
@@ -74,7 +74,7 @@ const withPosted = async ({ deps }: ReconcileRun, rows: readonly Row[]): Promise
       known: known && (final.get(known.paymentId) ?? known),
     }))
   } catch (cause) {
-    // One payment's trouble must not hold up the page: each is tried by itself.
+    // One payment's failure must not block the page: each row is then tried alone.
     deps.log.error('sync.row_failed', {}, cause)
     return rows
   }
@@ -87,7 +87,7 @@ const noteUnreadable = async (deps: NewsDeps, { unreadableIds = [] }: Transactio
   }
 }
 
-/** One row's trouble costs the others nothing: it is looked at again by itself, and is nobody's secret. */
+/** Isolates the failure of one row: it is logged and the row is checked again alone. */
 const reconcileAlone = async (
   run: ReconcileRun,
   transaction: ProviderTransaction,
@@ -104,8 +104,8 @@ const reconcileAlone = async (
 }
 
 /**
- * Holds a page of transactions against the books. Whoever cannot be looked at now is noted to be looked at by itself, so
- * the page is done when this returns. Answers the hours whose transactions are not final yet. Safe to repeat.
+ * Reconciles a page of transactions with the books. A row that cannot be decided now is recorded as an open job, so the
+ * page is complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
  */
 export const reconcilePage = async (run: ReconcileRun, page: TransactionPage): Promise<OpenHours> => {
   const { deps, tally } = run

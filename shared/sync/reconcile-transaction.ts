@@ -26,16 +26,16 @@ import { reconcileOwnRow } from './reconcile-own-row.ts'
 import { isCreditedWith, recordFinding, syncFinding } from './sync-finding.ts'
 
 /**
- * `credited`: about the payment that was credited with it. `open`: nobody could be asked about it; look at it again.
- * `passed_over`: not about any payment, or not decided yet.
+ * `credited`: it concerns the payment that was credited with it. `open`: not decided; check it again.
+ * `passed_over`: it concerns no payment, or is not final yet.
  */
 export type Reconciled =
   | { readonly kind: 'credited'; readonly payment: Payment }
   | { readonly kind: 'done' | 'open' | 'passed_over' }
 
-/** The right to ask the provider, which has a quota. */
+/** Controls calls to the provider, which has a quota. */
 export type AskAbout = {
-  /** Whether a question may be asked now. */
+  /** Whether a call may be made now. */
   allowed(): Promise<boolean>
   unanswered(reason: Unanswered['reason']): Promise<void>
 }
@@ -44,10 +44,10 @@ const DONE: Reconciled = { kind: 'done' }
 const OPEN: Reconciled = { kind: 'open' }
 const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 
-/** How long a transaction is asked about again before a person must look at it. */
+/** How long an open transaction is retried before an operator must check it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
-/** A row by which money of a credited payment goes back or comes again, and not the row that paid it. */
+/** Whether the row is a reversal, refund or dispute, not the row that paid the payment. */
 const movesMoney = (transaction: ProviderTransaction): boolean => moneyRowOf(transaction) !== undefined
 
 const reconcileMoved = async (
@@ -63,7 +63,7 @@ const reconcileMoved = async (
     return DONE
   }
   const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
-  // A dispute that is won may be heard of before it was raised: it is looked at again while it is young.
+  // The row of a won dispute may arrive before its chargeback: it stays open for two days.
   if (isEarly && addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return OPEN
   await movePayment(deps, payment, row)
   return DONE
@@ -84,7 +84,7 @@ const reconcileCredited = async (
   return { kind: 'credited', payment }
 }
 
-/** Money in suspense: its own settled row is booked, and so is a row that takes it back. */
+/** Books the settled row of money in suspense, or a row that takes the money back. */
 const reconcileSuspense = async (
   deps: NewsDeps,
   item: Suspense,
@@ -101,9 +101,9 @@ const reconcileSuspense = async (
 }
 
 /**
- * Money that no payment is credited with: the one door for news decides, so that a capture whose callback was lost is
- * credited or held. What the provider itself cannot explain is a finding, and is asked about again while it is young: a
- * payment that is not there today may be there in an hour.
+ * Decides money that no payment is credited with. `applyProviderNews` credits or holds a capture whose callback was
+ * lost. If the provider shows no such payment, the row stays open for two days, then becomes a finding: the provider
+ * may show the payment later.
  */
 const askAndReconcile = async (
   deps: NewsDeps,
@@ -114,10 +114,10 @@ const askAndReconcile = async (
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
   const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
-  // Held already: asking again would only find the same.
+  // Already in suspense: another call would give the same answer.
   const held = await findSuspense(deps, subject)
   if (held) return reconcileSuspense(deps, held, transaction)
-  // Another product of the same provider account: noting it once is enough.
+  // Another product of the same provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
   const isYoung = addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()
   if (isYoung && !(await ask.allowed())) return OPEN
@@ -134,20 +134,20 @@ const askAndReconcile = async (
   const heldNow = await findSuspense(deps, subject)
   if (heldNow) return reconcileSuspense(deps, heldNow, transaction)
   await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
-  // What names a payment of ours is money that the provider may show later, whatever became of the payment.
+  // The row names one of our payments, so the provider may still show the money later.
   return stored !== undefined && isYoung ? OPEN : DONE
 }
 
 /**
- * Whether a row of its own that takes money back is about the money a payment was credited with: it names it, or names
- * no payment at all beside the payment's reference. Which ids such rows carry no document says.
+ * Whether a reversal row concerns the credited money: it carries that provider payment id, or none at all. The provider
+ * does not document which ids such rows carry.
  */
 const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 
 /**
- * A row that is no payment, or of a type or status that we do not know: a finding for a person, once for each
- * transaction, and the house's in the books. The account's own affairs are booked without a finding.
+ * Records a row that is no payment, or has an unknown type or status: one finding a transaction, booked to the house.
+ * Rows of the account itself (withdrawals, transfers) are booked without a finding.
  */
 const recordOther = async (
   deps: NewsDeps,
@@ -169,13 +169,13 @@ const recordOther = async (
   return DONE
 }
 
-/** What left our account for our bank, and everything else that the account did by itself. */
+/** Books a withdrawal to our bank, or any other row of the account itself. */
 const bookAccountRow = (deps: NewsDeps, transaction: ProviderTransaction): Promise<void> =>
   transaction.isWithdrawal === true
     ? bookWithdrawal(deps, houseRowOf(transaction), transaction.amountMinor)
     : bookUnmatched(deps, houseRowOf(transaction))
 
-/** Whether its payment can still be credited: pending, or being created, which nobody is shown yet. */
+/** Whether the payment can still be credited: pending, or still being created. */
 const isUndecided = async (
   deps: NewsDeps,
   { reference }: ProviderTransaction,
@@ -188,8 +188,8 @@ const isUndecided = async (
 }
 
 /**
- * Holds one of the provider's transactions against our books (design section 4, "Sync"). `known` is the payment its
- * reference names, as it was a moment ago: conditions decide where that matters. Safe to repeat.
+ * Reconciles one provider transaction with the books (design section 4, "Sync"). `known` is the payment that its
+ * reference names; it may be stale, because every write has a condition. Safe to repeat.
  */
 export const reconcileTransaction = async (
   deps: NewsDeps,
@@ -200,9 +200,9 @@ export const reconcileTransaction = async (
   const { type, status } = transaction
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return PASSED_OVER
-  // What was paid decides first, then what became of it.
-  const isAsked = movesMoney(transaction) && transaction.providerPaymentId !== ''
-  if (isAsked && (await isUndecided(deps, transaction, known))) return askAndReconcile(deps, transaction, ask)
+  // The payment is decided before its reversal.
+  const isReversal = movesMoney(transaction) && transaction.providerPaymentId !== ''
+  if (isReversal && (await isUndecided(deps, transaction, known))) return askAndReconcile(deps, transaction, ask)
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {
@@ -210,7 +210,7 @@ export const reconcileTransaction = async (
     if (credited) return reconcileCredited(deps, credited, transaction)
     return askAndReconcile(deps, transaction, ask)
   }
-  // Money that came and went again without a credit: a person must look where a payment of ours is named, no more.
+  // Reversed before it was credited: an operator must check it if the row names one of our payments.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
   return known ? DONE : PASSED_OVER
 }

@@ -3,8 +3,8 @@ import type { SliceDeps } from './read-slice.ts'
 import { doDueJobs, endSync, readHeadRounds, startSync } from './sync-run.ts'
 
 /**
- * A worker's share of the sync: whatever is due, of every pass. `woken`: callbacks were put off, so what was updated
- * since the last round is read too, but no more often than rounds overlap.
+ * Does the sync jobs that are due. `woken`: callbacks were deferred, so the worker also reads the rows updated after
+ * the last round, unless that round is too recent.
  */
 export const shareSync = async (deps: SliceDeps, { woken }: { readonly woken: boolean }): Promise<void> => {
   const run = startSync(deps)

@@ -12,7 +12,7 @@ export const isCreditedWith = (
   stored.status !== 'creating' &&
   stored.creditedProviderPaymentId === transaction.providerPaymentId
 
-/** A finding with the transaction's own figures, so that whoever looks at it need not search for them. */
+/** A finding with the transaction's own figures, so that the operator need not search for them. */
 export const syncFinding = (
   deps: NewsDeps,
   transaction: ProviderTransaction,

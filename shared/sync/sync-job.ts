@@ -4,50 +4,50 @@ import { MinorSchema } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
 
 /**
- * The jobs of the sync. All but the head are due work of their own kind: whoever claims one moves its due time behind a
- * lease, keeps its position there with every page, and takes it out of due work when it is done.
+ * The jobs of the sync. All except the head are due work. A worker claims a job by moving its due time to the end of a
+ * lease. It keeps the position with every page and removes the job from due work at the end.
  */
 
-/** What has been handed out: everything updated before `position` is in slices or has been read. */
+/** The planning position: every row updated before `position` is in a slice or has been read. */
 export const HeadSchema = v.object({
   position: TimestampSchema,
-  /** Counts the rounds planned: of two planners one is refused. */
+  /** Counts planned rounds; it refuses one of two concurrent planners. */
   round: v.number(),
-  /** What the last slices held, so that the next ones are cut to a size. */
+  /** Density of the last slices; it decides the length of the next ones. */
   rowsPerMinute: v.number(),
-  /** When the reversals of half a year are read next. */
+  /** When the reversals of the last 180 days are read next. */
   reversalsAt: TimestampSchema,
 })
 export type Head = v.InferOutput<typeof HeadSchema>
 
 const claimed = { id: v.string(), dueAt: TimestampSchema }
 
-/** A span of the provider's transactions, both ends included, to be read page by page. */
+/** A time span of provider transactions, both ends included. */
 const SliceSchema = v.object({
   ...claimed,
-  /** `head`: by update. `tail`, `reversals`: by creation. */
+  /** `head`: by update time. `tail`, `reversals`: by creation time. */
   kind: v.picklist(['head', 'tail', 'reversals']),
   from: TimestampSchema,
   to: TimestampSchema,
   category: v.optional(v.string()),
   /** The last transaction of the last page kept. */
   afterId: v.optional(v.string()),
-  /** Head: how many rows a minute it was cut for. */
+  /** Head: the density, in rows a minute, that decided its length. */
   cutFor: v.optional(v.number(), 0),
   /** Rows read so far in this reading. */
   rows: v.optional(v.number(), 0),
-  /** Tail: how often it has been read to its end. */
+  /** Tail: the number of complete readings. */
   reads: v.optional(v.number(), 0),
-  /** Tail: by when everything open seen in this reading should be settled. */
+  /** Tail: the latest expected settlement of the open transactions in this reading. */
   openUntil: v.optional(TimestampSchema),
 })
 export type Slice = v.InferOutput<typeof SliceSchema>
 
-/** A transaction that nobody could be asked about, or whose payment is being created: to be looked at again by itself. */
+/** A transaction that could not be decided, for example without a provider answer. It is checked again alone. */
 export const OpenTransactionSchema = v.object({
   ...claimed,
   kind: v.literal('open'),
-  /** How often it was looked at in vain. */
+  /** The number of checks without a result. */
   tries: v.number(),
   transaction: v.object({
     type: v.picklist(['payment', 'return', 'correction', 'account', 'unknown']),

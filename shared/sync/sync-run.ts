@@ -6,34 +6,34 @@ import { readSlice, type SliceDeps, type SliceEnd, type SliceRun } from './read-
 import { recheckOpen } from './recheck-open.ts'
 import type { Slice, SyncJob } from './sync-job.ts'
 
-/** Under the function's time limit, with room for a page that has begun. */
+/** Below the function's timeout, with time to finish the current page. */
 const RUN_BUDGET_MS = 240_000
-/** What is left is shared from then on. */
+/** After this time the run shares its remaining jobs. */
 const SHARE_AFTER_MS = 20_000
-/** List calls taken from the quota at a time; questions about single payments are rare. */
+/** Calls taken from the quota at once; calls for single payments are rare. */
 const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 const JOBS_A_QUERY = 50
-/** Plans follow each other only where a backlog is longer than one transaction's slices. */
-const MOST_ROUNDS = 50
+/** More than one round is needed only when a backlog exceeds the slices of one transaction. */
+const MAX_ROUNDS = 50
 
 export type SyncSummary = {
   readonly transactions: number
-  /** Those nobody could be asked about; they are asked about again by themselves. */
+  /** Transactions without a decision; each is checked again alone. */
   readonly unanswered: number
-  /** Up to when everything updated has been read by this run; null when it did not get so far. */
+  /** This run read every row updated before this time; null when it stopped earlier. */
   readonly until: Timestamp | null
-  /** False when something that is due is left, or another run was met; whatever is left is somebody's by then. */
+  /** False when due jobs are left, or another run holds some of them. */
   readonly complete: boolean
 }
 
 type Ended = SliceEnd | 'done'
 
-/** One worker's run, and how it went so far. */
+/** One worker's run and its state. */
 export type SyncRun = {
   readonly run: SliceRun
-  /** Jobs of this run's own plan, and those found in the index. */
-  readonly met: Set<string>
-  /** How many jobs wait behind the one this run is at. */
+  /** Claims that this run has already tried, as job id and due time. */
+  readonly tried: Set<string>
+  /** The number of jobs that wait after the current one. */
   left: number
   end: SliceEnd
   lagMs: number
@@ -44,14 +44,14 @@ const work = async ({ run }: SyncRun, job: SyncJob): Promise<Ended> => {
   try {
     await recheckOpen(run, job)
   } catch (cause) {
-    // It is due again behind its lease; what else is due must not wait for it.
+    // It is due again after its lease has expired; the other jobs must not wait for it.
     run.deps.log.error('sync.row_failed', { transaction_id: job.transaction.transactionId }, cause)
     run.tally.failed++
   }
   return 'done'
 }
 
-/** True while the run may go on with another job. */
+/** Does a claimed job. True: the run may continue with another job. */
 const doJob = async (state: SyncRun, job: SyncJob): Promise<boolean> => {
   if (job.kind === 'head') state.lagMs = Math.max(state.lagMs, msBetween(job.to, state.run.deps.now()))
   const ended = await work(state, job)
@@ -60,34 +60,34 @@ const doJob = async (state: SyncRun, job: SyncJob): Promise<boolean> => {
   return ended === 'overtaken'
 }
 
-/** Claims a job and does it; one that somebody else has by now is theirs. True while the run may go on. */
-const doOne = async (state: SyncRun, due: DueJob): Promise<boolean> => {
-  state.met.add(`${due.id} ${due.dueAt}`)
+/** Claims a job and does it; skips a job of another worker. True: the run may continue. */
+const claimAndDo = async (state: SyncRun, due: DueJob): Promise<boolean> => {
+  state.tried.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(state.run.deps, due)
   if (job !== undefined) return doJob(state, job)
   state.end = 'overtaken'
   return true
 }
 
-/** The slices this run planned itself, of which the first is its own from the beginning. */
-const doOwn = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
+/** Does the slices that this run planned; it already holds the first. */
+const doPlanned = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
   const { deps } = state.run
   for (const [at, slice] of slices.entries()) {
     state.left = slices.length - at - 1
     const isOwn = slice.dueAt > deps.now()
-    if (!(await (isOwn ? doJob(state, slice) : doOne(state, slice)))) return false
+    if (!(await (isOwn ? doJob(state, slice) : claimAndDo(state, slice)))) return false
   }
   return true
 }
 
-/** Whatever is due, of every pass, until nothing is left or the run must stop. */
+/** Does due jobs of every kind until none is left or the run must stop. True: none is left. */
 export const doDueJobs = async (state: SyncRun): Promise<boolean> => {
-  // What cannot be read now is met by everything else, too.
+  // The cause that stopped the head would stop every other job too.
   if (state.end !== 'read' && state.end !== 'overtaken') return false
   const { deps, deadlineMs } = state.run
   for (;;) {
     const found = await findDueJobs(deps, JOBS_A_QUERY)
-    const fresh = found.filter(({ id, dueAt }) => !state.met.has(`${id} ${dueAt}`))
+    const fresh = found.filter(({ id, dueAt }) => !state.tried.has(`${id} ${dueAt}`))
     if (fresh.length === 0) return true
     for (const [at, due] of fresh.entries()) {
       state.left = fresh.length - at - 1
@@ -95,21 +95,21 @@ export const doDueJobs = async (state: SyncRun): Promise<boolean> => {
         state.end = 'out_of_time'
         return false
       }
-      if (!(await doOne(state, due))) return false
+      if (!(await claimAndDo(state, due))) return false
     }
   }
 }
 
-/** How many jobs there are to share, for whoever can call others. */
+/** Called with the number of jobs that other workers can take. */
 export type OnJobs = (jobs: number) => Promise<void>
 
 export const startSync = (deps: SliceDeps, onJobs?: OnJobs): SyncRun => {
   const shareAtMs = deps.monotonicMs() + SHARE_AFTER_MS
-  /** A run that takes long shares what is left: most runs are over before. */
+  /** Only a long run shares its jobs; most runs end earlier. */
   const onPage = async () => {
     if (state.left > 0 && deps.monotonicMs() >= shareAtMs) await onJobs?.(state.left)
   }
-  const state: SyncRun = { run: newRun(deps, onPage), met: new Set(), left: 0, end: 'read', lagMs: 0 }
+  const state: SyncRun = { run: newRun(deps, onPage), tried: new Set(), left: 0, end: 'read', lagMs: 0 }
   return state
 }
 
@@ -119,27 +119,27 @@ const newRun = (deps: SliceDeps, onPage: SliceRun['onPage']): SliceRun => ({
   budget: callBudget(deps, PORTIONS),
   tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
   deadlineMs: deps.monotonicMs() + RUN_BUDGET_MS,
-  notedHours: new Map(),
+  scheduledHours: new Map(),
   silent: false,
 })
 
-/** Rounds of the head until it has read up to now. Answers up to when; undefined when it did not get there. */
+/** Reads rounds of the head up to now. Answers the time read up to; undefined when it stopped earlier. */
 export const readHeadRounds = async (state: SyncRun): Promise<Timestamp | undefined> => {
   const { deps } = state.run
-  for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+  for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     const startedAt = deps.now()
     const round = await planRound(deps)
     if (round === 'overtaken') {
       state.end = 'overtaken'
       return undefined
     }
-    if (!(await doOwn(state, round.slices))) return undefined
+    if (!(await doPlanned(state, round.slices))) return undefined
     if (round.to >= startedAt) return round.to
   }
   return undefined
 }
 
-/** The line and the answer of a run that is over. `readTo`: up to when it read everything updated. */
+/** Logs a finished run and answers its summary. `readTo`: the run read every row updated before it. */
 export const endSync = (state: SyncRun, readTo: Timestamp | undefined): SyncSummary => {
   const { deps, tally } = state.run
   const complete = state.end === 'read'

@@ -6,21 +6,21 @@ import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, type Timest
 import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 import type { Slice } from './sync-job.ts'
 
-/** With two readings by the head for each of two updates, and one question before a fee is assumed: eight at most. */
-const MOST_READS = 3
-/** Behind the hour in which the provider means to settle. */
+/** A row is read eight times at most: three tail readings, four head readings, one call before a fee is assumed. */
+const MAX_READS = 3
+/** The wait after the hour in which the provider expects to settle. */
 const MARGIN_MS = 10 * MINUTE_MS
-/** Where the provider is late. */
+/** The wait before the next reading when the provider settles late. */
 const AGAIN_MS = DAY_MS
-/** A time further away than this is a mistake of somebody's, and the settlement asks by then anyway. */
+/** A later time is an error, and the settlement asks the provider by then. */
 const LONGEST_WAIT_MS = 6 * DAY_MS
 
-/** Transactions of one hour and channel category: those that are not final yet are read again together. */
+/** Open transactions of one hour and channel category are read again together. */
 export type OpenHours = Map<string, Pick<Slice, 'id' | 'from' | 'to' | 'category'> & { readonly settlesBy: Timestamp }>
 
 const hourOf = (at: Timestamp): Timestamp => timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
 
-/** Whole hours, so that a slice whose transactions settle one after the other is not rescheduled by each of them. */
+/** Rounded up to whole hours, so that each transaction of a slice does not reschedule it. */
 const settlesBy = (transaction: ProviderTransaction, payment: Payment, now: Timestamp): Timestamp => {
   const created = transaction.createdAt ?? transaction.updatedAt
   const expected = transaction.settlesAt ?? expectedSettlement(payment, created)
@@ -28,13 +28,13 @@ const settlesBy = (transaction: ProviderTransaction, payment: Payment, now: Time
   return addMs(hourOf(bounded), HOUR_MS)
 }
 
-/** Whether the provider has still to settle the money that a payment was credited with. */
+/** Whether the provider has not settled the credited money yet. */
 const isOpen = ({ keptMinor, settledAt }: ProviderTransaction): boolean =>
   keptMinor === undefined || settledAt === undefined
 
 /**
- * Adds a credited payment's transaction to what is read again, when it is not final. A slice waits for the latest of its
- * transactions: one reading then finds all of them, and the head finds earlier whatever the provider marks as updated.
+ * Adds a credited payment's open transaction to its hour. A slice waits for the latest of its transactions, so one
+ * reading finds all of them settled. The head finds earlier updates.
  */
 export const addOpen = (hours: OpenHours, transaction: ProviderTransaction, payment: Payment, now: Timestamp): void => {
   if (!isOpen(transaction)) return
@@ -49,28 +49,32 @@ export const addOpen = (hours: OpenHours, transaction: ProviderTransaction, paym
 
 const readAt = (settled: Timestamp, now: Timestamp): Timestamp => later(addMs(settled, MARGIN_MS), now)
 
-/** Has the hours read again when they can be final. `noted`: what this run has written already. */
-export const registerOpen = async (deps: StoreDeps, hours: OpenHours, noted: Map<string, Timestamp>): Promise<void> => {
+/** Schedules a reading of each hour after its expected settlement. `scheduled`: those already scheduled by this run. */
+export const registerOpen = async (
+  deps: StoreDeps,
+  hours: OpenHours,
+  scheduled: Map<string, Timestamp>,
+): Promise<void> => {
   for (const { settlesBy: by, ...slice } of hours.values()) {
-    if ((noted.get(slice.id) ?? '') >= by) continue
+    if ((scheduled.get(slice.id) ?? '') >= by) continue
     const dueAt = readAt(by, deps.now())
-    await registerReading(deps, slice, { settlesBy: by, dueAt, mostReads: MOST_READS })
-    noted.set(slice.id, by)
+    await registerReading(deps, slice, { settlesBy: by, dueAt, mostReads: MAX_READS })
+    scheduled.set(slice.id, by)
   }
 }
 
-/** The latest settlement to wait for among what a page showed open. */
+/** The latest expected settlement among a page's open transactions and `before`. */
 export const latestOf = (hours: OpenHours, before: Timestamp | undefined): Timestamp | undefined => {
   let latest = before
   for (const { settlesBy: by } of hours.values()) latest = later(latest ?? by, by)
   return latest
 }
 
-/** A slice has been read to its end: once more while something in it is open, else done. */
+/** Ends a complete reading: schedules another while a transaction is open and readings are left, else finishes. */
 export const endReading = async (deps: StoreDeps, slice: Slice): Promise<void> => {
   const reads = slice.reads + 1
   const now = deps.now()
-  if (slice.openUntil === undefined || reads >= MOST_READS) {
+  if (slice.openUntil === undefined || reads >= MAX_READS) {
     await finishJob(deps, slice, reads)
     return
   }

@@ -1,18 +1,18 @@
 import type { Partition } from './keys.ts'
 import type { IndexName } from './schema.ts'
 
-/** What can be asked of the table. A transaction needs no permission of its own: each of its steps is one of these. */
+/** The actions on the table. A transaction needs no own permission, because each of its steps is one of these. */
 export const TABLE_ACTIONS = [
   'GetItem',
-  /** GetItem of the open fields alone. */
+  /** GetItem of only the open fields. */
   'GetFields',
   'BatchGetItem',
   'Query',
-  /** Query of the open fields alone. */
+  /** Query of only the open fields. */
   'QueryFields',
   'PutItem',
   'UpdateItem',
-  /** UpdateItem of open fields alone. */
+  /** UpdateItem of only open fields. */
   'UpdateFields',
   'DeleteItem',
   /** A step of a transaction that writes nothing. */
@@ -20,13 +20,13 @@ export const TABLE_ACTIONS = [
 ] as const
 export type TableAction = (typeof TABLE_ACTIONS)[number]
 
-/** What IAM calls it. */
+/** The IAM name of an action. */
 export const iamAction = (action: TableAction): string =>
   action === 'QueryFields' ? 'dynamodb:Query' : `dynamodb:${action.replace('Fields', 'Item')}`
 
 export type FieldAction = Extract<TableAction, `${string}Fields`>
 
-/** Of an endpoint everything but its sealed secret, which the delivery worker alone reads. */
+/** All fields of an endpoint except its sealed secret, which only the delivery worker reads. */
 const ENDPOINT_FIELDS = [
   'client_id',
   'created_at',
@@ -40,15 +40,15 @@ const ENDPOINT_FIELDS = [
   'url',
 ]
 
-/** Attributes that may be read or written on their own, by functions that must not touch the rest of such an item. */
+/** Attributes that a function may read or write although the rest of the item is forbidden to it. */
 export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>> = {
-  // Of events: what a webhook carries, and nothing of the payment beside it.
+  // Events: only the body of the webhook, nothing of the payment in the same partition.
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, PAYMENT: ['body', 'ttl'] },
   QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
   UpdateFields: {
-    // What the delivery worker notes of an endpoint; where it leads and to what is the operators' alone.
+    // The delivery worker's notes on an endpoint; only operators change its URL and event types.
     ENDPOINTS: ['slow_since', 'last_alert_at'],
-    // What a payment's transition moves of a shard. The window beside it and the fence are for those that post and settle.
+    // The shard fields of a payment's transition. Only posting and settlement change the window and the fence.
     LEDGER: [
       'credited_at',
       'credited_minor',
@@ -62,8 +62,8 @@ export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<P
 }
 
 /**
- * What a function may do with the table: for each action the kinds of partitions, and the indexes it may query. Indexes
- * suggest keys of every kind and client; what stands under them is read by another action, on partitions stated here.
+ * A function's permissions on the table: for each action the kinds of partitions, and the indexes it may query. An
+ * index answers keys of every kind and client; reading their items needs another action on a partition named here.
  */
 export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
   readonly indexes?: readonly IndexName[]
@@ -72,7 +72,7 @@ export type TableAccess = { readonly [Action in TableAction]?: readonly Partitio
 const union = <Name extends string>(lists: readonly (readonly Name[] | undefined)[]): readonly Name[] =>
   [...new Set(lists.flatMap((list) => list ?? []))].toSorted()
 
-/** All of several accesses in one, each name once and in alphabetical order. */
+/** The union of several accesses, each name once and in alphabetical order. */
 export const allAccess = (...parts: readonly TableAccess[]): TableAccess => {
   const indexes = union(parts.map((part) => part.indexes))
   const actions = TABLE_ACTIONS.map((action) => [action, union(parts.map((part) => part[action]))] as const)

@@ -1,7 +1,7 @@
 const NAMES_KEPT = 1_000
 
-/** The same few names are spelled for every item. */
-const kept = (spell: (name: string) => string): ((name: string) => string) => {
+/** Caches conversions, because every item has the same few names. */
+const cached = (spell: (name: string) => string): ((name: string) => string) => {
   const known = new Map<string, string>()
   return (name) => {
     const before = known.get(name)
@@ -13,18 +13,18 @@ const kept = (spell: (name: string) => string): ((name: string) => string) => {
 }
 
 /**
- * One spelling rule between code and table: `paidAt` in code is `paid_at` in the table. Top level only; nested values
- * are stored as they are. The two functions undo each other for every name in use (a property test holds it).
+ * Converts a field name to its attribute: `paidAt` is `paid_at` in the table. Top level only; nested values are stored
+ * unchanged. `fieldName` is the inverse for every name in use (a property test checks it).
  */
-export const attributeName = kept((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+export const attributeName = cached((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 
-export const fieldName = kept((attribute) =>
+export const fieldName = cached((attribute) =>
   attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
 
 export type Item = Readonly<Record<string, unknown>>
 
-/** Omits undefined fields: an absent index attribute keeps the item out of that index, null or "" would not. */
+/** Omits undefined fields: an absent index attribute keeps the item out of that index; null or "" does not. */
 export const toItem = (record: object): Item => {
   const item: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(record)) if (value !== undefined) item[attributeName(field)] = value

@@ -1,4 +1,4 @@
-/** A condition as plain data: stores name them, compose them, and the table decides them. Fields are named as in code. */
+/** A condition as plain data: stores name and compose it, the table evaluates it. Fields are named as in code. */
 export type Condition =
   | {
       readonly test: 'equals' | 'atMost' | 'below' | 'above' | 'contains'
@@ -12,7 +12,7 @@ export const equals = (field: string, value: unknown): Condition => ({ test: 'eq
 
 export const absent = (field: string): Condition => ({ test: 'absent', field })
 
-/** The field is as it was when it was read, absent or not. */
+/** The field still has the value that was read, or is still absent. */
 export const unchanged = (field: string, value: unknown): Condition =>
   value === undefined ? absent(field) : equals(field, value)
 
@@ -30,8 +30,8 @@ export const all = (...conditions: readonly Condition[]): Condition => ({ test: 
 
 export const any = (...conditions: readonly Condition[]): Condition => ({ test: 'any', of: conditions })
 
-/** Nothing is stored under this key yet. */
+/** No item exists under this key. */
 export const isNew: Condition = absent('pk')
 
-/** Something is stored under this key. */
+/** An item exists under this key. */
 export const exists: Condition = present('pk')

@@ -7,25 +7,23 @@ import type { Reads } from './table.ts'
 
 export type ListInput = {
   readonly index: IndexName
-  /** What the index lists there. */
+  /** The kind of the listed items. */
   readonly kind: Partition
   /** Values of the index's partition attributes, in the schema's order. */
   readonly partition: readonly unknown[]
   readonly page: Page
-  /** How the items are read: eventually where the list is only shown, and nothing is decided by it. */
+  /** How the items are read: eventually consistent if the list is only shown and decides nothing. */
   readonly reads?: Reads
 }
 
-/** How many keys one query passes over on the way to a deep page; DynamoDB itself stops at 1 MB, some 4,000 keys. */
+/** Keys that one query skips before a deep page; DynamoDB itself stops at 1 MB, about 4,000 keys. */
 const SKIP_CHUNK = 5_000
 
 /**
- * One page of a list, newest first. The index suggests keys; the items are then read, and one that is gone or no
- * longer belongs to the partition asked for (its status moved on since) is left out, so a page can be shorter than
- * asked, but never shows a row that contradicts its filter. Empty past the end.
+ * One page of a list, newest first; empty after the end. The index may be stale: an item that is deleted or no longer
+ * matches the filter is left out. So a page may be shorter than requested, but never contradicts its filter.
  *
- * A page costs its own keys, one batch read of at most 100 items, and the count of the keys before it, which stay in
- * DynamoDB. A caller that knows the total need not ask for a page past the end at all.
+ * A page costs one query of its keys, one batch read, and a count of the keys before it.
  */
 export const listItems = async (
   deps: Pick<Deps, 'table'>,
@@ -46,7 +44,7 @@ type Start = { readonly cursor: Item | undefined }
 
 const from = (cursor: Item | undefined) => (cursor ? { cursor } : {})
 
-/** Passes over `count` keys. Every round ends the list or makes way, so there are at most as many as chunks. */
+/** Skips `count` keys. Every round makes progress or ends the list, so the number of rounds is bounded. */
 const skip = async (deps: Pick<Deps, 'table'>, list: List, count: number): Promise<Start | 'past the end'> => {
   let cursor: Item | undefined
   for (let left = count; left > 0; ) {

@@ -7,16 +7,16 @@ import { mergedPages, shareOf } from './merged-pages.ts'
 import { TABLE_SCHEMA } from './schema.ts'
 
 export type MergedListInput = Omit<ListInput, 'partition'> & {
-  /** Values of the index's partition attributes, in the schema's order, of each partition. */
+  /** For each partition the values of its attributes, in the schema's order. */
   readonly partitions: readonly (readonly unknown[])[]
 }
 
-/** Keys of one query on the way to a deep page: all parts' are held together. */
-const MOST_KEYS = 1_000
+/** The maximum number of keys of one query before a deep page; the keys of all parts are in memory. */
+const MAX_KEYS = 1_000
 
 /**
- * One page of a list that lies in several partitions, newest first, as `listItems` has it for one. A first page costs one
- * query of each; the keys before a deep one are brought here and passed over, since only their times say whose turn it is.
+ * One page of a list in several partitions, newest first, like `listItems` for one partition. The first page costs one
+ * query for each partition. For a deep page the keys before it are read, because their times decide the order.
  */
 export const listMergedItems = async (
   deps: Pick<Deps, 'table'>,
@@ -38,8 +38,8 @@ const collect = async (
   first: number,
   count: number,
 ): Promise<readonly Key[]> => {
-  // What each part has before the page, if they have alike, and all of the page.
-  const limit = Math.min(shareOf(first, partitions) + count, MOST_KEYS)
+  // An equal share of the keys before the page, and the whole page.
+  const limit = Math.min(shareOf(first, partitions) + count, MAX_KEYS)
   const keys: Key[] = []
   let passed = 0
   for await (const { items } of mergedPages(deps, { index, partitions, newestFirst: true, limit })) {

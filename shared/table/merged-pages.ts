@@ -4,17 +4,17 @@ import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput } from './table.ts'
 
 export type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
-  /** The table itself by default, read consistently. */
+  /** Default: the table itself, read consistently. */
   readonly index?: IndexName
   /** For each partition the values of its attributes, in the schema's order. */
   readonly partitions: readonly (readonly unknown[])[]
-  /** Of one query of one partition. */
+  /** The limit of one query of one partition. */
   readonly limit: number
 }
 
 export type MergedPage = { readonly items: readonly Item[]; readonly more: boolean }
 
-/** What was read of one partition and is not given out yet. */
+/** The items of one partition that are read but not yielded yet. */
 type Part = {
   readonly partition: readonly unknown[]
   read: readonly Item[]
@@ -31,7 +31,7 @@ const OWN_KEY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.so
 
 const keysOf = (index: IndexName | undefined) => (index === undefined ? OWN_KEY : TABLE_SCHEMA.indexes[index])
 
-/** Texts of one length and plain letters, whose order is DynamoDB's. */
+/** Compares as text. That is DynamoDB's order, because all values have one length and plain letters. */
 const orderOf = (index: IndexName | undefined, newestFirst: boolean): Order => {
   const fields = keysOf(index).sort.map(fieldName)
   const sign = newestFirst ? -1 : 1
@@ -49,7 +49,7 @@ const cursorIn = (index: IndexName | undefined, partition: readonly unknown[], p
   ...Object.fromEntries(keysOf(index).partition.map((name, at) => [name, partition[at]])),
 })
 
-/** The part whose turn it is; undefined while one must be read first, or when all is given out. */
+/** The part with the next item; undefined if a part must be read first, or all items are yielded. */
 const nextOf = (parts: readonly Part[], order: Order): Part | undefined => {
   let next: Part | undefined
   for (const part of parts) {
@@ -64,10 +64,9 @@ const nextOf = (parts: readonly Part[], order: Order): Part | undefined => {
 }
 
 /**
- * Several partitions of an index as if they were one, in its order, page by page. Those that have to be asked are asked at
- * the same time, each for what is behind what it gave; a page ends where one of them must be asked again. Of one partition
- * the pages are its own. `after`: a position, as the table's key and the index's sort attributes spell it; it need not
- * be in the partition that is asked, so it holds for all of them.
+ * Yields several partitions of an index as one list, in the index's order, page by page. Partitions are queried in
+ * parallel; a page ends when one of them must be queried again. `after`: a position made of the table's key and the
+ * index's sort attributes. It holds for all partitions, because it need not exist in them.
  */
 export const mergedPages = async function* (
   deps: Pick<Deps, 'table'>,
@@ -96,12 +95,12 @@ export const mergedPages = async function* (
       const item = part.read[part.at++]
       if (item) items.push(item)
     }
-    // Else all that was read is given out.
+    // If all partitions have ended, every item is yielded.
     more = parts.some(({ ended }) => !ended)
     yield { items, more }
   }
 }
 
-/** How much of each partition is read at once, so that all together bring so many. */
+/** The query limit of each partition so that all together answer `limit` items. */
 export const shareOf = (limit: number, partitions: readonly unknown[]): number =>
   Math.ceil(limit / Math.max(1, partitions.length))

@@ -2,11 +2,11 @@ import type { Deps } from '../deps.ts'
 import type { Item } from './attributes.ts'
 import type { QueryInput } from './table.ts'
 
-/** A whole key range, page by page: nothing grows with its length. */
+/** Yields a whole key range page by page, so that memory stays bounded. */
 export const queryPages = async function* (
   deps: Pick<Deps, 'table'>,
   input: Omit<QueryInput, 'cursor'>,
-  /** Where it begins; at the beginning by default. */
+  /** Start position; default: the beginning. */
   from?: Item,
 ): AsyncGenerator<readonly Item[]> {
   let cursor = from

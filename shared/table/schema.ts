@@ -5,7 +5,7 @@ export type IndexName = 'by-owner' | 'by-status' | 'by-open' | 'by-due'
 export type IndexSchema = {
   readonly partition: readonly string[]
   readonly sort: readonly string[]
-  /** Attributes copied beside the keys; an empty list is KEYS_ONLY. */
+  /** Attributes copied in addition to the keys; an empty list is KEYS_ONLY. */
   readonly include: readonly string[]
 }
 
@@ -41,15 +41,15 @@ export const TABLE_SCHEMA = {
   readonly indexes: Readonly<Record<IndexName, IndexSchema>>
 }
 
-/** Kinds of due work and over how many index partitions each is spread. */
+/** Kinds of due work, with the number of index partitions of each. */
 export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, audit: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS
 
 /** Ledger shards in each part of a client: a payment's shard is a hash of its id. */
 export const LEDGER_SHARDS = 16
 
-/** Parts of a client at most: each is asked by every list and balance. */
+/** The maximum number of a client's parts, because every list and balance queries all of them. */
 export const MOST_LEDGER_PARTS = 16
 
-/** Owner of the items that belong to no client: clients themselves and suspense. */
+/** The owner of items that belong to no client: clients themselves and suspense. */
 export const GATEWAY_OWNER = 'gateway'

@@ -2,7 +2,7 @@ import { type Item, toItem } from './attributes.ts'
 import type { Condition } from './condition.ts'
 import type { Key } from './keys.ts'
 
-/** What an update does to its item. Fields are named as in code; `set` skips undefined values. */
+/** The changes of an update. Fields are named as in code; `set` skips undefined values. */
 export type Changes = {
   readonly set?: Readonly<Record<string, unknown>>
   readonly setIfAbsent?: Readonly<Record<string, unknown>>
@@ -11,7 +11,7 @@ export type Changes = {
   readonly remove?: readonly string[]
 }
 
-/** One item's part in a write. A step without a condition rides in a transaction that another step's condition guards. */
+/** The write of one item. A step without a condition is in a transaction that another step's condition guards. */
 export type Step =
   | { readonly kind: 'put'; readonly key: Key; readonly item: Item; readonly condition: Condition | undefined }
   | {
@@ -19,8 +19,8 @@ export type Step =
       readonly key: Key
       readonly changes: Changes
       readonly condition: Condition | undefined
-      /** Its outcome does not bring the item. */
-      readonly untold?: true
+      /** Neither success nor refusal returns the item. */
+      readonly returnsNothing?: true
     }
   | { readonly kind: 'delete'; readonly key: Key; readonly condition: Condition }
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
@@ -40,15 +40,15 @@ export const update = (key: Key, changes: Changes, condition?: Condition): Step 
 })
 
 /**
- * An update of open fields alone, its condition too, whose outcome does not bring the item: a function may be granted
- * these fields and nothing else of it (table/access.ts).
+ * An update whose changes and condition use only open fields, and which returns no item. A function may be granted only
+ * these fields (table/access.ts).
  */
 export const updateFields = (key: Key, changes: Changes, condition: Condition): Step => ({
   kind: 'update',
   key,
   changes,
   condition,
-  untold: true,
+  returnsNothing: true,
 })
 
 export const remove = (key: Key, condition: Condition): Step => ({ kind: 'delete', key, condition })

@@ -4,14 +4,14 @@ import type { Key } from './keys.ts'
 import type { IndexName } from './schema.ts'
 import type { Step } from './step.ts'
 
-/** A refused condition is an outcome, not an exception: the item as it was tells the caller why. */
+/** A refused condition is an outcome, not an exception. The present item shows the caller why. */
 export type WriteOutcome = { readonly applied: boolean; readonly item: Item | undefined }
 
 export type TransactOutcome<Name extends string> =
   | { readonly applied: true }
   | { readonly applied: false; readonly refusedBy: Name; readonly item: Item | undefined }
 
-/** The parts of a transaction by their names. Those that are undefined take no part. */
+/** The steps of a transaction by name. Undefined steps are skipped. */
 export type Steps<Name extends string> = Readonly<Record<Name, Step | undefined>>
 
 export type Range =
@@ -28,52 +28,51 @@ export type QueryInput = {
   readonly limit: number
   readonly newestFirst?: boolean
   readonly cursor?: Item
-  /** Passes over the items without bringing them here: only their number and the cursor are answered. */
+  /** Answers only the number of items and the cursor. */
   readonly countOnly?: boolean
-  /** Only these fields of each item are answered. A function may be granted these alone (table/access.ts). */
+  /** Answers only these fields. A function may be granted only these (table/access.ts). */
   readonly fields?: readonly string[]
 }
 
 export type QueryPage = {
   readonly items: readonly Item[]
   readonly count: number
-  /** Goes back as it came: its attributes keep the table's spelling. */
+  /** Passed back unchanged; its attributes keep the table's names. */
   readonly cursor: Item | undefined
 }
 
 export type Reads = 'consistent' | 'eventual'
 
-/** The port to the one table: what is read and written, as plain data. How it is asked for is the adapter's. */
+/** The port to the one table: reads and writes as plain data. The adapter makes the requests. */
 export type Table = {
   /**
-   * One item, strongly consistent: reads that decide are never stale. One whose `ttl` has passed is not there. With
-   * `fields` only these are answered, and a function may be granted these alone (table/access.ts).
+   * One item, strongly consistent. An item with a past `ttl` is absent. With `fields` only these are answered; a
+   * function may be granted only these (table/access.ts).
    */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
   /**
-   * Fields of one item that never change once it is there, or the item's absence: asked at half the price of a read that
-   * decides, and again if it is not there yet. A function may be granted these fields alone (table/access.ts).
+   * Fields of one item that never change after its creation. Reads eventually consistent at half the price, and again
+   * consistently if the item is absent. A function may be granted only these fields (table/access.ts).
    */
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
   /**
-   * Any number of items, strongly consistent, in the order of `keys`; a missing one is undefined in its place. Throws
-   * when it stays incomplete. `eventual`: at half the price, for what only shows them; an item may be as it was a moment
-   * ago, and one that is new may be missing.
+   * Any number of items, strongly consistent, in the order of `keys`; undefined for a missing item. Throws if the batch
+   * stays incomplete after retries. `eventual`: half the price, only for display; an item may be stale or missing.
    */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
   /**
-   * One page of a key range. The table itself is read consistently; an index only suggests, and its newest entries may
-   * be missing. `cursor` continues behind the last page and is undefined at the end.
+   * One page of a key range. The table itself is read consistently; an index may lack its newest entries. `cursor`
+   * continues after the last page and is undefined at the end.
    */
   query(input: QueryInput): Promise<QueryPage>
   /**
-   * Writes one item under its condition. Applied: an update answers the item as it is now. Refused: the item as it was
-   * (undefined when there is none). An update of fields alone answers no item. Throws on anything else, when trying again did not help.
+   * Writes one item under its condition. Applied: an update answers the new item. Refused: the present item, or
+   * undefined if none exists. An update of open fields answers no item. Throws on any other failure, after retries.
    */
   write(step: Step): Promise<WriteOutcome>
   /**
-   * Writes all steps or none, once. Refused: which step's condition failed first, and that item as it was. With
-   * `freshUntil`, steps that others were in the way of are not tried again after that time: StaleSteps.
+   * Writes all steps or none, once. Refused: the first step whose condition failed, and its present item. After
+   * `freshUntil` nothing is tried any more, and StaleSteps is thrown.
    */
   transact<Name extends string>(
     steps: Steps<Name>,
@@ -81,7 +80,7 @@ export type Table = {
   ): Promise<TransactOutcome<Name>>
 }
 
-/** Nothing was written: the steps say when something happened, and by now it would have happened later. */
+/** Nothing was written, because the times in the steps are too old. */
 export class StaleSteps extends Error {
   override readonly name = 'StaleSteps'
 }

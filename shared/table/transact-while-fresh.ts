@@ -3,9 +3,8 @@ import type { Timestamp } from '../time.ts'
 import { StaleSteps, type Steps, type TransactOutcome } from './table.ts'
 
 /**
- * A transaction whose steps say when something happened, or what was read before. `stale`: it was not made until
- * `freshUntil`, as when others were in the way or the environment was frozen. Nothing was written then, and the steps
- * must be made anew.
+ * A transaction whose steps contain a time or earlier reads. `stale`: it was not applied by `freshUntil`, for example
+ * because of conflicts or a frozen environment. Nothing was written then, and the caller must build new steps.
  */
 export const transactWhileFresh = async <Name extends string>(
   { table }: Pick<Deps, 'table'>,

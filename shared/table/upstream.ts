@@ -1,5 +1,5 @@
 /**
- * The name of the provider that this gateway has. Payments, suspense, jobs of the sync, quotas and pauses keep it from
- * their first row on, so that a second provider finds its own.
+ * The name of this gateway's provider. Payments, suspense, sync jobs, quotas and pauses store it, so that a second
+ * provider can be added.
  */
 export const UPSTREAM = 'xendit'

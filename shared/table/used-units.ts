@@ -4,16 +4,16 @@ type Count = { units: number }
 
 const requests = new AsyncLocalStorage<Count>()
 
-/** Runs one request. `used` says how many request units the table has reported for it so far. */
+/** Runs one request. `used` answers the request units that the table has reported for it so far. */
 export const countingUnits = <Result>(run: (used: () => number) => Promise<Result>): Promise<Result> => {
   const count: Count = { units: 0 }
   return requests.run(count, () => run(() => count.units))
 }
 
-/** Whether the units of this request are counted. Background work does not ask the table for them. */
+/** Whether the units of this request are counted. Background work does not count them. */
 export const countsUnits = (): boolean => requests.getStore() !== undefined
 
-/** Notes what the table reports for one of the request's calls. */
+/** Adds the units of one call to the request. */
 export const noteUnits = (units: number): void => {
   const count = requests.getStore()
   if (count) count.units += units

@@ -80,7 +80,7 @@ export const partialTable = (base: Base) => {
     write: async (step) => {
       const was = storedAt(step.key)
       const applied = commit([step], 'all') === -1
-      const isTold = step.kind === 'update' && step.untold !== true
+      const isTold = step.kind === 'update' && step.returnsNothing !== true
       return { applied, item: applied ? (isTold ? outOf(storedAt(step.key)) : undefined) : outOf(was) }
     },
     transact: async (steps) => {

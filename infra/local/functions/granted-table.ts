@@ -89,7 +89,7 @@ const areOpen = (action: FieldAction, pk: unknown, fields: readonly string[]): b
 
 /** Everything an update names counts: what it changes, and what its condition looks at. */
 const isOfFields = (step: Step): boolean => {
-  if (step.kind !== 'update' || step.untold !== true) return false
+  if (step.kind !== 'update' || step.returnsNothing !== true) return false
   const { remove = [], ...changes } = step.changes
   const changed = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
   return areOpen('UpdateFields', step.key.pk, [...changed, ...remove, ...fieldsOf(step.condition)])

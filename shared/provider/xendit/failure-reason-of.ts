@@ -1,6 +1,6 @@
 import type { FailureReason } from '../../payment-status.ts'
 
-/** What the customer could not do, or would not. */
+/** The customer could not pay, or declined. */
 const DECLINED = [
   'ACCOUNT_ACCESS_BLOCKED',
   'ACCOUNT_NOT_ACTIVATED',
@@ -16,7 +16,7 @@ const DECLINED = [
   'USER_DID_NOT_AUTHORIZE',
 ] as const
 
-/** What the channel could not do. */
+/** The channel failed. */
 const UNAVAILABLE = ['CHANNEL_UNAVAILABLE', 'PARTNER_TIMEOUT_ERROR', 'SERVER_ERROR', 'TIMEOUT_ERROR'] as const
 
 const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
@@ -24,5 +24,5 @@ const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
   ...UNAVAILABLE.map((code) => [code, 'channel_unavailable'] as const),
 ])
 
-/** Why a request failed, by the provider's code of it; `other` for one that we do not know. */
+/** Maps the provider's failure code to our reason; `other` for an unknown code. */
 export const failureReasonOf = (code: string | undefined): FailureReason => FAILURE_REASON.get(code ?? '') ?? 'other'

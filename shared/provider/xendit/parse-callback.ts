@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { CallbackSubject, ParseCallback } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
-/** Events about a payment; in the older ones `id` is the payment's. */
+/** Events about a payment; older ones carry the payment id as `id`. */
 const PAYMENT_EVENTS: ReadonlySet<string> = new Set([
   'payment.capture',
   'payment.failure',
@@ -12,13 +12,13 @@ const PAYMENT_EVENTS: ReadonlySet<string> = new Set([
   'payment.pending',
 ])
 
-/** Events about the request itself; documented under one name and seen under the other, with either id field. */
+/** Events about the request: the documented and the observed name. Either id field may be set. */
 const REQUEST_EVENTS: ReadonlySet<string> = new Set(['payment_request.expiry', 'payment_request.expired'])
 
-/** About money that goes back, in one body or another: what the provider has booked says it all. */
+/** A refund or dispute. Its body is not read, because the transactions carry the facts. */
 const isMoneyBack = (event: string): boolean => /^(?:refund|dispute)\./.test(event)
 
-/** A field that is missing or of another form is as none; it does not spoil the others. */
+/** An invalid field counts as absent; the other fields stay valid. */
 const readable = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
 
 const EventSchema = v.pipe(v.string(), v.parseJson(), v.looseObject({ event: v.string() }))
@@ -36,7 +36,7 @@ const CallbackSchema = v.pipe(
   }),
 )
 
-/** Of another product's event, of one without a usable id and of no such body at all: nothing. */
+/** Undefined for an event of another product, an event without a usable id, and any other body. */
 export const parseCallback: ParseCallback = (text) => {
   const named = v.safeParse(EventSchema, text)
   if (named.success && isMoneyBack(named.output.event)) return 'money_back'
@@ -58,6 +58,6 @@ export const parseCallback: ParseCallback = (text) => {
   })
 }
 
-/** A reference alone is of no use: the provider cannot be asked by it. */
+/** A reference alone is not usable, because the provider has no lookup by reference. */
 const usable = (subject: CallbackSubject): CallbackSubject | undefined =>
   subject.paymentRequestId === undefined && subject.providerPaymentId === undefined ? undefined : subject

@@ -1,11 +1,11 @@
 import type { HttpOutcome } from '../call-json.ts'
 import type { ProviderOperation } from '../provider.ts'
 
-/** The provider's window is a minute: whatever a header says, it has room again after two, and none in no time. */
+/** Bounds for a header's time. The provider's window is one minute, so two minutes are always enough. */
 const LONGEST_PAUSE_MS = 120_000
 const SHORTEST_PAUSE_MS = 500
 
-/** What the provider's answers said of each operation's limit, as long as it counts. */
+/** Keeps each operation's rate limit from the provider's last answers until it expires. */
 export const rateLimits = (nowMs: () => number) => {
   const roomAtMs = new Map<ProviderOperation, number>()
   const left = new Map<ProviderOperation, { readonly calls: number; readonly untilMs: number }>()
@@ -19,8 +19,8 @@ export const rateLimits = (nowMs: () => number) => {
       else roomAtMs.delete(operation)
     },
     callsLeft: (operation: ProviderOperation): number | undefined => {
-      const said = left.get(operation)
-      return said && nowMs() < said.untilMs ? said.calls : undefined
+      const latest = left.get(operation)
+      return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
     pauseMs: (operation: ProviderOperation): number => Math.max(0, (roomAtMs.get(operation) ?? 0) - nowMs()),
   }

@@ -2,7 +2,7 @@ import type { ProviderTransaction, TransactionType } from '../provider.ts'
 
 const typed = (type: TransactionType, ...names: readonly string[]) => names.map((name) => [name, type] as const)
 
-/** Two of them are booked although the provider's list of types does not name them. */
+/** The provider books two of these types although its documented list lacks them. */
 export const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
   ...typed('payment', 'PAYMENT'),
   ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
@@ -21,7 +21,7 @@ export const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status
   ['VOIDED', 'reversed'],
   ['REVERSED', 'reversed'],
 ])
-/** By a payment's own row, or by one of its own kind. */
+/** The kind of reversal, by type and status: a payment's own row, or a row of its own type. */
 export const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
   ['PAYMENT VOIDED', 'voided'],
   ['PAYMENT REVERSED', 'reversed'],
@@ -32,7 +32,7 @@ export const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new 
 
 export const WITHDRAWAL_TYPES = new Set(['WITHDRAWAL'])
 
-/** Their rows include the provider's fee for the dispute. */
+/** Rows whose amount includes the provider's dispute fee. */
 export const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
 
 export const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])

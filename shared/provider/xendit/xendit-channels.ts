@@ -1,10 +1,10 @@
 import { assertNever } from '../../errors.ts'
 import type { CreateRequestInput } from '../provider.ts'
 
-/** A step of the provider's answer; unknown ones are passed over. */
+/** An action of the provider's answer; unknown actions are ignored. */
 export type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
 
-/** What the provider calls a channel. */
+/** The provider's code of a channel. */
 export const providerCodeOf = ({ method, channelCode = '' }: Pick<CreateRequestInput, 'method' | 'channelCode'>) => {
   switch (method) {
     case 'qris':
@@ -34,8 +34,8 @@ export const channelProperties = ({
 const ACCOUNT_NUMBER = /^\d{6,20}$/
 
 /**
- * What the customer is shown (spec 2.1.2), chosen by descriptor since actions come in any order. Undefined when no action
- * fits the channel.
+ * What the customer is shown (spec 2.1.2). It is chosen by descriptor, because actions have no fixed order. Undefined
+ * if no action fits the channel.
  */
 export const destinationOf = (channelCode: string, actions: readonly Action[]): string | undefined => {
   const valueOf = (...descriptors: readonly string[]) =>
@@ -45,11 +45,11 @@ export const destinationOf = (channelCode: string, actions: readonly Action[]): 
     const number = valueOf('VIRTUAL_ACCOUNT_NUMBER')
     return number !== undefined && ACCOUNT_NUMBER.test(number) ? number : undefined
   }
-  // A link into the wallet's app serves where there is no page to open.
+  // Without a web page a link into the wallet's app is used.
   const url = valueOf('WEB_URL', 'DEEPLINK_URL')
   return url !== undefined && isLink(url) ? url : undefined
 }
 
-// The customer's browser will follow it: it may open a page or an app, never run code.
+// The customer's browser opens it: a page or an app is allowed, code is not.
 const isLink = (text: string) =>
   URL.canParse(text) && !['javascript:', 'data:', 'vbscript:', 'file:'].includes(new URL(text).protocol)

@@ -4,7 +4,7 @@ import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
 import { channelProperties, providerCodeOf } from './xendit-channels.ts'
 import { errorCodeOf, RequestEchoSchema, RequestSchema } from './xendit-schema.ts'
 
-/** Body of `POST /v3/payment_requests`: one payment of a fixed amount. No customer: the provider would keep personal data. */
+/** Body of `POST /v3/payment_requests`: one payment of a fixed amount, without personal data of the customer. */
 export const createBody = (input: CreateRequestInput): object => ({
   reference_id: input.reference,
   type: 'PAY',
@@ -19,17 +19,17 @@ export const createBody = (input: CreateRequestInput): object => ({
 
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404, 422])
 
-/** The provider's "not now", said before it did anything. */
+/** Temporary refusals: the provider did nothing. */
 const NOT_NOW: ReadonlySet<string> = new Set([
   'PAYMENT_REQUEST_RATE_LIMITED',
   'RATE_LIMIT_EXCEEDED',
   'TEMPORARILY_UNAVAILABLE',
 ])
 
-/** "There is one already": under a reference used once, that one is ours. */
+/** A request already exists. It is ours, because each reference is used once. */
 const EXISTS: ReadonlySet<string> = new Set(['DUPLICATE_ERROR', 'IDEMPOTENCY_ERROR'])
 
-/** Refusals that no other payment would escape: our key, its rights, our address; by code where the status says less. */
+/** Refusals that affect all payments: our key, its permissions, our URL. Codes add what the status does not tell. */
 const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
 const ACCOUNT_CODES: ReadonlySet<string> = new Set([
   'INVALID_API_KEY',
@@ -40,8 +40,8 @@ const ACCOUNT_CODES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What the outcome of a create call proves. Only a definite refusal and a connection that was never made prove that
- * nothing exists upstream; the provider documents no idempotency, so everything else is `unknown` (design section 4).
+ * Classifies the outcome of a create call. Only a refusal or a missing connection proves that nothing exists upstream.
+ * The provider documents no idempotency, so every other outcome is `unknown` (design section 4).
  */
 export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): CreateAnswer => {
   if (outcome.kind === 'not_sent') return { kind: 'not_executed', reason: outcome.reason }
@@ -60,7 +60,7 @@ const readCreated = (json: unknown, asked: CreateRequestInput): CreateAnswer => 
   const request = v.safeParse(RequestSchema, json)
   const echo = v.safeParse(RequestEchoSchema, json)
   if (!request.success || !echo.success) return unclear('unreadable answer')
-  // Showing a customer the destination of another request would send the money astray.
+  // The destination of another request would send the customer's money to the wrong payment.
   const isOurs = echo.output.reference_id === asked.reference && echo.output.request_amount === asked.amountMinor
   return isOurs ? { kind: 'created', request: request.output } : unclear('answer about another request')
 }

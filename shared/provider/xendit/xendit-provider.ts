@@ -21,13 +21,13 @@ import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
 
 export type XenditOptions = {
-  /** The provider's own unless another is given. */
+  /** Default: the provider's own URL. */
   readonly baseUrl?: string | undefined
   readonly stage: string
   readonly secrets: Pick<Secrets, 'get'>
-  /** The clock that pauses are counted on. */
+  /** The clock for pauses. */
   readonly nowMs: () => number
-  /** How a call is made; a simulation brings its own network. */
+  /** Makes a call; a simulation passes its own network. */
   readonly call?: (call: HttpCall) => Promise<HttpOutcome>
 }
 
@@ -45,9 +45,9 @@ type Call = Pick<HttpCall, 'method' | 'body' | 'timeoutMs'> & {
 type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
 
 /**
- * Xendit's payments API v3 behind the port. Every call is made once, within its timeout; the class of its answer says
- * what it proves, and nothing is thrown for what the provider or the network does. The key is asked for at each call
- * (from a cache, and fresh after a 401), so that a rotated one needs no restart.
+ * Implements the provider port with Xendit's payments API v3. Every call is made once, within its timeout, and never
+ * throws for a provider or network failure. The key is read at each call (cached, fresh after a 401), so a key rotation
+ * needs no restart.
  */
 export const xenditProvider = (options: XenditOptions): Provider => {
   const { baseUrl = BASE_URL, stage, secrets, nowMs, call: make = callJson } = options
@@ -88,7 +88,7 @@ const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: n
     operation: 'createRequest',
     method: 'POST',
     path: REQUESTS,
-    // Undocumented for this call, and harmless: each attempt has its own reference.
+    // Not documented for this call; harmless, because each attempt has its own reference.
     headers: { 'idempotency-key': input.reference },
     body: createBody(input),
     timeoutMs,
@@ -102,7 +102,7 @@ const getById = async <Schema extends v.GenericSchema>(
   { operation, path, id, timeoutMs }: Pick<Call, 'operation' | 'path' | 'timeoutMs'> & { readonly id: string },
   schema: Schema,
 ): Promise<Answer<v.InferOutput<Schema>>> =>
-  // An id of another form names nothing the provider ever made, and must not bend the path.
+  // The provider makes no id of another form, and such an id must not change the path.
   isProviderId(id)
     ? get(send, { operation, method: 'GET', path: `${path}/${id}`, timeoutMs }, schema)
     : { kind: 'not_found' }
@@ -126,7 +126,7 @@ const listTransactions = async (
   const query = transactionQuery(filter)
   const call = { operation: 'listTransactions', method: 'GET', path: '/transactions', query, timeoutMs } as const
   const answer = await get(send, call, TransactionPageSchema)
-  // A list can be empty, never missing: we asked in the wrong place.
+  // A list may be empty but always exists, so a 404 means that our request is wrong.
   return answer.kind === 'not_found' ? { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' } : answer
 }
 
@@ -158,7 +158,7 @@ const cancelledOrFinal = (json: unknown): CancelAnswer => {
   return { kind: parsed.output.status === 'cancelled' ? 'cancelled' : 'final' }
 }
 
-/** An answer that does not say what it must: the provider's fault, and no reason to believe anything. */
+/** An answer that cannot be read counts as a provider failure. */
 const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 
 const failure = (outcome: HttpOutcome | 'no key'): Unanswered | { readonly kind: 'not_found' } => {
@@ -178,13 +178,13 @@ const failure = (outcome: HttpOutcome | 'no key'): Unanswered | { readonly kind:
   }
 }
 
-/** 408 is said by whoever waited for us, and says nothing about what we asked. */
+/** 408 is a timeout of a server or proxy, not a refusal of the request. */
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408
 
 const transactionQuery = (filter: TransactionFilter): URLSearchParams => {
   const query = new URLSearchParams({ limit: String(filter.limit) })
   const optional = {
-    // Some types that the provider books are outside the list it takes here.
+    // All types need no filter, because this filter does not accept some types that the provider books.
     types: filter.allTypes === true ? undefined : 'PAYMENT',
     after_id: filter.afterId,
     product_id: filter.providerPaymentId,

@@ -15,13 +15,13 @@ import {
 import { destinationOf } from './xendit-channels.ts'
 
 /**
- * The provider's objects (payments API v3) as far as the gateway reads them. Fields we do not know are passed over,
- * and states we do not know count as not final.
+ * The provider's objects (payments API v3) that the gateway reads. Unknown fields are ignored; unknown states count as
+ * not final.
  */
 
 const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/
 
-/** Ids as they may enter a path: nothing that could lead to another one. */
+/** Whether an id is safe in a URL path. */
 export const isProviderId = (text: string): boolean => PROVIDER_ID.test(text)
 export const ProviderIdSchema = v.pipe(v.string(), v.regex(PROVIDER_ID))
 
@@ -30,7 +30,7 @@ export const ReferenceSchema = v.pipe(v.string(), v.maxLength(255))
 const MAX_AMOUNT = 1e13
 const MAX_CAPTURES = 100
 
-// The provider's own examples show numbers as text; real answers hold numbers.
+// The provider's examples show numbers as text; real answers contain numbers.
 const SignedAmount = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,14}(\.\d{1,6})?$/), v.transform(Number))]),
   v.minValue(-MAX_AMOUNT),
@@ -39,13 +39,13 @@ const SignedAmount = v.pipe(
 
 const Amount = v.pipe(SignedAmount, v.minValue(0))
 
-/** Rounded down: a fraction of a rupiah, which should not exist, is not credited. */
+/** Rounded down: an unexpected fraction of a rupiah is not credited. */
 const receivedMinor = (amount: number): Minor => minor(Math.floor(amount))
 
-/** Rounded up, so that we never credit what we did not get. */
+/** Rounded up, so that we never credit more than we received. */
 const keptOf = (amount: number, net: number): Minor => minor(Math.ceil(amount - net))
 
-// The provider's times are UTC, also where they do not say so.
+// The provider's times are UTC, also without a zone.
 const utc = (text: string) => (/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
 
 const Time = v.pipe(
@@ -54,7 +54,7 @@ const Time = v.pipe(
   TimestampSchema,
 )
 
-/** Text of an answer that must not spoil the rest when it is anything else. */
+/** Optional text: a value of another type counts as absent. */
 const OptionalText = v.fallback(v.optional(v.string()), undefined)
 
 const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
@@ -67,7 +67,7 @@ const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
 export const RequestSchema = v.pipe(
   v.object({
     payment_request_id: v.optional(ProviderIdSchema),
-    // The documents name it both ways.
+    // The provider's documents use both names.
     id: v.fallback(v.optional(ProviderIdSchema), undefined),
     reference_id: ReferenceSchema,
     status: v.string(),
@@ -89,7 +89,7 @@ export const RequestSchema = v.pipe(
   v.check(({ paymentRequestId }) => isProviderId(paymentRequestId)),
 )
 
-/** What a create answer says it is about, for comparison with what was asked. */
+/** The reference and amount of a create answer, to compare with the request. */
 export const RequestEchoSchema = v.object({ reference_id: v.string(), request_amount: Amount })
 
 const NO_MONEY = new Set(['FAILED', 'CANCELED', 'EXPIRED'])
@@ -105,7 +105,7 @@ export const PaymentSchema = v.pipe(
   }),
   v.transform((answer): ProviderPayment => {
     const captures = answer.captures ?? []
-    // Money received is what was captured; the status alone proves none.
+    // Only captures prove received money; the status does not.
     const captured = answer.status === 'SUCCEEDED' && captures.length > 0
     const sum = captures.reduce((total, { capture_amount: amount }) => total + amount, 0)
     return {
@@ -119,13 +119,13 @@ export const PaymentSchema = v.pipe(
   }),
 )
 
-// Ids of a row of whatever product: they become part of a key of ours, which takes neither every text nor any length.
+// Ids of any product's row become part of a key in our table, so characters and length are limited.
 const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
 
-/** The form of the id of a payment that was captured: rows of older products have other ids. */
+/** Id form of a captured payment; rows of older products have other ids. */
 const CAPTURED = /^py-[A-Za-z0-9_-]{1,61}$/
 
-// Lenient on purpose: rows of other products of the same account are among them, and one must not hide the rest.
+// Lenient, because the page also holds rows of other products of the same account.
 const TransactionSchema = v.pipe(
   v.object({
     id: RowId,
@@ -135,7 +135,7 @@ const TransactionSchema = v.pipe(
     status: v.string(),
     currency: v.string(),
     amount: SignedAmount,
-    // A flat fee can be more than a tiny amount.
+    // Signed, because a flat fee can exceed a tiny amount.
     net_amount: v.nullish(SignedAmount),
     cashflow: v.nullish(v.string(), 'MONEY_IN'),
     settlement_status: v.nullish(v.string(), ''),
@@ -155,7 +155,7 @@ const TransactionSchema = v.pipe(
     ),
     product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
   }),
-  // What goes out may be booked below zero; a payment never is.
+  // Outgoing rows may have a negative amount; payments never have one.
   v.check((row) => row.amount >= 0 || row.type !== 'PAYMENT'),
   v.transform((row): ProviderTransaction => {
     const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
@@ -181,12 +181,12 @@ const TransactionSchema = v.pipe(
       ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { comesAgain: true }),
       currency: row.currency,
       amountMinor: receivedMinor(Math.abs(row.amount)),
-      // Rounded down, towards what we certainly have.
+      // Rounded down, so that we never count more than we have.
       providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -moved : moved)),
       ...(isChargeback &&
         shownFee !== undefined && { disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)) }),
       keptMinor: net === undefined ? undefined : keptOf(row.amount, net),
-      // A row settled early still carries the later time it was expected at.
+      // A row that settled early still carries its later expected time.
       settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,
       settlesAt: row.estimated_settlement_time ?? undefined,
       category: row.channel_category ?? undefined,
@@ -203,10 +203,10 @@ const idOf = (row: unknown): string | undefined => {
   return parsed.success ? parsed.output.id : undefined
 }
 
-/** Twice what the provider gives at a time, and as many payments as one batch read can look up. */
+/** Twice the provider's page size, and the limit of one batch read of payments. */
 const MAX_ROWS = 100
 
-/** Row by row: one that cannot be read is named, and hides none of the others. */
+/** Parses row by row: an unreadable row is listed by id, and the others stay valid. */
 export const TransactionPageSchema = v.pipe(
   v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(MAX_ROWS)) }),
   v.transform(({ has_more: hasMore, data }): TransactionPage => {
@@ -225,7 +225,7 @@ export const TransactionPageSchema = v.pipe(
 
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })
 
-/** The provider's error code, safe to show and to log; `UNKNOWN` when the answer holds none of the known form. */
+/** The provider's error code, safe to show and to log; `UNKNOWN` if the answer has no code of the known form. */
 export const errorCodeOf = (json: unknown): string => {
   const parsed = v.safeParse(ErrorSchema, json)
   return parsed.success ? parsed.output.error_code : 'UNKNOWN'

@@ -1,6 +1,6 @@
 /**
- * Deadlines of one HTTP try of the AWS SDK. Without `throwOnRequestTimeout` the SDK only warns, and a hung connection
- * would use up the whole function.
+ * Timeouts of one HTTP try of the AWS SDK. Without `throwOnRequestTimeout` the SDK only warns, and a hung connection
+ * uses the function's whole time.
  */
 export const AWS_HTTP_OPTIONS = {
   connectionTimeout: 1_000,
@@ -8,9 +8,9 @@ export const AWS_HTTP_OPTIONS = {
   throwOnRequestTimeout: true,
 } as const
 
-/** Of one call of the table or of a queue. */
+/** Limits of one call to the table or to a queue. */
 export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 
-/** Options of a client whose function limits its calls; none where it does not. */
+/** SDK options for the function's call limits; undefined without limits. */
 export const limitedCalls = (calls: CallLimits | undefined) =>
   calls && { maxAttempts: calls.tries, requestHandler: { ...AWS_HTTP_OPTIONS, requestTimeout: calls.timeoutMs } }

@@ -8,7 +8,7 @@ import type { QueryInput } from '../../table/table.ts'
 export type Placeholders = {
   name(field: string): string
   value(value: unknown): string
-  /** The two maps in the SDK's form; empty maps are left out, since DynamoDB refuses them. */
+  /** The two maps in the SDK's form; empty maps are left out, because DynamoDB refuses them. */
   maps(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, unknown> }
 }
 
@@ -42,7 +42,7 @@ export const conditionExpression = (condition: Condition, p: Placeholders): stri
     case 'all':
     case 'any': {
       const [first, ...rest] = condition.of
-      // DynamoDB refuses parentheses around nothing but parentheses.
+      // DynamoDB refuses redundant parentheses.
       if (first && rest.length === 0) return conditionExpression(first, p)
       return condition.of.map((one) => `(${conditionExpression(one, p)})`).join(WORDS[condition.test])
     }
@@ -85,7 +85,7 @@ export const updateExpression = (changes: Changes, p: Placeholders): string => {
   ].join(' ')
 }
 
-/** The key of the table itself, spelled as an index's is. */
+/** The key of the table, in the form of an index. */
 const PRIMARY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] }
 
 export const keyExpression = ({ index, partition, range }: QueryInput, p: Placeholders): string => {

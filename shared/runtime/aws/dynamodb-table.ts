@@ -34,11 +34,11 @@ import { retryingTable, type SomeFields, type StepsOutcome, type TableRequests }
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 
-/** The table port on DynamoDB. The SDK repeats what it can tell was not done; what met other writers is repeated here. */
+/** The table port on DynamoDB. The SDK retries failed calls; `retryingTable` retries write conflicts. */
 export const dynamoDbTable = (table: DynamoDbTable, means: Parameters<typeof retryingTable>[1]): Table =>
   retryingTable(joinedReads(dynamoDbRequests(table)), means)
 
-/** Single requests to DynamoDB, in its language. */
+/** Single requests to DynamoDB, without retries for conflicts. */
 export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   get: (key, some) => getItem(table, key, some),
   batchGet: (keys, reads) => batchGet(table, keys, reads),
@@ -48,7 +48,7 @@ export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   isContention,
 })
 
-/** Asks what a request uses, where someone counts it. */
+/** Requests the consumed capacity only when the units are counted. */
 const reported = () => (countsUnits() ? ({ ReturnConsumedCapacity: 'TOTAL' } as const) : {})
 
 type Consumed = { readonly CapacityUnits?: number | undefined }
@@ -59,7 +59,7 @@ const noteUsed = (consumed: Consumed | readonly Consumed[] | undefined): void =>
 
 type RawItem = Record<string, AttributeValue>
 
-/** What has no value is left out, in nested values too. */
+/** Undefined values are left out, in nested values too. */
 const toRaw = (values: Item): RawItem => marshall(values, { removeUndefinedValues: true })
 const fromRaw = (raw: RawItem): Item => fromItem(unmarshall(raw))
 const rawKey = ({ pk, sk }: Key): RawItem => ({ pk: { S: pk }, sk: { S: sk } })
@@ -117,7 +117,7 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
     }),
   )
   noteUsed(answer.ConsumedCapacity)
-  // The cursor goes back to DynamoDB as it came, so its attributes keep the table's spelling.
+  // The cursor returns to DynamoDB unchanged, so its attributes keep the table's names.
   return {
     items: (answer.Items ?? []).map(fromRaw),
     count: answer.Count ?? 0,
@@ -125,7 +125,7 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
   }
 }
 
-/** The item that a refusal brings back; the SDK makes an empty one of none. */
+/** The item of a refusal; the SDK gives an empty one if none exists. */
 const refusedItem = (raw: RawItem | undefined): Item | undefined =>
   raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
 
@@ -148,8 +148,8 @@ const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<It
     noteUsed((await client.send(new DeleteItemCommand({ ...Delete, ...reported() }))).ConsumedCapacity)
     return undefined
   }
-  assertInvariant(Update !== undefined, 'a condition check stands alone only inside a transaction')
-  const ReturnValues = isUntold(step) ? 'NONE' : 'ALL_NEW'
+  assertInvariant(Update !== undefined, 'a condition check is allowed only inside a transaction')
+  const ReturnValues = returnsNothing(step) ? 'NONE' : 'ALL_NEW'
   const { Attributes, ConsumedCapacity } = await client.send(
     new UpdateItemCommand({ ...Update, ReturnValues, ...reported() }),
   )
@@ -159,7 +159,7 @@ const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<It
 
 const transactWrite = async ({ client, name }: DynamoDbTable, steps: readonly Step[]): Promise<StepsOutcome> => {
   try {
-    // The SDK repeats a lost answer with the same token, so a transaction is applied once.
+    // The SDK retries with the same idempotency token, so a transaction is applied once.
     const items = steps.map((step) => toTransactItem(name, step))
     const answer = await client.send(new TransactWriteItemsCommand({ TransactItems: items, ...reported() }))
     noteUsed(answer.ConsumedCapacity)
@@ -172,19 +172,19 @@ const transactWrite = async ({ client, name }: DynamoDbTable, steps: readonly St
   }
 }
 
-/** Reasons that say "try again" and nothing about the condition. */
+/** Reasons for a retry that say nothing about the condition. */
 const RETRYABLE_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])
 
 const isRetryable = ({ Code }: CancellationReason) => RETRYABLE_REASONS.has(Code ?? '')
 
-/** What other writers do to one: nothing was written, and another try may succeed. */
+/** True for a conflict with other writers: nothing was written, and a retry may succeed. */
 export const isContention = (error: unknown): boolean =>
   error instanceof TransactionConflictException ||
   (error instanceof TransactionCanceledException &&
     (error.CancellationReasons ?? []).every((reason) => reason.Code === 'None' || isRetryable(reason)) &&
     (error.CancellationReasons ?? []).some(isRetryable))
 
-/** The placeholders of a request, in its own form. */
+/** The placeholder maps of a request, with marshalled values. */
 const maps = (p: Placeholders) => {
   const { ExpressionAttributeValues: values, ...names } = p.maps()
   return { ...names, ...(values && { ExpressionAttributeValues: toRaw(values) }) }
@@ -193,15 +193,15 @@ const maps = (p: Placeholders) => {
 const guarded = (condition: Condition | undefined, p: Placeholders) =>
   condition ? { ConditionExpression: conditionExpression(condition, p) } : {}
 
-/** Its caller may not be allowed to see the item: nothing of it is asked for, whatever becomes of the step. */
-const isUntold = (step: Step): boolean => step.kind === 'update' && step.untold === true
+/** The caller may not be allowed to read the item, so neither success nor refusal returns it. */
+const returnsNothing = (step: Step): boolean => step.kind === 'update' && step.returnsNothing === true
 
-/** The SDK's form of a step. A refusal brings back the item as it was, which saves the read after it. */
+/** The SDK's form of a step. A refusal returns the present item, which saves a read. */
 const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {
   const p = placeholders()
   const base = {
     TableName: tableName,
-    ReturnValuesOnConditionCheckFailure: isUntold(step) ? ('NONE' as const) : ('ALL_OLD' as const),
+    ReturnValuesOnConditionCheckFailure: returnsNothing(step) ? ('NONE' as const) : ('ALL_OLD' as const),
   }
   switch (step.kind) {
     case 'put': {

@@ -6,10 +6,10 @@ import { BATCH_LIMIT, identity, type TableRequests } from './retrying-table.ts'
 type Answer = { readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }
 type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<Answer> }
 
-/** Behind whatever else has something to do now. */
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+/** Waits until the work that is already queued has run. */
+const afterQueuedWork = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** The part of an answer that is about these keys. */
+/** The part of an answer for these keys. */
 const partOf = ({ items, unprocessed }: Answer, keys: readonly Key[]): Answer => {
   const own = new Set(keys.map(identity))
   const isOwn = (one: Parameters<typeof identity>[0]) => own.has(identity(one))
@@ -17,9 +17,8 @@ const partOf = ({ items, unprocessed }: Answer, keys: readonly Key[]): Answer =>
 }
 
 /**
- * Batch reads that are asked for at the same time are one request, which names each item once: a batch of messages reads
- * what all of them are about together. Nobody is answered by a request that left before his question. One that fails
- * fails for all who joined it.
+ * Joins concurrent batch reads into one request that names each item once, for example for a batch of messages. A
+ * caller never joins a request that was already sent. A failed request fails for all its callers.
  */
 export const joinedReads = (requests: TableRequests): TableRequests => {
   const open = new Map<Reads, Joined>()
@@ -27,7 +26,7 @@ export const joinedReads = (requests: TableRequests): TableRequests => {
   const begin = (reads: Reads): Joined => {
     const keys = new Map<string, Key>()
     const ask = async () => {
-      await turn()
+      await afterQueuedWork()
       if (open.get(reads) === joined) open.delete(reads)
       return requests.batchGet([...keys.values()], reads)
     }

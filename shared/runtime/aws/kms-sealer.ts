@@ -8,7 +8,7 @@ import {
 import { assertInvariant } from '../../errors.ts'
 import { type Sealer, sealContext } from '../../secrets.ts'
 
-/** How long the secret of an endpoint is kept after it was unsealed. */
+/** How long an unsealed secret stays cached. */
 export const UNSEALED_MS = 5 * 60_000
 const CACHE_LIMIT = 1_000
 
@@ -16,24 +16,24 @@ type Cached = { readonly secret: Promise<string | undefined>; readonly until: nu
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 
 /**
- * Seals with KMS under the stage's key. What was unsealed is kept for five minutes: deliveries of one endpoint that come
- * together ask once. A failure is not kept.
+ * Seals with KMS under the stage's key. An unsealed secret is cached for five minutes, so concurrent deliveries to one
+ * endpoint make one call. A failure is not cached.
  */
 export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number): Sealer => {
   const cache = new Map<string, Cached>()
   const KeyId = () => {
-    assertInvariant(arn !== undefined, 'a function that seals or unseals is told the key')
+    assertInvariant(arn !== undefined, 'a function that seals or unseals needs the key ARN')
     return arn
   }
 
   const decrypt = async (sealed: string, context: Record<string, string>) => {
     const CiphertextBlob = Buffer.from(sealed, 'base64')
     try {
-      const asked = new DecryptCommand({ KeyId: KeyId(), CiphertextBlob, EncryptionContext: context })
-      const { Plaintext } = await client.send(asked)
+      const command = new DecryptCommand({ KeyId: KeyId(), CiphertextBlob, EncryptionContext: context })
+      const { Plaintext } = await client.send(command)
       return Plaintext && Buffer.from(Plaintext).toString('utf8')
     } catch (error) {
-      // These two say that no later try can open it.
+      // A retry cannot fix these two errors.
       if (error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException) return undefined
       throw error
     }
@@ -42,9 +42,9 @@ export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number
   return {
     seal: async (secret, owner) => {
       const Plaintext = Buffer.from(secret, 'utf8')
-      const asked = new EncryptCommand({ KeyId: KeyId(), Plaintext, EncryptionContext: sealContext(stage, owner) })
-      const { CiphertextBlob } = await client.send(asked)
-      assertInvariant(CiphertextBlob !== undefined, 'KMS answers what it encrypted')
+      const command = new EncryptCommand({ KeyId: KeyId(), Plaintext, EncryptionContext: sealContext(stage, owner) })
+      const { CiphertextBlob } = await client.send(command)
+      assertInvariant(CiphertextBlob !== undefined, 'KMS returns the ciphertext')
       return Buffer.from(CiphertextBlob).toString('base64')
     },
     unseal: async (sealed, owner) => {

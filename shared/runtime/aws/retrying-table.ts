@@ -15,11 +15,11 @@ import {
 } from '../../table/table.ts'
 import { epochMs, SECOND_MS, type Timestamp } from '../../time.ts'
 
-/** What a table is asked, one request each and none of them twice. DynamoDB answers them, or a table in memory. */
+/** Single table requests without retries, made to DynamoDB or to a table in memory. */
 export type TableRequests = {
-  /** Strongly consistent, unless only some of its fields are asked for. */
+  /** Strongly consistent unless `some` says otherwise. */
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
-  /** Up to 100 items in any order; a missing one is left out, and some keys may be left unprocessed. */
+  /** Up to 100 items in any order. Missing items are left out; some keys may stay unprocessed. */
   batchGet(
     keys: readonly Key[],
     reads?: Reads,
@@ -27,7 +27,7 @@ export type TableRequests = {
   query(input: QueryInput): Promise<QueryPage>
   write(step: Step): Promise<WriteOutcome>
   transact(steps: readonly Step[]): Promise<StepsOutcome>
-  /** Whether an error says that others were in the way: nothing was written, and another try may succeed. */
+  /** True for a conflict with other writers: nothing was written, and a retry may succeed. */
   isContention(error: unknown): boolean
 }
 
@@ -44,7 +44,7 @@ const CONFLICT_TRIES = 12
 const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
-/** One line for a write that others were in the way of: how often it was tried again, and whether it gave up. */
+/** Logs a write with conflicts: the number of retries, and whether it gave up. */
 const noteContention = ({ log }: Means, retries: number, gaveUp: boolean): void => {
   if (gaveUp) log.warn('write.contended', { retries, gave_up: 1 })
   else if (retries > 0) log.info('write.contended', { retries, gave_up: 0 })
@@ -52,15 +52,15 @@ const noteContention = ({ log }: Means, retries: number, gaveUp: boolean): void 
 
 type Write<Result> = { readonly attempt: () => Promise<Result>; readonly isStale?: () => boolean }
 
-/** Repeats a write that met another transaction on the same item. The SDK does not, and nothing was written then. */
+/** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
 const retryingContention = async <Result>(
   requests: TableRequests,
   means: Means,
   { attempt, isStale = () => false }: Write<Result>,
 ): Promise<Result> => {
   for (let tried = 1; ; tried++) {
-    // Before the first try, too: what was read for the steps took its time, and an environment may stand still.
-    if (isStale()) throw new StaleSteps('a write was not made with the times of long ago')
+    // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
+    if (isStale()) throw new StaleSteps('the times of the steps are too old; nothing was written')
     try {
       const result = await attempt()
       noteContention(means, tried - 1, false)
@@ -72,13 +72,13 @@ const retryingContention = async <Result>(
         throw error
       }
       const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
-      // Full jitter: callers that collided once do not collide again in step.
+      // Full jitter, so that the same callers do not collide again.
       await means.sleep(Math.ceil(means.random() * ceilingMs))
     }
   }
 }
 
-/** What DynamoDB takes in one batch. */
+/** DynamoDB's limit of one batch. */
 export const BATCH_LIMIT = 100
 const BATCH_TRIES = 8
 const BATCH_BASE_MS = 25
@@ -86,8 +86,7 @@ const BATCH_BASE_MS = 25
 export const identity = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) => `${String(pk)}\n${String(sk)}`
 
 /**
- * Up to 100 items. Keys that are left unprocessed are asked for again, with jitter, a bounded number of times; then it
- * throws.
+ * Reads up to 100 items. Unprocessed keys are retried with jitter; throws after `BATCH_TRIES` tries.
  */
 const readBatch = async (
   requests: TableRequests,
@@ -96,10 +95,10 @@ const readBatch = async (
   reads: Reads,
 ): Promise<readonly (Item | undefined)[]> => {
   const found = new Map<string, Item>()
-  // A batch that names a key twice is refused.
+  // DynamoDB refuses a batch that names a key twice.
   let pending: readonly Key[] = [...new Map(keys.map((key) => [identity(key), key])).values()]
   for (let tried = 0; pending.length > 0; tried++) {
-    if (tried === BATCH_TRIES) throw new Error('a batch read stayed incomplete')
+    if (tried === BATCH_TRIES) throw new Error(`a batch read is incomplete after ${BATCH_TRIES} tries`)
     if (tried > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tried))
     const answer = await requests.batchGet(pending, reads)
     for (const item of answer.items) found.set(identity(item), item)
@@ -109,16 +108,16 @@ const readBatch = async (
   return keys.map((key) => found.get(identity(key)))
 }
 
-/** What has a passed `ttl` is deleted, whenever the table gets round to it (up to days later). */
+/** An item with a past `ttl` counts as deleted, because DynamoDB deletes it up to days later. */
 const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined => {
   const ttl = item?.['ttl'] ?? undefined
   return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
 }
 
-/** Whether an item has expired is seen in it. */
+/** Adds `ttl`, which shows whether an item has expired. */
 const withTtl = (fields: readonly string[]): readonly string[] => [...new Set([...fields, 'ttl'])]
 
-/** The table port over single requests: asks again where that helps, and bounds how often. */
+/** The table port over single requests, with bounded retries for conflicts and incomplete batches. */
 export const retryingTable = (requests: TableRequests, means: Means): Table => ({
   get: async (key, fields) =>
     unlessExpired(means, await requests.get(key, fields && { fields: withTtl(fields), consistent: true })),
@@ -156,7 +155,7 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
     })
     if (outcome.applied) return outcome
     const refusedBy = names[outcome.refusedAt]
-    if (refusedBy === undefined) throw new Error('a step was refused that was not asked for')
+    if (refusedBy === undefined) throw new Error('the refused step is not part of the transaction')
     return { applied: false, refusedBy, item: outcome.item }
   },
 })

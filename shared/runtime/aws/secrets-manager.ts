@@ -5,15 +5,15 @@ import {
 } from '@aws-sdk/client-secrets-manager'
 import type { Secrets } from '../../secrets.ts'
 
-/** A change acts after this time at the latest (docs/operations.md, section 4). */
+/** A changed secret takes effect within this time (docs/operations.md, section 4). */
 export const CACHE_MS = 30 * 60_000
-/** A caller whose value does not fit reads it again after this time. A stranger's guesses cost one reading a minute. */
+/** The cache time after a mismatch: an attacker's guesses cost one read a minute. */
 const FRESH_MS = 60_000
 const CACHE_LIMIT = 1_000
 
 type Cached = { readonly value: string; readonly readAt: number }
 
-/** Secrets Manager behind a cache of half an hour. Absence is never cached: a secret created just now is seen at once. */
+/** Reads Secrets Manager with a cache of half an hour. Absence is not cached, so a new secret is visible at once. */
 export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => number): Secrets => {
   const cache = new Map<string, Cached>()
   return {

@@ -4,15 +4,15 @@ import { assertInvariant } from '../../errors.ts'
 
 const SUBJECT_LIMIT = 100
 
-/** All tries of one publish together. Every alert has its place in the due work, so giving up early loses none. */
+/** Timeout of all tries of one publish. Due work publishes a failed alert again, so none is lost. */
 const PUBLISH_DEADLINE_MS = 2_000
 
-/** Shorter than the minute between two runs of due work, so that each of them asks a silent topic again. */
+/** Shorter than the minute between two runs of due work, so that each run tries a silent topic again. */
 const SILENCE_MS = 30_000
 
 /**
- * Publishes to the operators' topic. The message is JSON, so that both people and programs can read it. Alerts are
- * published on the way of money: one waits for a topic that hangs, those of the next half minute do not.
+ * Publishes JSON to the operators' topic. Money flows wait for it, so after a timeout the alerts of the next half
+ * minute fail immediately.
  */
 export const snsAlerts = (
   client: Pick<SNSClient, 'send'>,
@@ -23,7 +23,8 @@ export const snsAlerts = (
   return {
     publish: async (alert) => {
       assertInvariant(topicArn !== undefined, 'this function may not publish alerts')
-      if (monotonicMs() < silentUntilMs) throw new Error('the alert topic did not answer a moment ago')
+      if (monotonicMs() < silentUntilMs)
+        throw new Error('the alert topic timed out less than 30 seconds ago; it is not tried yet')
       const abortSignal = AbortSignal.timeout(PUBLISH_DEADLINE_MS)
       const command = new PublishCommand({
         TopicArn: topicArn,
@@ -33,7 +34,7 @@ export const snsAlerts = (
       try {
         await client.send(command, { abortSignal })
       } catch (error) {
-        // An answer, even a refusal, costs no time; only silence does.
+        // A refusal is fast; only a timeout delays the caller.
         if (abortSignal.aborted) silentUntilMs = monotonicMs() + SILENCE_MS
         throw error
       }

@@ -3,7 +3,7 @@ import { chunks } from '../../chunks.ts'
 import { assertInvariant } from '../../errors.ts'
 import { assertDelay, type QueueMessage, type QueueName, type Queues } from '../../queues.ts'
 
-/** What SQS takes in one request. */
+/** SQS's limit of one request. */
 const BATCH = 10
 
 const entryOf = ({ body, delaySeconds, group }: QueueMessage) => ({
@@ -12,8 +12,8 @@ const entryOf = ({ body, delaySeconds, group }: QueueMessage) => ({
   MessageGroupId: group,
 })
 
-/** Due work sends what these queues do not take at once: no callback and no worker waits for them longer. */
-const HURRIED_MS: Readonly<Partial<Record<QueueName, number>>> = { webhooks: 1_000, 'webhooks-slow': 1_000 }
+/** Short timeouts, so that callbacks and workers do not wait. Due work sends the message again after a failure. */
+const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = { webhooks: 1_000, 'webhooks-slow': 1_000 }
 
 type Target = { readonly QueueUrl: string; readonly mostMs: number | undefined }
 
@@ -28,16 +28,16 @@ const sendSome = async (
     return void (await client.send(new SendMessageCommand({ QueueUrl, ...first }), options))
   const Entries = messages.map((message, at) => ({ Id: String(at), ...entryOf(message) }))
   const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), options)
-  if (Failed.length > 0) throw new Error(`${Failed.length} of ${messages.length} messages were not taken`)
+  if (Failed.length > 0) throw new Error(`${Failed.length} of ${messages.length} messages were not accepted`)
 }
 
-/** Sends to SQS. A function can send only to queues its manifest entry names; another one is a programming error. */
+/** Sends to SQS. Throws for a queue that the function's manifest entry does not name. */
 export const sqsQueues = (client: SQSClient, urls: Readonly<Record<QueueName, string | undefined>>): Queues => ({
   send: async (queue, ...messages) => {
     const url = urls[queue]
     assertInvariant(url !== undefined, `this function may not send to queue ${queue}`)
     for (const { delaySeconds } of messages) assertDelay(delaySeconds)
-    const target = { QueueUrl: url, mostMs: HURRIED_MS[queue] }
+    const target = { QueueUrl: url, mostMs: SEND_TIMEOUT_MS[queue] }
     const sent = await Promise.allSettled(chunks(messages, BATCH).map((some) => sendSome(client, target, some)))
     for (const result of sent) if (result.status === 'rejected') throw result.reason
   },

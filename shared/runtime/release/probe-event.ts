@@ -5,10 +5,10 @@ import { PROBE, ROUTE_PROBE } from './probe.ts'
 
 const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
 
-/** A well-formed key of the stage that was never issued: each API function looks it up, and answers 401. */
+/** A well-formed key of the stage that was never issued: each API function looks it up and answers 401. */
 export const unknownKey = (stage: string): string => apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
 
-/** What a function is asked. With a route: a request to the API, as API Gateway hands it over, with the unknown key. */
+/** The probe of a function. With a route: an API Gateway request to that route with the unknown key. */
 export const probeEvent = (stage: string, route: string | undefined): object =>
   route === undefined
     ? PROBE

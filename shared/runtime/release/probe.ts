@@ -1,13 +1,13 @@
 /**
- * A probe asks a function whether it can work, before requests reach it. The release and the doctor send it. No trigger
- * can: API Gateway, SQS and EventBridge put what they pass on into events of their own.
+ * A probe checks that a function can work before requests reach it. The release and the doctor send it. No trigger can
+ * send it, because API Gateway, SQS and EventBridge wrap the payload in their own events.
  */
 const MARK = 'gateway_probe'
 
-/** Of any function: its wrapper answers `PROVEN`, before any effect. */
+/** For any function: its wrapper answers `PROVEN` before any effect. */
 export const PROBE = { [MARK]: 'function' }
 
-/** On a request to the API, which comes without a front. */
+/** Marks a request to the API that does not come through the front. */
 export const ROUTE_PROBE = { [MARK]: 'route' }
 
 export const PROVEN = { [MARK]: 'proven' }

@@ -4,11 +4,11 @@ import { mapInChunks } from '../../chunks.ts'
 import { isProven } from './probe.ts'
 import { probeEvent } from './probe-event.ts'
 
-/** One function to ask: a version, or the function itself where the stage has no versions. */
+/** One function to probe: a version, or the function itself in a stage without versions. */
 export type Ask = {
   /** Its ARN, or its name. */
   readonly target: string
-  /** Of what answers clients: the route that it is asked by. */
+  /** For an API function: the route of the probe. */
   readonly route?: string | undefined
 }
 
@@ -22,18 +22,18 @@ export type Means = {
 
 type Order = { readonly asks: readonly Ask[]; readonly rounds: number }
 
-/** A new account runs ten functions at a time, and requests need some of them. */
+/** A new account runs ten functions in parallel; requests need some of them. */
 const AT_ONCE = 5
 
-/** Between two rounds: a new role, or a new network of a function, may take so long. */
+/** The wait between rounds, for a new role or network to take effect. */
 const PAUSE_MS = 10_000
 
 /** No round begins after this time. */
 const LAST_ROUND_MS = 120_000
 
 /**
- * Asks each function whether it can work, and each at most once at a time. Those that failed are asked again in the next
- * round. Answers what the last round found wrong: a sentence for each function. Changes nothing, so a second call is safe.
+ * Probes each function, at most once in a round; the next round repeats the failed ones. Answers the problems of the
+ * last round, one sentence for each function. Changes nothing, so a second call is safe.
  */
 export const proveVersions = async (means: Means, { asks, rounds }: Order): Promise<readonly string[]> => {
   const startMs = means.nowMs()
@@ -51,7 +51,7 @@ export const proveVersions = async (means: Means, { asks, rounds }: Order): Prom
   }
 }
 
-/** The function's name, with its version where it has one. */
+/** The function's name, with its version if it has one. */
 const nameOf = ({ target }: Ask): string => target.split(':function:').at(-1) ?? target
 
 const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Promise<string | undefined> => {
@@ -60,15 +60,15 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
     const { FunctionError: failure, Payload: answer } = await lambda.send(
       new InvokeCommand({ FunctionName: target, Payload }),
     )
-    const said = parsed(Buffer.from(answer ?? []).toString())
-    if (failure !== undefined) return `failed: ${described(said)}`
-    return route === undefined ? problemOfFunction(said) : problemOfRoute(said, route)
+    const payload = parseJson(Buffer.from(answer ?? []).toString())
+    if (failure !== undefined) return `failed: ${describeFailure(payload)}`
+    return route === undefined ? problemOfFunction(payload) : problemOfRoute(payload, route)
   } catch (error) {
-    return `could not be asked: ${error instanceof Error ? error.name : 'unknown error'}`
+    return `could not be invoked: ${error instanceof Error ? error.name : 'unknown error'}`
   }
 }
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -78,18 +78,18 @@ const parsed = (text: string): unknown => {
 
 const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMessage: v.optional(v.string(), '') })
 
-const MOST_SHOWN = 200
+const MAX_SHOWN = 200
 
-/** What Lambda tells of a run that broke off. It names modules, variables and error classes; secrets are in none of them. */
-const described = (said: unknown): string => {
-  const failure = v.safeParse(Failure, said)
+/** Describes Lambda's error of a failed run: modules, variables and error classes, which contain no secrets. */
+const describeFailure = (payload: unknown): string => {
+  const failure = v.safeParse(Failure, payload)
   if (!failure.success) return 'no reason was given'
   const { errorType, errorMessage } = failure.output
-  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MOST_SHOWN)}`
+  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, MAX_SHOWN)}`
 }
 
-const problemOfFunction = (said: unknown): string | undefined =>
-  isProven(said) ? undefined : 'ran, but did not answer the probe'
+const problemOfFunction = (payload: unknown): string | undefined =>
+  isProven(payload) ? undefined : 'ran, but did not answer the probe'
 
 const Unauthorized = v.object({
   statusCode: v.literal(401),
@@ -98,8 +98,8 @@ const Unauthorized = v.object({
 
 const Answered = v.object({ statusCode: v.number() })
 
-const problemOfRoute = (said: unknown, route: string): string | undefined => {
-  if (v.is(Unauthorized, said)) return undefined
-  const status = v.is(Answered, said) ? said.statusCode : 'nothing'
-  return `answered ${status} to ${route} with an unknown key, not 401; its log says why`
+const problemOfRoute = (payload: unknown, route: string): string | undefined => {
+  if (v.is(Unauthorized, payload)) return undefined
+  const status = v.is(Answered, payload) ? payload.statusCode : 'nothing'
+  return `answered ${status} to ${route} with an unknown key instead of 401; see its log`
 }

@@ -139,7 +139,7 @@ describe('create-client (design section 7)', () => {
   })
 
   it.each([
-    [{ operator: ' ' }, 'operator', 'must say who asks for the change'],
+    [{ operator: ' ' }, 'operator', 'must name who requests the change'],
     [{ name: undefined }, 'name', 'required'],
     [{ name: ' ' }, 'name', 'must not be empty'],
     [{ name: 'x'.repeat(256) }, 'name', 'at most 255 characters'],

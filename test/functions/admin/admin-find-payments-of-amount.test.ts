@@ -81,7 +81,7 @@ describe('find-payments by amount and day', () => {
     expect(await invokeAdmin(findPayments, deps, { ...search, day: '2026-11-31' })).toMatchObject({ status: 422 })
     expect(await invokeAdmin(findPayments, deps, { ...search, cursor: 'x' })).toMatchObject({
       status: 422,
-      body: { message: 'cursor is not one that find-payments gave' },
+      body: { message: 'cursor must be the cursor of an earlier find-payments answer' },
     })
     expect(await invokeAdmin(findPayments, deps, { ...search, client_id: crypto.randomUUID() })).toMatchObject({
       status: 404,

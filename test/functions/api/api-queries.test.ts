@@ -88,7 +88,7 @@ const DELIVERY_STATUSES = 'status must be one of scheduled, succeeded, abandoned
 const TOO_FAR = 'page must be <= 9007199254740991'
 const NO_INTEGER = 'page must be an integer'
 const BOTH = { page: NO_INTEGER, per_page: 'per_page must be an integer' }
-const KEY_ALONE = 'idempotency_key stands alone: there is one payment at most'
+const KEY_ALONE = 'idempotency_key cannot be combined with external_reference or status'
 const INCLUDE = 'include must be settlements'
 const AFTER = 'after must be the `next` of an earlier answer'
 const TIME = { since: 'must be an RFC 3339 time' }

@@ -64,7 +64,7 @@ describe('a scheduled run that breaks off', () => {
         .withDeps(deps)({}, { functionName } as never)
         .catch((thrown) => thrown)
 
-      expect(error).toStrictEqual(new Error('the run broke off; its log says where'))
+      expect(error).toStrictEqual(new Error('the run failed; see its log for the cause'))
       expect(error).not.toHaveProperty('cause')
       const fields = { function: functionName }
       expect(deps.lines).toContainEqual({ level: 'error', code: 'invocation.failed', fields })

@@ -44,7 +44,7 @@ import { startSecretsEmulator } from './secrets-emulator.ts'
 /** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
 const LARGEST_BUNDLE_BYTES = 450_000
 
-const NO_CREDENTIALS = 'the environment carries no AWS credentials'
+const NO_CREDENTIALS = 'the environment has no AWS credentials'
 const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
 
 const STAGE = 'assets'

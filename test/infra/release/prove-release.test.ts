@@ -92,7 +92,7 @@ describe('the proof that CloudFormation asks for', () => {
   it('is told again when CloudFormation does not take it, and not for ever', async () => {
     const { requested, requests } = await aRelease({ took: json(503, {}) })
 
-    await expect(requested('Create')).rejects.toThrow('CloudFormation did not take the answer')
+    await expect(requested('Create')).rejects.toThrow('CloudFormation did not accept the answer')
     expect(requests).toHaveLength(3)
   })
 })

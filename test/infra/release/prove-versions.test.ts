@@ -103,25 +103,25 @@ describe('a version that cannot work', () => {
       'answers 500, as an API function without a permission does',
       ROUTE,
       http(500, { message: 'something went wrong', code: 'internal_error' }),
-      'gateway-dev-api-get-balance:7 answered 500 to GET /v1/balance with an unknown key, not 401; its log says why',
+      'gateway-dev-api-get-balance:7 answered 500 to GET /v1/balance with an unknown key instead of 401; see its log',
     ],
     [
       'answers 401 in words that are not ours',
       ROUTE,
       http(401, { message: 'Unauthorized' }),
-      'gateway-dev-api-get-balance:7 answered 401 to GET /v1/balance with an unknown key, not 401; its log says why',
+      'gateway-dev-api-get-balance:7 answered 401 to GET /v1/balance with an unknown key instead of 401; see its log',
     ],
     [
       'lets the unknown key in',
       ROUTE,
       http(200, {}),
-      'gateway-dev-api-get-balance:7 answered 200 to GET /v1/balance with an unknown key, not 401; its log says why',
+      'gateway-dev-api-get-balance:7 answered 200 to GET /v1/balance with an unknown key instead of 401; see its log',
     ],
     [
       'answers nothing of HTTP',
       ROUTE,
       lambdaAnswer(null),
-      'gateway-dev-api-get-balance:7 answered nothing to GET /v1/balance with an unknown key, not 401; its log says why',
+      'gateway-dev-api-get-balance:7 answered nothing to GET /v1/balance with an unknown key instead of 401; see its log',
     ],
     [
       'takes the probe for work',
@@ -139,7 +139,7 @@ describe('a version that cannot work', () => {
       'is not there',
       WORKER,
       awsRefusal('ResourceNotFoundException'),
-      'gateway-dev-deliver-webhook:7 could not be asked: ResourceNotFoundException',
+      'gateway-dev-deliver-webhook:7 could not be invoked: ResourceNotFoundException',
     ],
   ])('is named when it %s, in every round', async (_, ask, answer, problem) => {
     answering(ask, answer)

@@ -104,7 +104,7 @@ describe('the audit trail', () => {
     expect((await audited()).found).toContainEqual([
       'audit_record',
       clientId,
-      '3 records are there, and the item that counts them is not',
+      "3 records exist, but the chain's head is missing",
     ])
   })
 
@@ -112,7 +112,7 @@ describe('the audit trail', () => {
     const { deps, endpointId, keysOf, audited } = await aTrail()
     const [key] = await keysOf(endpointId)
     await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'somebody' })
-    const broken = { balanced: false, found: [['audit_record', endpointId, 'record 1 is not what it was']] }
+    const broken = { balanced: false, found: [['audit_record', endpointId, 'record 1 was changed']] }
 
     expect(await audited()).toStrictEqual(broken)
     deps.clock.set(addMs(deps.now(), 4 * DAY_MS))

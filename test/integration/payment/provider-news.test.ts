@@ -96,7 +96,7 @@ describe('refreshPayment when the provider leaves the question open', () => {
   it.for([
     ['unreachable', 'network', 'the provider did not answer'],
     ['server_error', 'server_error', 'the provider failed'],
-    ['rate_limited', 'server_error', 'the provider takes no more calls for now'],
+    ['rate_limited', 'server_error', "the provider's rate limit is reached"],
     ['misconfigured', 'server_error', 'the provider failed'],
   ] as const)('answers 502 as a cancel does: %s is %s', async ([reason, code, said], { deps, payment }) => {
     deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason }))

@@ -55,7 +55,7 @@ describe('providerFailure (spec 7)', () => {
   it.each([
     ['unreachable', 'network', 'the provider did not answer; try again'],
     ['server_error', 'server_error', 'the provider failed; try again'],
-    ['rate_limited', 'server_error', 'the provider takes no more calls for now; try again'],
+    ['rate_limited', 'server_error', "the provider's rate limit is reached; try again"],
     ['misconfigured', 'server_error', 'the provider failed; try again'],
     ['refused', 'server_error', 'the provider failed; try again'],
   ] as const)('%s is %s: only silence is the network', (reason, code, message) => {

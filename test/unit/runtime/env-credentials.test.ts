@@ -20,6 +20,6 @@ describe('credentials of a bundled function', () => {
   it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('are refused without %s, quoting none', async (missing) => {
     const refused = credentialsOf({ [missing]: undefined })
 
-    await expect(refused).rejects.toThrow(/^the environment carries no AWS credentials$/)
+    await expect(refused).rejects.toThrow(/^the environment has no AWS credentials$/)
   })
 })

@@ -112,8 +112,8 @@ describe('the sealer of KMS', () => {
   it('refuses to work in a function that was told no key', async () => {
     const sealer = kmsSealer({ client: new KMSClient({}), arn: undefined, stage: 'prod' }, () => 0)
 
-    await expect(sealer.seal(SECRET, OWNER)).rejects.toThrow('is told the key')
-    await expect(sealer.unseal('c2VhbA==', OWNER)).rejects.toThrow('is told the key')
+    await expect(sealer.seal(SECRET, OWNER)).rejects.toThrow('needs the key ARN')
+    await expect(sealer.unseal('c2VhbA==', OWNER)).rejects.toThrow('needs the key ARN')
   })
 })
 

@@ -59,7 +59,7 @@ describe('messages on their way to SQS', () => {
   const refused = { Id: '1', Code: 'InternalError', SenderFault: false }
 
   it.each([
-    ['is answered with 200 and refused in part', { Failed: [refused] }, '1 of 10 messages were not taken'],
+    ['is answered with 200 and refused in part', { Failed: [refused] }, '1 of 10 messages were not accepted'],
     ['has no answer', new Error('no answer'), 'no answer'],
   ])('are all sent although the first batch %s, and the failure is told', async (_, first, told) => {
     const { sqs, queues, batches } = startQueues()

@@ -119,7 +119,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       const was = table.item(key)
       // Of a put everything is known before its condition is looked at.
       if (step.kind === 'put') result(was)
-      const told = step.kind !== 'update' || step.untold !== true
+      const told = step.kind !== 'update' || step.returnsNothing !== true
       const used = (after: StoredItem | undefined, applied: boolean) => () =>
         useOfWrites([{ key, before: was, after }], { applied, transactional: false })
       if (!holds(was)) {
