@@ -38,7 +38,7 @@ type NewKey = {
   readonly operator: string
   /** `full` by default. */
   readonly permissions?: KeyPermissions | undefined
-  /** Null: for ever. Undefined: as long as the stage says. */
+  /** Null: never expires. Undefined: the stage's default. */
   readonly expiresInSeconds: number | null | undefined
 }
 
@@ -46,8 +46,8 @@ const lifetimeSeconds = ({ keyLifetimeDays }: Deps['stage']): number | null =>
   keyLifetimeDays === undefined ? null : (keyLifetimeDays * DAY_MS) / SECOND_MS
 
 /**
- * Makes a new key for an existing client; any number may live at once, so that keys can be exchanged without a gap.
- * The text is in this answer and nowhere else: when the answer is lost, revoke the key and issue another.
+ * Issues a new key for an existing client. Several keys may be valid at once, so that keys can be exchanged without a
+ * gap. Only this answer contains the text: when it is lost, revoke the key and issue another.
  */
 export const issueApiKey = async (
   deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
@@ -79,9 +79,9 @@ export const issueApiKey = async (
 }
 
 /**
- * Ends a key for good; it is refused everywhere within 15 s (the authentication cache). Found by its id alone, without
- * an index, so a key issued a moment ago is not missed. Revoking it again changes nothing and answers the same. Throws
- * 404 for a key that does not exist or is another client's.
+ * Revokes a key; it is refused everywhere within 15 s (the authentication cache). It is found by its id without an
+ * index, so a new key is not missed. A repeat changes nothing and answers the same. Throws 404 for a key that does not
+ * exist or is another client's.
  */
 export const revokeApiKey = async (
   deps: RecordDeps,
@@ -108,7 +108,7 @@ export const revokeApiKey = async (
     ),
   })
   if (outcome.applied) return after
-  // Keys are never deleted and never change hands, so what refused was another operator's revocation.
+  // Keys are never deleted and never change their client, so the refusal was another operator's revocation.
   return v.parse(ApiKeySchema, outcome.item)
 }
 

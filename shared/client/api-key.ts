@@ -6,21 +6,21 @@ import { TimestampSchema } from '../time.ts'
 const KEY_HASH = /^[0-9a-f]{64}$/
 
 /**
- * The SHA-256 of a key's text, in hex. It is the key's id: it leads to the key's item without an index, so that a
- * revocation cannot miss a key issued a moment ago; and of 256 random bits a hash gives nothing away.
+ * The SHA-256 of a key's text, in hex: the key's id. It leads to the key's item without an index, so a revocation
+ * cannot miss a new key. A hash of 256 random bits reveals nothing.
  */
 export const KeyIdSchema = v.pipe(v.string(), v.regex(KEY_HASH, 'must be a key_id'), v.brand('KeyId'))
 export type KeyId = v.InferOutput<typeof KeyIdSchema>
 
-/** `read_only` keys get 403 to everything that is no GET. */
+/** `read_only` keys get 403 for every request that is no GET. */
 export const KEY_PERMISSIONS = ['full', 'read_only'] as const
 export type KeyPermissions = (typeof KEY_PERMISSIONS)[number]
 
-/** What is kept of an API key. The key itself is shown once, when it is issued, and never stored. */
+/** A stored API key. The key itself is shown once, when it is issued, and never stored. */
 export const ApiKeySchema = v.object({
   keyId: KeyIdSchema,
   clientId: ClientIdSchema,
-  /** The key's beginning, by which people tell their keys apart. */
+  /** The key's beginning, which identifies it to people. */
   prefix: v.string(),
   permissions: v.picklist(KEY_PERMISSIONS),
   createdAt: TimestampSchema,
@@ -35,11 +35,11 @@ const SHOWN_CHARACTERS = 4
 
 const keyStart = (stage: string, clientId: ClientId) => `gk_${stage}_${clientId}_`
 
-/** A key's text: it names its stage and its client, so that a key of another stage is refused without a read. */
+/** A key's text. It names its stage and its client, so a key of another stage is refused without a read. */
 export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): string =>
   keyStart(stage, clientId) + random.toString('base64url')
 
-/** The part of a key's text that may be shown: all that is not secret, and four characters of what is. */
+/** The part of a key's text that may be shown: its public part and four characters of the secret. */
 export const shownPrefix = (stage: string, clientId: ClientId, text: string): string =>
   text.slice(0, keyStart(stage, clientId).length + SHOWN_CHARACTERS)
 
@@ -47,11 +47,11 @@ export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash(
 
 const KEY_TEXT = /^gk_([a-z0-9-]{1,20})_([0-9a-f-]{36})_[A-Za-z0-9_-]{43}$/
 
-/** The form of an `Authorization` header that can hold a key of the stage, for a firewall: it takes no flags. */
+/** A pattern of `Authorization` headers with a key of the stage, for a firewall without flags. */
 export const bearerPattern = (stage: string): string =>
   `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
 
-/** The client a key of this stage claims to belong to. Undefined for any text that is not such a key. */
+/** The client that a key of this stage names. Undefined for any other text. */
 export const claimedClient = (stage: string, text: string): ClientId | undefined => {
   const [, keyStage, clientId] = KEY_TEXT.exec(text) ?? []
   const claimed = v.safeParse(ClientIdSchema, clientId)

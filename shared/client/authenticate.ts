@@ -12,28 +12,28 @@ import { noteKeyUse } from './key-use-store.ts'
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside'>
 
 type Request = Asked & {
-  /** It asks for a change, which a key that may only read must not. */
+  /** The request asks for a change, which a read-only key must not. */
   readonly changes?: boolean
-  /** Is told whose request it is, before that is refused for what it asks. */
+  /** Is told the client of a request before it is refused for its content. */
   readonly heard?: (caller: { readonly client_id: ClientId; readonly key_id: KeyId }) => void
 }
 
-/** A revocation, a disabled client and a changed limit act within this time. */
+/** A revocation, a disabled client and a changed limit take effect within this time. */
 const CACHE_MS = 15 * SECOND_MS
 const CACHE_LIMIT = 1_000
 
 type Proven = { readonly client: Client } & Pick<ApiKey, 'expiresAt' | 'permissions'>
 type Cached = Proven & { readonly from: Timestamp; readonly until: Timestamp }
 
-// One cache per environment, kept with the table it was read from. Refusals are never in it: a key issued, or a client
-// enabled, a moment ago works at once.
+// One cache per environment and table. It never holds refusals: a new key, or a client that was just enabled, works at
+// once.
 const caches = new WeakMap<Deps['table'], Map<KeyId, Cached>>()
 
 /**
- * The client behind an `Authorization` header (spec section 5), within its rate limit. Throws 403 `forbidden`, before
- * anything is written, where a key that may only read asks for a change, 401 `auth` in the same
- * words for a key that is missing, malformed, unknown, expired, revoked, of another stage or of a disabled client, and
- * 429 `rate_limit`. The key's text is never logged and never part of an error.
+ * The client of an `Authorization` header (spec section 5), within its rate limit. Before anything is written it throws
+ * 403 `forbidden` for a change with a read-only key, 429 `rate_limit`, and the same 401 `auth` for a key that is
+ * missing, malformed, unknown, expired, revoked, of another stage or of a disabled client. The key's text is never
+ * logged and never part of an error.
  */
 export const authenticate = async (
   deps: AuthDeps,
@@ -55,10 +55,10 @@ export const authenticate = async (
 
 const mayOnlyRead = () => new GatewayError('forbidden', 'this API key may only read')
 
-/** The 401 of spec section 5, in the same words whatever is wrong. */
+/** The 401 of spec section 5, with the same words for every cause. */
 export const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
 
-// RFC 6750: the scheme in any case, one credential. Two headers arrive joined by a comma and so are refused.
+// RFC 6750: the scheme in any case, one credential. Two headers arrive joined by a comma and are refused.
 const BEARER = /^bearer +([A-Za-z0-9_-]+)$/i
 
 const bearerKey = (header: string | undefined) => BEARER.exec(header ?? '')?.[1]
@@ -70,19 +70,19 @@ const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<
   caches.set(deps.table, cache)
   const from = deps.now()
   const cached = cache.get(keyId)
-  // By the wall clock, since a frozen environment's other clock may stand still; and not when that was set back.
+  // By the wall clock, because a frozen environment's other clock may stop. Not when it was set back.
   if (cached && cached.from <= from && from < cached.until) return cached
   cache.delete(keyId)
   const proven = await readProof(deps, keyId, clientId)
   if (!proven) return undefined
   const oldest = cache.size < CACHE_LIMIT ? undefined : cache.keys().next().value
   if (oldest !== undefined) cache.delete(oldest)
-  // Counted from before the read: a revocation that came during it acts within the same time.
+  // Counted from before the read: a revocation during the read takes effect within the same time.
   cache.set(keyId, { ...proven, from, until: addMs(from, CACHE_MS) })
   return proven
 }
 
-/** Key and client in one consistent batch read. Undefined unless both are there, belong together and may be used. */
+/** Key and client in one consistent batch read. Undefined unless both exist, belong together and may be used. */
 const readProof = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
   const [keyItem, clientItem] = await deps.table.getMany([apiKeyKey(keyId), clientKey(clientId)])
   if (!keyItem || !clientItem) return undefined

@@ -6,8 +6,8 @@ const isSameAccount = (a: BankAccount, b: BankAccount): boolean =>
   a.bankName === b.bankName && a.bankAccountNo === b.bankAccountNo && a.bankAccountName === b.bankAccountName
 
 /**
- * Bank details as they are kept: since when, and whether they are a change: they replaced others, or came after the client's
- * first credit. The same again is no change.
+ * Bank details as they are stored: when they were entered, and whether they are a change: they replaced others, or came
+ * after the client's first credit. The same details again are no change.
  */
 export const enteredBank = (
   before: Pick<Client, 'bank' | 'hadBank'>,
@@ -22,13 +22,13 @@ export const enteredBank = (
 
 const shown = (bank: BankAccount | undefined): string =>
   bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`)
-/** What a person typed, so that none of it passes for a sentence of ours. */
+/** Quotes what a person typed, so that it cannot pass for our own sentence. */
 const quoted = (typed: string): string => JSON.stringify(typed)
 const SHOWN_DIGITS = 4
 
 /**
- * Tells the operators that money is to go elsewhere, before it is: a crash after it leaves an alert too many, never a
- * change that was not told. An alert that cannot be published keeps the change from happening.
+ * Alerts operators before bank details change. A crash after the alert leaves an alert too many, never an unreported
+ * change. If the alert cannot be published, the change does not happen.
  */
 export const tellBankChange = async (
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,

@@ -10,7 +10,7 @@ import { ledgerPartsOf } from './ledger-parts.ts'
 
 const MAX_RATE_PER_SECOND = 10_000
 
-/** Spec section 8: the floor of a tenant that has none of its own. */
+/** Spec section 8: the default floor of a tenant. */
 export const DEFAULT_SETTLEMENT_FLOOR: Minor = minor(10_000)
 
 const text = textField(255)
@@ -31,7 +31,10 @@ const BankField = v.pipe(
   ),
 )
 
-/** What an operator may say about a client, under its names in design section 7. Null clears what is optional. */
+/**
+ * The fields of a client that an operator may set, under their names in design section 7. Null clears an optional
+ * field.
+ */
 export const CLIENT_FIELDS = {
   name: text,
   enabled: v.boolean(),
@@ -55,7 +58,7 @@ export const CLIENT_FIELDS = {
   ),
 }
 
-/** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
+/** Throws 404: a malformed id is one that does not exist (design section 5). */
 export const parseClientId = (id: string): ClientId => {
   const parsed = v.safeParse(ClientIdSchema, id)
   if (!parsed.success) throw notFound('client')
@@ -82,7 +85,7 @@ export const toClientDto = (client: Client) => ({
         bank_account_name: client.bank.bankAccountName,
       }
     : null,
-  /** Since when this account is in force, and whether it took another one's place. */
+  /** Since when this account is in force, and whether it replaced another one. */
   bank_since: client.bank?.since ?? null,
   bank_is_change: client.bank?.isChange ?? false,
   return_url: client.returnUrl ?? null,

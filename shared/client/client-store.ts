@@ -22,7 +22,7 @@ import { ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
 
 const ENTITY = 'client'
 
-/** Reads a client, strongly consistent. Undefined when there is none; a disabled one is found like any other. */
+/** Reads a client, strongly consistent, also a disabled one. Undefined when there is none. */
 export const findClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Client | undefined> => {
   const item = await deps.table.get(clientKey(clientId))
   return item && v.parse(ClientSchema, item)
@@ -44,18 +44,18 @@ export const listClients = async (deps: Pick<Deps, 'table'>, page: Page): Promis
   return items.map((item) => v.parse(ClientSchema, item))
 }
 
-/** How many ids of clients one query of the index brings: well below the 1 MB where DynamoDB ends a page by itself. */
+/** Client ids of one query: well below the 1 MB at which DynamoDB ends a page. */
 const IDS_A_PAGE = 1_000
 
-/** The ids of all clients, oldest first, in pages: the index alone knows them, and nothing grows with their number. */
+/** The ids of all clients, oldest first, in pages. Only the index lists them. */
 export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly ClientId[]> {
   const pages = queryPages(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], limit: IDS_A_PAGE })
   for await (const items of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
 /**
- * Writes a new client, its window, its first shards and the audit record, all or none. The ledger is born with the client,
- * so the fence finds every shard. Shards of further parts are put before.
+ * Writes a new client, its window, its first shards and the audit record in one transaction. The ledger exists from
+ * then on, so the fence finds every shard. Shards of further parts are written before.
  */
 export const insertClient = async (deps: RecordDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
@@ -89,7 +89,7 @@ type Changeable =
   | 'payoutHold'
   | 'ledgerParts'
 
-/** Undefined leaves a field as it is; null clears an optional one. */
+/** Undefined leaves a field unchanged; null clears an optional one. */
 export type ClientChanges = {
   readonly [Field in Exclude<Changeable, 'bank' | 'ledgerParts'>]?: Client[Field] | null
 } & {
@@ -99,7 +99,7 @@ export type ClientChanges = {
 
 const CHANGE_TRIES = 5
 
-/** False when somebody else was first, or in the way until the times of the steps were over. */
+/** False when another write was first, or conflicts lasted until the time of the steps was over. */
 const recordWhileFresh = async (...change: Parameters<typeof recordChange>): Promise<boolean> => {
   try {
     return (await recordChange(...change)).applied
@@ -110,9 +110,9 @@ const recordWhileFresh = async (...change: Parameters<typeof recordChange>): Pro
 }
 
 /**
- * Changes the fields given and writes the audit record, both or none. The change is conditioned on all that the record
- * says, so it tells the truth when two operators change a client at once, be it different fields: the later one reads again.
- * Repeating a change is harmless and leaves no second record. Bank details that replace others are told first. Throws 404 for an unknown client.
+ * Changes the given fields and writes the audit record in one transaction. The condition covers everything that the
+ * record says, so it stays true when two operators change a client at once: the later one reads again. A repeat is
+ * harmless and leaves no second record. Changed bank details are reported first. Throws 404 for an unknown client.
  */
 export const changeClient = async (
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
@@ -152,7 +152,8 @@ export const changeClient = async (
         },
         all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field]))),
       ),
-      // Readers of payments read the number consistently; creates use the client's own, which is in force later.
+      // Readers of payments read the number consistently. Creates use the client's own number, which takes effect
+      // later.
       window: grows ? await grownWindow(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
     if (await recordWhileFresh(deps, record, steps, grows ? { freshUntil } : undefined)) return after
@@ -164,7 +165,7 @@ export const changeClient = async (
 const wasCredited = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<boolean> =>
   (await readLedger(deps, clientId)).shards.some(({ creditedAt }) => creditedAt !== undefined)
 
-/** Puts the shards of the new parts with the window's fence, and answers the step that gives the client the parts. */
+/** Writes the shards of the new parts with the window's fence. Answers the step that gives the client the parts. */
 const grownWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId, parts: number) => {
   const window = await readWindow(deps, clientId)
   await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
@@ -192,6 +193,6 @@ const changed = (client: Client, changes: object): object => ({
   ),
 })
 
-// As JSON, since bank details are an object; both sides went through the same schema, so their keys have one order.
+// As JSON, because bank details are an object. Both sides went through the same schema, so their keys have one order.
 const changedFields = (before: Client, after: Client) =>
   CHANGEABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))

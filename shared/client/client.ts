@@ -10,14 +10,17 @@ export const BankSchema = v.object({
   bankAccountName: v.string(),
   /** When it was entered. */
   since: TimestampSchema,
-  /** It replaced other details, or came after the client's first credit: the payout asks for a look while it is young. */
+  /**
+   * It replaced other details, or came after the client's first credit: the payout needs a confirmation while it is
+   * new.
+   */
   isChange: v.optional(v.boolean()),
 })
 export type Bank = v.InferOutput<typeof BankSchema>
 /** As an operator enters it. */
 export type BankAccount = Omit<Bank, 'since' | 'isChange'>
 
-/** A merchant: the tenant every request is scoped to. */
+/** A merchant: the tenant of every request. */
 export const ClientSchema = v.object({
   clientId: ClientIdSchema,
   name: v.string(),
@@ -25,11 +28,11 @@ export const ClientSchema = v.object({
   /** A settlement is made only when its net exceeds this. */
   settlementFloorMinor: MinorSchema,
   bank: v.optional(BankSchema),
-  /** Details were taken out: the next ones are not the first. */
+  /** Bank details were removed: the next ones are not the first. */
   hadBank: v.optional(v.boolean()),
   returnUrl: v.optional(v.string()),
   rateLimitPerSecond: v.optional(v.number()),
-  /** Why its settlements are not paid out now. */
+  /** Why its settlements must not be paid out now. */
   payoutHold: v.optional(v.string()),
   /** One part unless it says more. */
   ledgerParts: v.optional(LedgerPartsSchema),
@@ -41,8 +44,8 @@ const SHORTEST_NAME = 3
 const LONGEST_NAME = 50
 
 /**
- * The name a bank shows to whoever pays into a virtual account. Banks take letters and spaces only; a name with too
- * little of that left gives way to the stage's default.
+ * The name that a bank shows to the payer of a virtual account. Banks accept letters and spaces only. A name with too
+ * few of them is replaced by the stage's default.
  */
 export const displayNameOf = (clientName: string, fallback: string): string => {
   const plain = clientName

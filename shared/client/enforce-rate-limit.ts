@@ -6,11 +6,11 @@ import { type Counted, type Counter, type CounterName, countPoints, pointsIn } f
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage'>
 
-/** What a request takes of its client's limit. */
+/** The points that a request takes of its client's limit. */
 export type Asked = {
-  /** Taken before it works. */
+  /** Taken before the request is handled. */
   readonly points: number
-  /** It makes a payment, for which the stage may have a limit of its own. */
+  /** It creates a payment, for which the stage may have its own limit. */
   readonly creates?: boolean
 }
 
@@ -19,29 +19,31 @@ export const UNITS_A_POINT = 60
 
 export const pointsOf = (units: number): number => Math.ceil(units / UNITS_A_POINT)
 
-/** Of its limit: what a client may use without a write. */
+/** The part of its limit that a client may use without a write. */
 const UNCOUNTED_PART = 1 / 4
-/** For so long an environment remembers what the counter said. */
+/** How long an environment remembers the counter. */
 const HEARD_SECONDS = 10
 const COUNTER_LIMIT = 1_000
 
 /** What one environment knows of one limit of a client. */
 type Use = {
-  /** Points that may pass before the counter is told. They grow at the environment's part of the uncounted part. */
+  /**
+   * Points that may pass before the counter is written. They grow with the environment's part of the uncounted part.
+   */
   tokens: number
-  /** Up to when they have grown, in seconds; in the future where the client is near its limit, and each point counts. */
+  /** Until when they have grown, in seconds. In the future when the client is near its limit and each point counts. */
   since: number
-  /** What passed here and is not in the counter. */
+  /** Points that passed here and are not in the counter. */
   uncounted: Pick<Counter, 'second' | 'points'>
-  /** What the counter said last. */
+  /** The last known counter. */
   heard: Counter | undefined
-  /** While uncounted points are on their way into the counter, later ones wait. */
+  /** While uncounted points are being written to the counter, later ones wait. */
   catchingUp: Promise<unknown>
 }
 
 type Limit = { readonly name: CounterName; readonly limit: number; readonly use: Use }
 
-// Of one environment, and there of all its functions.
+// Of one environment, for all its functions.
 const uses = new WeakMap<Deps['stage'], Map<string, Use>>()
 
 const useOf = ({ stage }: RateDeps, { clientId, of }: CounterName): Use => {
@@ -55,7 +57,7 @@ const useOf = ({ stage }: RateDeps, { clientId, of }: CounterName): Use => {
     heard: undefined,
     catchingUp: Promise.resolve(),
   }
-  // The one heard of longest ago makes room.
+  // The oldest entry makes room.
   known.delete(name)
   const oldest = known.size < COUNTER_LIMIT ? undefined : known.keys().next().value
   if (oldest !== undefined) known.delete(oldest)
@@ -63,7 +65,7 @@ const useOf = ({ stage }: RateDeps, { clientId, of }: CounterName): Use => {
   return use
 }
 
-/** A client's own limit is one for all it asks; the stage's has one of creates beside it. Undefined: it has none. */
+/** A client's own limit covers all its requests; the stage's limit has another one for creates. Undefined: no limit. */
 const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creates: boolean): Limit | undefined => {
   const ofCreates = creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
   const limit = ofCreates ?? rateLimitPerSecond ?? deps.stage.clientRateLimit
@@ -75,12 +77,12 @@ const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creat
 const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
 
 /**
- * Far below the limit an environment needs no counter: it lets pass its part, and one point at least. What the counter
- * allowed beyond that ends after some seconds.
+ * Far below the limit an environment needs no counter: it lets its part pass, and at least one point. What the counter
+ * allowed beyond that expires after some seconds.
  */
 const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   const now = nowSeconds(deps)
-  // A clock may have been set back.
+  // The clock may have been set back.
   use.since = Math.min(use.since, now + HEARD_SECONDS)
   if (use.since > now) return
   const aSecond = (limit / (deps.stage.environments ?? 1)) * UNCOUNTED_PART
@@ -94,7 +96,7 @@ const addUncounted = (use: Use, second: number, limit: number, points: number): 
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
-/** Takes what is not counted yet out of the memory, for the counter. */
+/** Takes the uncounted points out of the memory, to write them to the counter. */
 const takeUncounted = (use: Use, second: number, limit: number): number => {
   const points = pointsIn(use.uncounted, second, limit)
   use.uncounted = { second, points: 0 }
@@ -102,8 +104,8 @@ const takeUncounted = (use: Use, second: number, limit: number): number => {
 }
 
 /**
- * Far below the limit an environment may use its share of half of the uncounted part: its share of all points in the
- * counter. So the shares of all environments add up, however many there are. Near the limit each point is counted.
+ * Far below the limit an environment may use a share of half of the uncounted part: its share of all points in the
+ * counter. So the shares of all environments add up. Near the limit each point is counted.
  */
 const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
   const now = nowSeconds(deps)
@@ -115,7 +117,7 @@ const hear = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added
   else if (use.since <= now && points > 0) use.tokens = (uncounted / 2) * Math.min(1, added / points)
 }
 
-/** Counts points and those before them. What is not counted is kept for the next time. */
+/** Counts points and the uncounted ones before them. What cannot be counted is kept for the next time. */
 const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
   const { name, limit, use } = of
   const second = Math.floor(nowSeconds(deps))
@@ -149,11 +151,11 @@ const isWithin = async (deps: RateDeps, of: Limit, points: number): Promise<bool
   return is !== 'refused'
 }
 
-/** Whole seconds until the limit has paid off what is counted, at least one. */
+/** Whole seconds until the limit has paid off the counted points, at least one. */
 const paidIn = (deps: RateDeps, { limit, use: { heard } }: Limit): number =>
   Math.max(1, Math.floor((heard ? pointsIn(heard, Math.floor(nowSeconds(deps)), limit) : 0) / limit))
 
-/** Counts a debt, or what passed here before the limit was reached. It is lost for the counter where the table fails. */
+/** Counts a debt, or points that passed here before the limit was reached. They are lost when the table fails. */
 const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => {
   const { use, limit } = of
   const second = Math.floor(nowSeconds(deps))
@@ -166,23 +168,26 @@ const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => 
 }
 
 /**
- * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9): its own limit, or the
+ * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9), by its own limit or the
  * stage's. The counter in the table is a bucket that the limit empties each second. An environment of
- * `stage.environments` lets its part of a quarter of the limit pass without a write. Beyond that it tells the counter,
+ * `stage.environments` lets its part of a quarter of the limit pass without a write. Beyond that it writes the counter
  * once for many points, and near the limit for each request. So little more than the limit passes, however many
  * environments a flood meets.
  */
 export const enforceRateLimit = async (deps: RateDeps, client: Client, asked: Asked): Promise<void> => {
   const of = limitOf(deps, client, asked.creates === true)
   if (!of || (await isWithin(deps, of, asked.points))) return
-  // What passed here before is counted, though this request is refused.
+  // Points that passed before are counted, although this request is refused.
   if (of.use.uncounted.points > 0) await owe(deps, of, 0)
   throw new GatewayError('rate_limit', `the limit of ${of.limit} points a second is used up`, {
     retryAfterSeconds: paidIn(deps, of),
   })
 }
 
-/** After the answer: what the request used beyond the points taken before it. It refuses later requests, never this one. */
+/**
+ * After the answer, counts the points that a request used beyond those taken before. It affects later requests, never
+ * this one.
+ */
 export const addDebt = async (deps: RateDeps, client: Client, asked: Asked, units: number): Promise<void> => {
   const points = pointsOf(units) - asked.points
   const of = limitOf(deps, client, asked.creates === true)

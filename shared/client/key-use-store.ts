@@ -8,16 +8,15 @@ import type { ApiKey, KeyId } from './api-key.ts'
 
 const KeyUseSchema = v.object({ lastUsedOn: v.string() })
 
-/** The longest a noted day is remembered is until a younger one; so many keys an environment ever serves a day. */
+/** The most keys that an environment remembers. The oldest is dropped first. */
 const REMEMBERED = 1_000
 
-// One memory per environment, kept with its table: the day for which it has noted each key's use, or tried to.
+// One memory per environment and table: the day for which it has noted each key's use, or tried to.
 const noted = new WeakMap<Deps['table'], Map<KeyId, string>>()
 
 /**
- * Notes beside the request, to the day, that a key was used: nobody waits for it, and it may be lost. Of all
- * environments one writes a key and day: the others are refused. In a row of its own, so that what answers merchants
- * need not be able to write keys.
+ * Notes, to the day, that a key was used. No request waits for it, and it may be lost. One environment writes a key and
+ * day; the others are refused. It has its own row, so that functions that answer merchants cannot write keys.
  */
 export const noteKeyUse = (deps: StoreDeps & Pick<Deps, 'aside'>, clientId: ClientId, keyId: KeyId): void => {
   if (!deps.aside) return
@@ -31,7 +30,7 @@ export const noteKeyUse = (deps: StoreDeps & Pick<Deps, 'aside'>, clientId: Clie
   deps.aside(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))
 }
 
-/** When each key was used last, to the day; null of one that was not, or whose use was lost. */
+/** When each key was last used, to the day; null when it was not used or the note was lost. */
 export const lastUses = async (
   deps: Pick<Deps, 'table'>,
   keys: readonly Pick<ApiKey, 'clientId' | 'keyId'>[],

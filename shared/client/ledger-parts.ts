@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts'
 import { type PaymentId, partOf } from '../ids.ts'
 import { addMs, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
-/** Over how many partitions of the table a client's payments are spread. The window says the same to whoever reads. */
+/** The number of table partitions for a client's payments. The window says the same to its readers. */
 export const LedgerPartsSchema = v.object({
   number: v.number(),
   /** In force until `from`. */
@@ -16,11 +16,11 @@ export type LedgerParts = v.InferOutput<typeof LedgerPartsSchema>
 type Parted = { readonly ledgerParts?: LedgerParts | undefined }
 
 /**
- * A reader that began before the number was written asks too few parts. So none is used before every such reader is done:
- * a request takes half a minute, and clocks differ by some seconds. What reads for longer reads what is older.
+ * A reader that began before the number was written asks too few parts, so no new part is used before every such reader
+ * has ended: a request takes half a minute, and clocks differ by some seconds. Longer readers read older data.
  */
 const IN_FORCE_AFTER_MS = MINUTE_MS
-/** A number that is not written by then is made anew: what is left of the minute is for those readers. */
+/** If the number is not written by then, it is computed again: the rest of the minute is for those readers. */
 const FRESH_MS = 5 * SECOND_MS
 
 export const ledgerPartsOf = ({ ledgerParts }: Parted): number => ledgerParts?.number ?? 1
@@ -29,17 +29,17 @@ const inForce = ({ ledgerParts }: Parted, now: Timestamp): number =>
   ledgerParts && now < ledgerParts.from ? ledgerParts.before : (ledgerParts?.number ?? 1)
 
 /**
- * The part that a payment claimed now belongs to for ever; undefined for the first. A client read some time ago may have
- * fewer parts than there are: those it has are read by everybody.
+ * The part of a payment that is claimed now, for ever; undefined for the first. A client that was read some time ago
+ * may have fewer parts than exist; all readers ask those it has.
  */
 export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestamp): number | undefined =>
   partOf(paymentId, inForce(client, now)) || undefined
 
-/** The parts of a client that is born with so many: nobody can have read fewer. */
+/** The parts of a client that is created with several: no reader can have asked fewer. */
 export const initialParts = (number: number | undefined, createdAt: Timestamp): LedgerParts | undefined =>
   number === undefined || number === 1 ? undefined : { number, before: number, from: createdAt }
 
-/** A client's parts when it shall have so many: the same, or more from a minute on. Throws 422 for fewer. */
+/** A client's parts after a change: the same, or more from a minute on. Throws 422 for fewer. */
 export const raisedParts = (
   deps: Pick<Deps, 'now'>,
   client: Parted,
@@ -55,5 +55,5 @@ export const raisedParts = (
   return { number, before: inForce(client, now), from: addMs(now, IN_FORCE_AFTER_MS) }
 }
 
-/** Until when a number that was raised now may be written. */
+/** Until when a raised number may be written. */
 export const partsFreshUntil = ({ now }: Pick<Deps, 'now'>): Timestamp => addMs(now(), FRESH_MS)

@@ -9,41 +9,41 @@ import { type Step, update } from '../table/step.ts'
 const CounterSchema = v.object({
   second: v.number(),
   points: v.number(),
-  /** As they stood a second before. */
+  /** The points of a second before. */
   before: v.optional(v.number(), 0),
 })
 
-/** Points of one client, debt included, as they stood in one second. */
+/** Points of one client, debt included, in one second. */
 export type Counter = v.InferOutput<typeof CounterSchema>
 
-/** What is left of them in a later second: the limit pays off as many each second. */
+/** The points that are left in a later second: the limit pays off as many each second. */
 export const pointsIn = ({ second, points }: Pick<Counter, 'second' | 'points'>, now: number, limit: number): number =>
   Math.max(0, points - limit * Math.max(0, now - second))
 
-/** Which counter of a client: of all that it asks, or of its creates. */
+/** Which counter of a client: of all its requests, or of its creates. */
 export type CounterName = { readonly clientId: ClientId; readonly of: 'requests' | 'creates' }
 
 export type Counting = {
   readonly second: number
   readonly points: number
   readonly limit: number
-  /** Refused where so many are counted already; a debt is always counted. */
+  /** Refused when so many are counted already; a debt is always counted. */
   readonly most?: number
 }
 
-/** `contended`: others wrote at the same time, and nothing is counted. */
+/** `contended`: other writers were first, and nothing is counted. */
 export type Counted = { readonly is: 'counted' | 'refused' | 'contended'; readonly counter: Counter | undefined }
 
 /** Long after the last debt is paid. */
 const COUNTER_LIFE_SECONDS = 3_600
-/** Clocks differ a little: a writer joins the second of one that is ahead by no more. */
+/** Clocks differ: a writer joins the second of a writer that is ahead by at most this. */
 const JOINED_SECONDS = 2
 const TRIES = 4
 
 /**
- * Within one second writers add and never meet. The first of a later second pays off what the limit allows, by what it
- * knows; one that knows less is refused and sees the counter. A clock that is far behind sets the second back and pays
- * nothing off, so a wrong clock can forget points and never makes any.
+ * Within one second writers add and never conflict. The first writer of a later second pays off what the limit allows,
+ * by what it knows; a writer that knows less is refused and sees the counter. A clock that is far behind sets the
+ * second back and pays nothing off, so a wrong clock can forget points and never adds any.
  */
 const stepFor = (
   { clientId, of }: CounterName,
@@ -75,7 +75,7 @@ const stepFor = (
 
 const counterOf = (item: Item | undefined): Counter | undefined => item && v.parse(CounterSchema, item)
 
-/** Adds points to a client's counter, from what is known of it, which may be old. A refusal that is known costs no write. */
+/** Adds points to a client's counter, from a known state that may be old. A refusal that is known costs no write. */
 export const countPoints = async (
   deps: Pick<Deps, 'table'>,
   name: CounterName,

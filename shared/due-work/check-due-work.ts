@@ -11,7 +11,7 @@ type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 /** Items that were found due, by kind; of each slot as many as are counted. */
 export type DueWorkSummary = Record<CheckedWork | 'audit', number>
 
-/** With so many to look at, a slot gets one worker more. */
+/** A slot gets one more worker for each so many due items. */
 const ITEMS_OF_A_PART = 100
 
 const messageOf = (share: DueSlot): QueueMessage => ({
@@ -22,7 +22,7 @@ const messageOf = (share: DueSlot): QueueMessage => ({
 
 type Send = (deps: Pick<Deps, 'queues'>, messages: readonly QueueMessage[]) => Promise<void>
 
-/** Each kind has a queue and workers of its own, so that none can hold up another. */
+/** Each kind has its own queue and workers, so that none delays another. */
 const KINDS: readonly (readonly [CheckedWork, Send])[] = [
   ['alert', ({ queues }, messages) => queues.send('due-alerts', ...messages)],
   ['delivery', ({ queues }, messages) => queues.send('due-deliveries', ...messages)],
@@ -51,7 +51,7 @@ const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
   }
 }
 
-/** Settlements that one look hands out; the next has the rest. */
+/** Settlements that one run hands out; the next run takes the rest. */
 const MOST_AUDITS = 500
 
 /** A message for each settlement that was recorded a minute ago. */
@@ -63,9 +63,9 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
 }
 
 /**
- * Every minute: finds which slots have something that must be looked at by now (design section 4) and hands each to
- * workers of its kind. It looks at nothing itself, so its own time does not depend on how much there is, and a message
- * too many only finds less to do. A kind that cannot be handed out lets the others go, and then fails the run.
+ * Finds every minute which slots have due items (design section 4), and hands each to workers of its kind. It handles
+ * no item itself, so its own time does not grow with their number. A message too many is harmless. A kind that cannot
+ * be handed out does not stop the others, and then fails the run.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
   const [audits, ...found] = await Promise.allSettled([

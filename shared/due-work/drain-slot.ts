@@ -8,10 +8,10 @@ import { type DueItem, type DuePage, findDuePage } from './find-due-page.ts'
 /** A row of the index with the item as it is now. */
 export type ReadItem = DueItem & { readonly item: Item }
 
-/** How many of the next items may be looked at now, by their places; `retryAt`: when more may. */
+/** How many of the next items may be handled now, by their places; `retryAt`: when more may. */
 export type Admission = { readonly admits: (at: number) => boolean; readonly retryAt: Timestamp | undefined }
 
-/** One kind of due work: how an item is looked at, and how many at a time. */
+/** One kind of due work: how an item is handled, and how many at a time. */
 export type DueKind = {
   readonly work: CheckedWork
   readonly atATime: (deps: Deps) => number
@@ -19,24 +19,24 @@ export type DueKind = {
   readonly read: (deps: Pick<Deps, 'table'>, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
   /** True when there was something to do. Claims the item itself: another worker may have it, too. */
   readonly check: (deps: Deps, due: ReadItem) => Promise<boolean>
-  /** What it asks of others may be scarce; whatever is not admitted waits its turn. */
+  /** An item may need scarce calls. What is not admitted waits for its turn. */
   readonly admit?: (deps: Deps, items: readonly Item[]) => Promise<Admission>
 }
 
 export type DrainSummary = { readonly done: number; readonly failed: number }
 
-/** As long as from one look at everything to the next, which hands the slot on if something is left. */
+/** As long as the time between two runs of check-due-work, which hands the slot on if work is left. */
 const RUN_BUDGET_MS = 60 * SECOND_MS
 const WINDOW = 100
 
 type Run = {
   readonly end: number
   readonly turns: DueTurns<ReadItem>
-  /** What this run has had in its hands: the index may go on showing it as due. */
+  /** Items that this run has handled; the index may still show them as due. */
   readonly tried: Set<string>
   cursor: DuePage['cursor']
   isAtEnd: boolean
-  /** Some items were passed over, as too many of their owner wait. */
+  /** Some items were passed over, because too many of their owner wait. */
   hasLeft: boolean
   done: number
   failed: number
@@ -61,8 +61,8 @@ const readWindow = async (deps: Deps, { work, read }: DueKind, share: DueSlot, r
 }
 
 /**
- * The next turn. Where few owners wait, all windows are read before it: behind one client's thousand items there may be
- * another's one.
+ * The next batch. When few owners wait, all windows are read first, because another owner may be behind one client's
+ * thousand items.
  */
 const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Promise<readonly ReadItem[]> => {
   const most = kind.atATime(deps)
@@ -78,15 +78,15 @@ const checkItem = async (deps: Deps, { work, check }: DueKind, due: ReadItem, ru
   try {
     if (await check(deps, due)) run.done++
   } catch (cause) {
-    // One item's trouble costs the others nothing; it stays due and is tried again.
+    // A failing item does not stop the others. It stays due and is retried.
     deps.log.error('payment.check_failed', { work, id: due.id }, cause)
     run.failed++
   }
 }
 
-/** Waits until more may be asked for. False when that is behind the end of the run: the next one goes on. */
+/** Waits until more calls are allowed. False when that is after the end of this run: the next run continues. */
 const waitUntil = async (deps: Deps, retryAt: Timestamp, { end }: Run): Promise<boolean> => {
-  // Everybody's time begins at once; a moment of chance keeps workers from always coming in the same order.
+  // All workers are admitted at the same time. A random delay keeps them from always coming in the same order.
   const waitMs = Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
   if (deps.monotonicMs() + waitMs >= end) return false
   await deps.sleep(waitMs)
@@ -94,9 +94,9 @@ const waitUntil = async (deps: Deps, retryAt: Timestamp, { end }: Run): Promise<
 }
 
 /**
- * Looks at everything that is due in its share of a slot, owners in turn, for a minute at most (design section 4); what
- * is left is handed out again by the next look at everything. A second worker on the same slot, a message that comes
- * twice or a death at any point does no harm: each item is claimed by moving its due time forward on its old value.
+ * Handles everything that is due in its share of a slot, owners in turn, for at most a minute (design section 4). The
+ * next run hands out what is left. A second worker on the same slot, a repeated message or a crash at any point is
+ * harmless, because each item is claimed by moving its due time forward on condition of its old value.
  */
 export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot): Promise<DrainSummary> => {
   const run: Run = {

@@ -13,16 +13,16 @@ import type { Admission, DueKind } from './drain-slot.ts'
 const OPERATIONS: readonly ProviderOperation[] = ['cancelRequest', 'getRequest', 'getPayment']
 const MOST_AT_A_TIME = 16
 
-/** A scarce quota is divided among the slots, so that each has its turn in every window of it. */
+/** A scarce quota is divided among the slots, so that each gets a share in every window. */
 const atATime = ({ stage, now }: Deps): number => {
   const { limit } = quotaWindow(callsPerMinute(stage, now()), now())
   return Math.min(MOST_AT_A_TIME, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
 }
 
-/** How long an environment remembers that questions were short. */
+/** How long an environment remembers that calls were short. */
 const SHORT_MS = 2 * MINUTE_MS
 const shortUntil = new WeakMap<Deps['table'], Timestamp>()
-/** Looks that are left out, since questions are short and they come late. */
+/** Early checks that are skipped, because calls are short and they come late. */
 const passedOver = new WeakSet<Item>()
 
 const callsFor = (deps: Deps, item: Item): readonly ProviderOperation[] => {
@@ -32,7 +32,7 @@ const callsFor = (deps: Deps, item: Item): readonly ProviderOperation[] => {
   return []
 }
 
-/** Those for which the provider's quota has every call they are expected to make, first come, first served. */
+/** The items for which the provider's quota has all expected calls, in order of arrival. */
 const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
   const needed = items.map((item) => callsFor(deps, item))
   const room = new Map<ProviderOperation, number>()
@@ -53,7 +53,7 @@ const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => 
   return { admits: (at) => admitted[at] === true, retryAt }
 }
 
-/** Pending payments whose usual time or whole life is over, and whatever news could not be asked about. */
+/** Pending payments whose check time or expiry has come, and news that could not be asked about. */
 export const DUE_PAYMENTS: DueKind = {
   work: 'payment',
   atATime,
@@ -61,7 +61,7 @@ export const DUE_PAYMENTS: DueKind = {
   admit,
   check: async (deps, { item }) => {
     const result = await (passedOver.has(item) ? skipCheck(deps, item) : checkDuePayment(deps, item))
-    // The first refusal stops everybody, until when the provider said.
+    // The first refusal stops all workers until the time that the provider named.
     if (result === 'rate_limited') await notePause(deps, OPERATIONS)
     return result === 'checked'
   },

@@ -1,20 +1,20 @@
 /** Waiting items of many owners, handed out in turns. */
 export type DueTurns<Item> = {
-  /** False when so many of its owner wait already that one worker could not look at more. */
+  /** False when more items of this owner wait than one worker can handle. */
   add(owner: string, item: Item): boolean
   /** The next ones, one of each owner at a time. */
   take(most: number): readonly Item[]
-  /** Taken and not looked at: they come first again, in the order given. */
+  /** Taken and not handled: they come first again, in the order given. */
   putBack(items: readonly Item[]): void
   readonly owners: number
 }
 
-/** What is held of one owner in memory, at most; the rest stays due and is read again. */
+/** The most items of one owner in memory. The rest stays due and is read again. */
 const MOST_OF_ONE_OWNER = 500
 
 /**
- * Owners take turns: whoever has been served goes behind all others, so that an owner's thousand items cost another no
- * more than one of them at a time. Within an owner the order is that of adding.
+ * Owners take turns: an owner that was served goes to the end, so one owner's thousand items delay another by at most
+ * one item at a time. The items of one owner keep their order.
  */
 export const dueTurns = <Item>(ownerOf: (item: Item) => string): DueTurns<Item> => {
   // A map keeps the order in which its keys were set: the first one is next.

@@ -6,7 +6,7 @@ import { TimestampSchema } from '../time.ts'
 
 const DueItemSchema = v.object({ pk: v.string(), sk: v.string(), id: v.string(), dueAt: TimestampSchema })
 
-/** A row of the by-due index: an item wants to be looked at. The item itself decides. */
+/** A row of the by-due index: the item may be due. The item itself decides. */
 export type DueItem = v.InferOutput<typeof DueItemSchema>
 
 export type DuePage = { readonly items: readonly DueItem[]; readonly cursor: Item | undefined }

@@ -9,19 +9,19 @@ export type FeedPosition = EventPosition | { readonly since: Timestamp }
 
 /** How far a reader of the feed is (design section 8). `settled` is never after `young`. */
 export type FeedCursor = {
-  /** No event can come before it any more. */
+  /** No event can appear before it any more. */
   readonly settled: FeedPosition
   /** After the last event that was shown. */
   readonly young: FeedPosition
 }
 
-/** A time further away would be outside of every range that is read. */
+/** Times beyond it are outside every range that is read. */
 const Time = v.pipe(
   TimestampSchema,
   v.check((time) => time <= END_OF_TIME),
 )
 
-/** Whose events they are is not in it: a cursor must not lead into another client's. */
+/** The cursor does not name the client: it must not lead to another client's events. */
 const EventPositionText = v.pipe(
   v.strictObject({ event_id: EventIdSchema, payment_id: PaymentIdSchema, name: EventNameSchema, fired_at: Time }),
   v.transform(
@@ -53,17 +53,17 @@ export const timeOf = (position: FeedPosition): Timestamp => ('since' in positio
 
 const idOf = (position: FeedPosition): string => ('since' in position ? '' : position.eventId)
 
-/** Whether a position stands after another one, in the order of the feed. */
+/** Whether a position is after another one, in the order of the feed. */
 export const isAfter = (one: FeedPosition, other: FeedPosition): boolean =>
   timeOf(one) === timeOf(other) ? idOf(one) > idOf(other) : timeOf(one) > timeOf(other)
 
-/** The place after an event as text that callers hand back unread. */
+/** The position after an event, as text that callers send back unread. */
 export const eventCursorOf = (position: EventPosition): string => encodeCursor(textOf(position))
 
 /** The event that a text names; undefined when it is no cursor of ours. */
 export const parseEventCursor = (text: string): EventPosition | undefined => parsed(EventCursor, text)
 
-/** How far a reader is, as text that callers hand back unread. */
+/** How far a reader is, as text that callers send back unread. */
 export const feedCursorOf = ({ settled, young }: FeedCursor): string =>
   encodeCursor({ settled: textOf(settled), young: textOf(young) })
 

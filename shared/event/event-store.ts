@@ -12,10 +12,12 @@ import { type Event, type EventPosition, EventPositionSchema, EventSchema } from
 import { expiresAfter, RETENTION } from './retention.ts'
 import { withoutCustomer } from './without-customer.ts'
 
-/** Second part of the key of a client's list of events. */
+/** The second part of the key of a client's event list. */
 const EVENT_ENTITY = 'event'
 
-/** Puts a new event beside its payment. Its key allows one of each name; all that is left out is in keys and indexes. */
+/**
+ * Writes a new event. Its key allows one of each name for a payment. Fields that keys and indexes contain are left out.
+ */
 export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string): Step =>
   put(
     eventKey(event.paymentId, event.name),
@@ -33,19 +35,19 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
 
 type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
-/** The event is there: a transaction that it is of writes no other. */
+/** The event exists: its transaction writes no other. */
 export const eventIsThere = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
 
 const BodyOnly = v.object({ body: v.string() })
 
-/** The deliveries of an event come together: its bytes are kept for a moment, by the table they are from. */
+/** The deliveries of an event are sent at about the same time, so its bytes are kept for a moment, per table. */
 const BODIES_KEPT = 100
-/** An erasure is the only change of bytes, and is refused while a delivery is under way. */
+/** Only an erasure changes the bytes, and it is refused while a delivery is in progress. */
 const BODY_KEPT_MS = 10 * SECOND_MS
 type KeptBody = { readonly reading: Promise<string | undefined>; readonly from: Timestamp; readonly until: Timestamp }
 const bodies = new WeakMap<Deps['table'], Map<string, KeptBody>>()
 
-/** The bytes of an event, as text, without anything else that is stored of it; undefined when there is no such event. */
+/** The bytes of an event, as text; undefined when there is no such event. */
 export const findEventBody = async (deps: StoreDeps, event: NamedEvent): Promise<string | undefined> => {
   const key = `${event.paymentId} ${event.name}`
   const kept = bodies.get(deps.table) ?? new Map<string, KeptBody>()
@@ -65,7 +67,7 @@ const readBody = async (deps: Pick<Deps, 'table'>, { paymentId, name }: NamedEve
   return item && v.parse(BodyOnly, item).body
 }
 
-/** Takes the customer out of an event's data. False where there is none; refused where the bytes have changed since. */
+/** Removes the customer from an event's data. False when it has none; refused when the bytes have changed since. */
 export const eraseFromEvent = async (deps: Pick<Deps, 'table'>, { paymentId, name, body }: Event): Promise<boolean> => {
   const erased = withoutCustomer(body)
   if (erased === undefined) return false
@@ -73,7 +75,7 @@ export const eraseFromEvent = async (deps: Pick<Deps, 'table'>, { paymentId, nam
   return (await deps.table.write(step)).applied
 }
 
-/** One of its status, and one of each movement of its money. */
+/** One event of its status, and one of each movement of its money. */
 const MOST_OF_A_PAYMENT = 1 + MOST_MOVEMENTS
 
 /** The events of a payment. */
@@ -88,7 +90,7 @@ export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: Pa
 
 type EventsSince = {
   readonly clientId: ClientId
-  /** How many the client has. */
+  /** How many parts the client has. */
   readonly parts: number
   readonly since: Timestamp
   /** That time included; without it, to the end. */
@@ -97,7 +99,7 @@ type EventsSince = {
   readonly after: EventPosition | undefined
 }
 
-/** Where so many of a client's events stand that fired from one time to another, oldest first, after one of them. */
+/** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
 export const listEventPositions = async (
   deps: Pick<Deps, 'table'>,
   { clientId, parts, since, until, limit, after }: EventsSince,
@@ -117,7 +119,7 @@ export const listEventPositions = async (
   return found.slice(0, limit)
 }
 
-/** Where a client's events stand that fired in a time, up to its end included, page by page. */
+/** Positions of a client's events that fired in a span, its end included, page by page. */
 export const eventPositionPages = async function* (
   deps: Pick<Deps, 'table'>,
   {
@@ -134,7 +136,7 @@ export const eventPositionPages = async function* (
 }
 const POSITIONS_PAGE = 500
 
-/** The events that stand there, strongly consistent; one that is gone is undefined in its place. */
+/** The events at these positions, strongly consistent; undefined where one is gone. */
 export const findEvents = async (
   deps: Pick<Deps, 'table'>,
   positions: readonly EventPosition[],
@@ -157,8 +159,8 @@ export const listClientEventsSince = async (
 const TtlOnly = v.object({ ttl: v.number() })
 
 /**
- * Keeps an event whose bytes are sent again for as long as if it were new. Nothing for one that is kept long enough as it
- * is: a step moves all of its bytes. A young one need not be asked. The step is refused when the event's time has passed.
+ * Keeps an event that is sent again for as long as a new one. Undefined when it is kept long enough already. The step
+ * is refused when the event has expired.
  */
 export const keepEvent = async (
   deps: StoreDeps,

@@ -6,7 +6,7 @@ import { TimestampSchema } from '../time.ts'
 /** Events of a payment's status (spec 6.1), one of each for a payment. */
 export const STATUS_EVENT_TYPES = ['payment.succeeded', 'payment.failed', 'payment.expired'] as const
 export type StatusEventType = (typeof STATUS_EVENT_TYPES)[number]
-/** Money of a succeeded payment went back, or came again (design section 8): one for each movement. */
+/** A movement of a succeeded payment's money: a reversal or a return (design section 8). */
 export const REVERSED_EVENT_TYPE = 'payment.reversed'
 export const EVENT_TYPES = [...STATUS_EVENT_TYPES, REVERSED_EVENT_TYPE] as const
 
@@ -17,7 +17,7 @@ export const typeOfEvent = (name: string): string => name.split('#', 1)[0] ?? na
 export const reversedEventName = ({ transactionId, type }: { transactionId: string; type: string }): string =>
   `${REVERSED_EVENT_TYPE}#${transactionId}#${type}`
 
-/** What tells the events of one payment apart. */
+/** What distinguishes the events of one payment. */
 export const EventNameSchema = v.pipe(
   v.string(),
   v.maxLength(500),
@@ -29,7 +29,7 @@ export const TEST_EVENT_TYPE = 'gateway.test'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
-/** Adds what a row leaves out: its keys and its places in the indexes say it. */
+/** Adds the fields that a row leaves out: its keys and index attributes contain them. */
 const whole = (row: unknown): unknown => {
   const read = v.safeParse(Row, row)
   if (!read.success) return row
@@ -54,15 +54,15 @@ export const EventFields = v.object({
   paymentId: PaymentIdSchema,
   firedAt: TimestampSchema,
   body: v.string(),
-  /** To which of its client's endpoints the event's own transaction wrote a delivery. */
+  /** The endpoints to which the event's own transaction wrote a delivery. */
   endpointIds: v.optional(v.array(EndpointIdSchema), []),
 })
 
-/** One logical fact, written by the transition that made it true. Holds the exact bytes every delivery will carry. */
+/** One fact, written by the transition that made it true. Holds the exact bytes that every delivery sends. */
 export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
 export type Event = v.InferOutput<typeof EventSchema>
 
-/** Where an event stands among those of its client, as its row and its entries in the indexes say. */
+/** The position of an event among those of its client, as its row and its index entries say. */
 export const EventPositionSchema = v.pipe(
   v.unknown(),
   v.transform(whole),

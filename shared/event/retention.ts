@@ -1,9 +1,9 @@
 import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
 
 /**
- * How long what was announced is kept. Deliveries and their attempts: from when they are done. Events: from when they
- * fired, or were sent again (those that would be gone in `keepMs`); longer than a delivery is kept and can take, since it
- * sends their bytes, and longer than the feed shows them.
+ * How long events and deliveries are kept. A delivery and its attempts: from its end. An event: from when it fired or
+ * was sent again, longer than a delivery is kept and can take, because the delivery sends its bytes, and longer than
+ * the feed shows it.
  */
 export const RETENTION = {
   deliveryMs: 90 * DAY_MS,
@@ -12,5 +12,5 @@ export const RETENTION = {
   feedMs: 90 * DAY_MS,
 } as const
 
-/** The table's `ttl` for what is kept so long from then on, in whole seconds. */
+/** The table's `ttl` of an item that is kept this long, in whole seconds. */
 export const expiresAfter = (from: Timestamp, keptMs: number): number => Math.ceil((epochMs(from) + keptMs) / SECOND_MS)

@@ -4,8 +4,9 @@ import { memberText } from '../json.ts'
 const CUSTOMER = '"customer":'
 
 /**
- * An event's body without the customer in its `data`, every other byte as it was; undefined where there is none. The
- * customer stands before the merchant's metadata, and inside a string its quotes are escaped: the first such key is it.
+ * An event's body without the customer in its `data`, every other byte unchanged; undefined when it has none. The
+ * customer comes before the merchant's metadata, and quotes inside a string are escaped, so the first such key is the
+ * customer.
  */
 export const withoutCustomer = (body: string): string | undefined => {
   const data = memberText(body, 'data')

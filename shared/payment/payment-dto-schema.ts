@@ -20,7 +20,7 @@ const CustomerDtoSchema = v.object({
   phone: v.optional(v.string()),
 })
 
-/** The `data` object of a webhook (spec 6.2): what the payment DTO shares with it. */
+/** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */
 export const WebhookDataSchema = v.object({
   id: id('Identifier of the payment.'),
   client_id: id('The merchant whose payment it is.'),
@@ -57,7 +57,7 @@ export const WebhookDataSchema = v.object({
   paid_at: v.optional(time('When the customer paid; present once `succeeded`.')),
 })
 
-/** What `data` of `payment.reversed` has beside (design section 8). */
+/** Further fields of `data` in `payment.reversed` (design section 8). */
 const MovementDataSchema = v.object({
   type: v.pipe(
     v.picklist(MOVEMENT_TYPES),

@@ -15,7 +15,7 @@ const sharedFields = (payment: Payment): WebhookData => ({
   xendit_fee_minor: payment.providerFeeMinor,
   hexolus_markup_minor: payment.markupMinor,
   client_net_minor: payment.netMinor,
-  // Additive to the spec: nobody should book a net that will still move.
+  // Additive to the spec: it tells merchants that the net may still change.
   fee_status: payment.feeStatus,
   currency: payment.currency,
   status: payment.status,
@@ -31,16 +31,16 @@ const sharedFields = (payment: Payment): WebhookData => ({
 const metadataOf = ({ metadata }: Payment) => {
   if (metadata === undefined) return undefined
   const value = parseOwnJson(metadata)
-  // Nothing else is taken (`readMetadata`).
+  // `readMetadata` accepts nothing else.
   assertInvariant(isJsonObject(value), 'metadata is an object')
   return value
 }
 
-/** The payment DTO (spec 2.1). Optional fields without a value are undefined, and so left out of the JSON. */
+/** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
 export const toPaymentDto = (payment: Payment): PaymentDto => ({
   ...sharedFields(payment),
   expires_at: payment.expiresAt,
-  // Additive to the spec, and to the payment alone: the bytes of an event never change.
+  // Additive to the spec, and only in the payment, because the bytes of an event never change.
   reversal: payment.reversal && {
     kind: payment.reversal.kind,
     amount_minor: payment.reversal.amountMinor,
@@ -52,7 +52,7 @@ export const toPaymentDto = (payment: Payment): PaymentDto => ({
 /** The `data` object of a webhook (spec 6.2). */
 export const toWebhookData = sharedFields
 
-/** What the `data` of `payment.reversed` has beside (design section 8): the movement, and the sum of all. */
+/** Further fields of `data` in `payment.reversed` (design section 8): the movement, and the sum of all movements. */
 export const movementData = ({ takenBackMinor }: Payment, { type, amountMinor }: Movement): MovementData => ({
   type,
   amount_minor: amountMinor,

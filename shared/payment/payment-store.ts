@@ -15,13 +15,13 @@ import { type Payment, PaymentSchema, type StoredPayment, StoredPaymentSchema } 
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 
-/** The payment in whatever state, `creating` included. For the flows; clients see `findPayment`. */
+/** The payment in any state, `creating` included. For flows; clients use `findPayment`. */
 export const findStoredPayment = async (
   deps: Pick<Deps, 'table'>,
   paymentId: PaymentId,
 ): Promise<StoredPayment | undefined> => parseStored(await deps.table.get(paymentKey(paymentId)))
 
-/** Any number of payments by their item keys; those that are gone or not visible are left out. */
+/** Payments by their item keys. Absent and invisible ones are left out. */
 export const findPaymentsByKey = async (
   deps: Pick<Deps, 'table'>,
   paymentIds: readonly PaymentId[],
@@ -37,16 +37,16 @@ export const findPaymentsByKey = async (
 const isPending: Condition = equals('status', 'pending')
 const expiryNotStarted: Condition = absent('expiryStartedAt')
 
-/** Every payment began as pending, when it was created: the row does not say it again. */
+/** The first transition, to pending at creation, is not stored. */
 const laterTransitions = ({ transitions }: Payment) => transitions.slice(1)
 
-/** A visible payment with its places in the indexes. What those say is stored once. */
+/** A visible payment with its index attributes. What those say is stored once. */
 const toPaymentItem = (payment: Payment) => ({
   ...payment,
   paymentId: undefined,
   createdAt: undefined,
   currency: undefined,
-  // Nothing has moved its money yet.
+  // Its money has not moved yet.
   takenBackMinor: undefined,
   movements: undefined,
   transitions: laterTransitions(payment),
@@ -61,8 +61,8 @@ const toPaymentItem = (payment: Payment) => ({
 })
 
 /**
- * `creating` -> `pending` by the attempt that got the destination. A capture remembered meanwhile, and not known to the
- * caller, refuses it: the payment must carry it on and be due at once.
+ * `creating` to `pending`, by the attempt that got the destination. Refused when a capture was remembered that the
+ * caller does not know: the payment must keep it and be due at once.
  */
 export const commitPending = (payment: Payment): Step =>
   put(
@@ -75,7 +75,7 @@ export const commitPending = (payment: Payment): Step =>
     ),
   )
 
-/** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */
+/** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */
 export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
   put(
     paymentKey(payment.paymentId),
@@ -83,11 +83,11 @@ export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
     all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
   )
 
-/** Once our own expiry has begun, a request cancelled upstream proves no wish of the merchant any more. */
+/** After our expiry has begun, a request cancelled at the provider no longer proves the merchant's wish. */
 const mayBecome = (status: PaymentStatus): Condition =>
   status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
 
-/** `pending` -> a terminal status. Whatever the status, a payment leaves `pending` once. */
+/** `pending` to a terminal status. A payment leaves `pending` once. */
 export const leavePending = (payment: Payment): Step =>
   update(
     paymentKey(payment.paymentId),
@@ -110,8 +110,8 @@ export const leavePending = (payment: Payment): Step =>
   )
 
 /**
- * Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. Whatever
- * becomes of the request that asks, the payment is looked at again by `dueAt`.
+ * Notes that the client wants it cancelled: CANCELED at the provider then means `cancelled`. The first time counts.
+ * Whatever happens to this request, the payment is checked again by `dueAt`.
  */
 export const noteCancelRequested = (
   deps: Pick<Deps, 'table'>,
@@ -128,8 +128,8 @@ export const noteCancelRequested = (
   )
 
 /**
- * Notes that we set out to end it for its age: an upstream CANCELED then means `expired`. The first time counts. Refused
- * when its merchant's cancel was noted since it was read: what became of that must be asked about before.
+ * Notes that our expiry has begun: CANCELED at the provider then means `expired`. The first time counts. Refused when
+ * the merchant's cancel was noted since it was read, because its outcome must be asked about first.
  */
 export const noteExpiryStarted = (
   deps: Pick<Deps, 'table'>,
@@ -145,8 +145,8 @@ export const noteExpiryStarted = (
   )
 
 /**
- * Takes the customer out of a terminal payment. Its status does not change again; the first erasure counts. Refused when
- * its money has moved since it was read: what announced that still carries the customer.
+ * Removes the customer from a terminal payment. The first erasure counts. Refused when its money has moved since it was
+ * read, because that event still carries the customer.
  */
 export const eraseFromPayment = ({ paymentId, status, moneyVersion }: Payment, now: Timestamp): Step =>
   update(
@@ -155,14 +155,14 @@ export const eraseFromPayment = ({ paymentId, status, moneyVersion }: Payment, n
     all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
   )
 
-/** Makes a payment due now: the provider has news that could not be asked for. */
+/** Makes a payment due now, because the provider has news that could not be asked for. */
 export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
   deps.table.write(update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
 
 /**
- * Claims one check by moving the due time forward; of two workers with the same due time one is applied. With
- * `beginExpiryAt` the same write notes that we set out to end it for its age (the first time counts), and is refused
- * when its merchant's cancel was noted since it was read: what became of that must be asked about before.
+ * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. With
+ * `beginExpiryAt` the same write notes that our expiry has begun (the first time counts). It is then refused when the
+ * merchant's cancel was noted since it was read, because its outcome must be asked about first.
  */
 export const claimCheck = (
   deps: Pick<Deps, 'table'>,
@@ -182,7 +182,7 @@ export const claimCheck = (
   )
 }
 
-/** Sets when a pending payment is looked at next, unless it became due for another reason meanwhile. */
+/** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
 export const scheduleCheck = (
   deps: Pick<Deps, 'table'>,
   paymentId: PaymentId,
@@ -197,7 +197,7 @@ export const scheduleCheck = (
     ),
   )
 
-/** Takes a claimed payment whose remembered captures turned out to be nothing out of due work. */
+/** Removes a claimed payment from due work after its remembered captures came to nothing. */
 export const endCheck = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, claimedDueAt: Timestamp) =>
   deps.table.write(
     update(

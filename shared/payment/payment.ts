@@ -13,7 +13,7 @@ const CustomerSchema = v.object({
 })
 export type Customer = v.InferOutput<typeof CustomerSchema>
 
-/** A parsed request: what the client asked for, before the provider has answered. */
+/** A parsed request, before the provider has answered. */
 const PaymentRequestSchema = v.object({
   method: v.picklist(PAYMENT_METHODS),
   channelCode: v.optional(v.string()),
@@ -32,12 +32,15 @@ export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 const ProviderAttemptSchema = v.object({
   number: v.number(),
   startedAt: TimestampSchema,
-  /** When our call had ended without a destination; absent while it runs, and for ever when its process died. */
+  /** When our call ended without a destination. Absent while it runs, and for ever when its process died. */
   endedAt: v.optional(TimestampSchema),
-  /** `started` for ever means: the process died, and what the provider did is unknown. A payment's row leaves out `created`. */
+  /**
+   * `started` for ever means that the process died and the provider's outcome is unknown. A payment's row leaves out
+   * `created`.
+   */
   outcome: v.optional(v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']), 'created'),
   code: v.optional(v.string()),
-  /** Left out of the attempt that made the payment: it is the payment's own. */
+  /** Left out of the attempt that created the payment: it is the payment's own. */
   paymentRequestId: v.optional(v.string()),
 })
 export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
@@ -45,18 +48,18 @@ export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 /** How final the provider's fee is. */
 export const FEE_STATUSES = ['estimated', 'actual', 'assumed'] as const
 
-/** Money of a succeeded payment that went back (design section 10). Its status and its amounts stay. */
+/** The public reversal of a succeeded payment (design section 10). Its status and its amounts stay. */
 export const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
-  /** What went back so far, over all rows that said so. */
+  /** The sum of all reversals so far. */
   amountMinor: MinorSchema,
   at: TimestampSchema,
-  /** When nothing remained taken back. */
+  /** When nothing was taken back any more. */
   undoneAt: v.optional(TimestampSchema),
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
 
-/** Who brought the news of a transition; shown in the operators' timeline. */
+/** The source of a transition; shown in the operators' timeline. */
 const NEWS_SOURCES = ['create', 'callback', 'due_work', 'cancel', 'operator', 'sync'] as const
 export type NewsSource = (typeof NEWS_SOURCES)[number]
 
@@ -70,36 +73,36 @@ export type Transition = v.InferOutput<typeof TransitionSchema>
 const identity = {
   paymentId: PaymentIdSchema,
   clientId: ClientIdSchema,
-  /** Where its attempts, its captures and its rows are: chosen by its claim and never changed. */
+  /** The provider of its attempts, captures and rows. The claim chooses it, and it never changes. */
   provider: v.string(),
-  /** Of its client's parts, as chosen by its claim and never changed; absent for the first. */
+  /** Which of its client's parts it belongs to; absent for the first. The claim chooses it, and it never changes. */
   part: v.optional(v.number()),
   /** Number of the newest provider attempt. */
   attempt: v.number(),
-  /** Twenty at most, oldest first (`withAttempt`). */
+  /** At most twenty, oldest first (`withAttempt`). */
   providerAttempts: v.array(ProviderAttemptSchema),
 }
 
-/** A claimed payment without a destination yet: invisible to every read of a client. */
+/** A claimed payment without a destination yet. No client can see it. */
 export const CreatingPaymentSchema = v.object({
   ...identity,
   status: v.literal('creating'),
   request: PaymentRequestSchema,
   claimedAt: TimestampSchema,
-  /** Absent once released: whoever asks next may take over. */
+  /** Absent after the release: the next request may take over. */
   leaseUntil: v.optional(TimestampSchema),
-  /** True when some attempt may exist upstream although its answer never reached us. */
+  /** True when an attempt may exist at the provider although its answer was lost. */
   mayExistUpstream: v.boolean(),
-  /** Why the newest attempt failed, in words that may be shown. */
+  /** Why the newest attempt failed, in words for clients. */
   failure: v.optional(v.string()),
-  /** Captures we had news of while the lease was live. */
+  /** Captures that were announced while the lease was live. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
-  /** When due work looks at the payment first; while it is created only at captures that it remembers. */
+  /** When due work checks the payment first. While it is being created, only remembered captures make it due. */
   dueAt: v.optional(TimestampSchema),
 })
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
 
-/** The fee once it is final. Stored of an invoiced one alone: of any other, posting says all of it. */
+/** The final fee. Stored only for invoiced fees; posting stores all other figures. */
 const FinalFeeSchema = v.object({
   status: v.picklist(['actual', 'assumed']),
   feeMinor: MinorSchema,
@@ -122,7 +125,7 @@ const Row = v.looseObject({
 })
 type Row = v.InferOutput<typeof Row>
 
-/** What the provider's own row of a payment brings, unless the payment's row says another amount. */
+/** The amount of the provider's own row, unless the payment's row stores another. */
 const usualMinor = ({ notionalMinor, providerFeeMinor }: Pick<Row, 'notionalMinor' | 'providerFeeMinor'>): number =>
   notionalMinor - providerFeeMinor
 
@@ -131,13 +134,13 @@ const ownRowOf = (row: Row) =>
     ? {}
     : { ownRow: { transactionId: row.transactionId, providerMinor: row.transactionMinor ?? usualMinor(row) } }
 
-/** How the payment's row says its own row at the provider: its amount only where it is not the usual one. */
+/** The stored form of its own row at the provider: the amount only if it is not the usual one. */
 export const storedOwnRow = (payment: Payment) => ({
   transactionId: payment.ownRow?.transactionId,
   transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
 })
 
-/** Adds what the row of a visible payment leaves out: its places in the indexes say it, and every one began as pending. */
+/** Adds what a visible payment's row leaves out: its index attributes and its first transition. */
 const whole = (row: unknown): unknown => {
   const read = v.safeParse(Row, row)
   if (!read.success) return row
@@ -165,53 +168,53 @@ export const PaymentFields = v.object({
   currency: v.literal('IDR'),
   paymentDestination: v.string(),
   customer: v.optional(CustomerSchema),
-  /** When the customer was taken out of it, by an operator. */
+  /** When an operator erased the customer. */
   erasedAt: v.optional(TimestampSchema),
   description: v.optional(v.string()),
   metadata: v.optional(v.string()),
   expiresAt: v.optional(TimestampSchema),
   createdAt: TimestampSchema,
   paidAt: v.optional(TimestampSchema),
-  /** The provider's request behind the destination shown. Only it can close this payment. */
+  /** The provider's request whose destination was shown. Only it can close this payment. */
   paymentRequestId: v.string(),
-  /** The provider payment whose money was credited. */
+  /** The provider payment that was credited. */
   creditedProviderPaymentId: v.optional(v.string()),
   providerSettledAt: v.optional(TimestampSchema),
   cancelRequestedAt: v.optional(TimestampSchema),
-  /** When we first set out to end it for its age. From then on nobody can tell our cancel upstream from its merchant's. */
+  /** When our expiry began. From then on our cancel at the provider looks like the merchant's. */
   expiryStartedAt: v.optional(TimestampSchema),
-  /** Captures we had news of while it was being created, until due work has asked about them. */
+  /** Captures that were announced while it was being created, until due work has asked about them. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   /** Of a failed payment. */
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
-  /** When it was paid, as long as it is open: succeeded and not posted. Its place among the open payments. */
+  /** When it was paid, while it is open: succeeded and not posted. Its position among the open payments. */
   openAt: v.optional(TimestampSchema),
   /** When it was posted: its figures are final, and its entries written. */
   postedAt: v.optional(TimestampSchema),
-  /** When its own settled row was booked after the payment was posted without it. */
+  /** When its own settled row was booked, if the payment was posted without it. */
   lateRowAt: v.optional(TimestampSchema),
   /** The payment's own settled row, once it is booked. */
   ownRow: v.optional(v.object({ transactionId: v.string(), providerMinor: MinorSchema })),
-  /** Raised by every transaction that moves its money, and the condition of the next one. */
+  /** Raised by every transaction that moves its money; the next one checks it. */
   moneyVersion: v.optional(v.number()),
   takenBackMinor: v.optional(MinorSchema, ZERO),
   /** The payment's own row was voided or reversed. */
   isVoid: v.optional(v.literal(true)),
-  /** It was so before the payment was posted: nothing of it is the client's. */
+  /** It was void before the payment was posted, so the client got nothing of it. */
   voidedOpen: v.optional(v.literal(true)),
   /** The provider's rows that moved its money, oldest first, each once. */
   movements: v.optional(v.array(MovementSchema), []),
   transitions: v.array(TransitionSchema),
-  /** When due work looks at it next; absent once terminal. */
+  /** When due work checks it next; absent once terminal. */
   dueAt: v.optional(TimestampSchema),
 })
 
-/** A payment a client can see (spec 2.1). */
+/** A payment that a client can see (spec 2.1). */
 export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
 export type Payment = v.InferOutput<typeof PaymentSchema>
 
-/** Whether its time is over: by this clock, or by that of whoever has begun to end it. */
+/** Whether it has expired: by this clock, or because another process has begun its expiry. */
 export const isPastItsTime = (
   { expiresAt, expiryStartedAt }: Pick<Payment, 'expiresAt' | 'expiryStartedAt'>,
   now: Timestamp,
@@ -224,7 +227,7 @@ export const StoredPaymentSchema = v.pipe(
 )
 export type StoredPayment = v.InferOutput<typeof StoredPaymentSchema>
 
-/** Adds a transition to a payment's history and puts it in the new status. */
+/** Adds a transition to the payment's history and sets the new status. */
 export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
   const transition: Transition = { status, at, source }
   return { ...payment, status, transitions: [...payment.transitions, transition] }

@@ -14,8 +14,8 @@ import type { Payment } from './payment.ts'
 import { findPaymentsByKey } from './payment-store.ts'
 
 /**
- * What leads from a merchant's reference to its payment: put before the payment is visible, so that it is never missing.
- * One that leads nowhere is read as none. Undefined for a payment without a reference.
+ * The pointer from a merchant's reference to its payment. It is written before the payment is visible, so it is never
+ * missing. A pointer without a payment is ignored. Undefined for a payment without a reference.
  */
 export const pointFromReference = ({
   externalReference: reference,
@@ -25,7 +25,7 @@ export const pointFromReference = ({
 }: Payment): Step | undefined =>
   reference ? put(referenceKey(ownerOf(clientId, part), reference, paymentId), { paymentId }) : undefined
 
-/** How many payments one reference may have to be listed: an order has a few, and each of them may have to be looked at. */
+/** The most payments of one reference that can be listed. Each may have to be read. */
 export const MOST_OF_REFERENCE = 1_000
 
 type Asked = {
@@ -36,8 +36,9 @@ type Asked = {
 }
 
 /**
- * One page of a client's payments with a reference, newest first, with their true number. All of it is read consistently,
- * so that a payment is found as soon as its create is answered. All of them are looked at. Throws 422 for a reference of more than a thousand payments.
+ * One page of a client's payments with a reference, newest first, with their exact number. Everything is read
+ * consistently, so a payment is found as soon as its create is answered. Throws 422 for a reference of more than a
+ * thousand payments.
  */
 export const paymentsOfReference = async (
   deps: Pick<Deps, 'table'>,
@@ -50,7 +51,7 @@ export const paymentsOfReference = async (
   return { payments: all.slice(firstOfPage(page), firstOfPage(page) + page.perPage), total: all.length }
 }
 
-/** Those that are a client's and have the reference, newest first. A pointer suggests; the payment itself decides. */
+/** The payments of the client with this reference, newest first. A pointer suggests; the payment decides. */
 export const paymentsCalled = async (
   deps: Pick<Deps, 'table'>,
   { clientId, reference, ids }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
@@ -61,7 +62,7 @@ export const paymentsCalled = async (
     .toSorted(newestFirst)
 }
 
-/** All that a client's reference leads to, of every part; no longer all where they are more than a thousand. */
+/** All pointers of a client's reference, of every part; cut off after a thousand. */
 export const idsOfReference = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,

@@ -43,7 +43,7 @@ const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   await deps.queues.send('sync', { body: { woken: true }, delaySeconds: WAKE_DELAY_SECONDS, group: 'sync' })
 }
 
-/** The provider takes no questions now, and nothing was written: its own repeat, or the sync, brings the news. */
+/** The provider refuses calls now, and nothing was written. The provider's own retry, or the sync, brings the news. */
 const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
   await wakeSync(deps)
@@ -52,7 +52,7 @@ const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Pro
 
 const MAX_BODY_BYTES = 262_144
 
-/** A capture that is credited already, or a request's own status about a terminal payment: neither can change anything. */
+/** A capture that is already credited, or the status of a terminal payment's request: neither can change anything. */
 const isNoNews = ({ providerPaymentId }: CallbackSubject, stored: StoredPayment | undefined): boolean => {
   if (stored === undefined || isOpen(stored)) return false
   return providerPaymentId === undefined || providerPaymentId === creditedCapture(stored)
@@ -62,8 +62,8 @@ const creditedCapture = (stored: StoredPayment): string | undefined =>
   stored.status === 'creating' ? undefined : stored.creditedProviderPaymentId
 
 /**
- * Has the payment looked at at once, and answers it where that is refused: for one that is terminal, and for one that is
- * being created, which remembers the money that the callback names if the provider says that it was paid.
+ * Makes the payment due at once. Answers it where that is refused: a terminal payment, or one that is being created,
+ * which remembers the capture if the provider confirms it.
  */
 const makeDue = async (
   deps: CallbackDeps,
@@ -81,10 +81,7 @@ const makeDue = async (
   return stored
 }
 
-/**
- * Nothing was learned, or the payment is as it was although the callback names a payment of its customer: the provider's
- * own read side may be behind it.
- */
+/** The provider had no answer, or it has not caught up with its own callback about this payment. */
 const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
   outcome.kind === 'applied'
     ? providerPaymentId !== undefined && !outcome.held && isOpen(outcome.payment)
@@ -107,7 +104,7 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
     paymentId !== undefined && isBehind(outcome, callback)
       ? await makeDue(deps, paymentId, callback, outcome)
       : undefined
-  // Nobody looks at a payment that is being created: only the provider can bring this news again.
+  // A payment that is being created is not due: only the provider can repeat this news.
   const isLookedAt = unmarked?.status !== 'creating' || callback.providerPaymentId === undefined
   if (outcome.kind === 'applied' && isLookedAt) return 'applied'
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
@@ -115,11 +112,11 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
 }
 
 /**
- * Receives a callback of the provider (design section 4). `isGenuine`: it carries the provider's proof, of whatever
- * kind. It only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
- * behind its own callback, the payment becomes due at once, since the provider's own first retry comes after 15 minutes.
- * While the provider takes no questions nothing is asked and nothing written, however many callbacks come. A repeat of what
- * is credited asks nothing. Of money that goes back the sync reads what is booked: it is woken.
+ * Receives a provider callback (design section 4). `isGenuine`: it carries the provider's proof. The callback only
+ * names what to ask about, so a forged one changes nothing. If the provider cannot be asked, or has not caught up with
+ * its callback, the payment becomes due at once, because the provider's first retry comes after 15 minutes. While the
+ * provider refuses calls, nothing is asked or written, however many callbacks come. A repeated callback about credited
+ * money asks nothing. A callback about a reversal wakes the sync, which reads the booked rows.
  */
 export const receiveCallback = async (
   deps: CallbackDeps,
@@ -129,7 +126,7 @@ export const receiveCallback = async (
     deps.log.warn('callback.refused')
     throw new GatewayError('auth', 'invalid callback token')
   }
-  // No callback of the provider is that long: as one that cannot be read.
+  // A genuine callback is never that long. It is handled like an unreadable one.
   const callback = input.rawBody.length > MAX_BODY_BYTES ? undefined : input.parse(input.rawBody.toString('utf8'))
   if (callback === 'money_back') {
     await wakeSync(deps)

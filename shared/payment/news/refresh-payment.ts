@@ -9,15 +9,15 @@ import type { ApplyOutcome } from './apply-news.ts'
 import { applyProviderNews } from './apply-provider-news.ts'
 import type { NewsDeps } from './news-deps.ts'
 
-/** What the provider may know this payment by: its own request, or those of attempts that never committed. */
+/** The provider requests of this payment: its own, and those of attempts that never committed. */
 export const requestsOf = (payment: StoredPayment): readonly string[] => {
   const attempted = payment.providerAttempts.flatMap(({ paymentRequestId }) => paymentRequestId ?? [])
   return payment.status === 'creating' ? attempted : [...new Set([payment.paymentRequestId, ...attempted])]
 }
 
 /**
- * An operator's question to the provider about one payment, now: what it answers is applied as any other news.
- * Answers the payment as it then is; throws 502 when the provider could not be asked.
+ * Asks the provider about one payment at once, for an operator, and applies the answer as usual. Answers the payment as
+ * it then is. Throws 502 when the provider could not be asked.
  */
 export const refreshPayment = async (
   deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
@@ -50,7 +50,7 @@ export const refreshPayment = async (
   return refreshed
 }
 
-/** The provider made the change, the operator's question brought it here: both are worth keeping. */
+/** The source of a transition that the provider made and an operator's question brought here: both are recorded. */
 const auditRefresh = async (
   deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
   before: StoredPayment,

@@ -11,10 +11,10 @@ import { commitSucceeded, leavePending } from '../payment-store.ts'
 import { putPointers } from '../put-pointers.ts'
 import type { NewsDeps } from './news-deps.ts'
 
-/** `undefined`: the payment is not as it was when it was read; read it again and decide again. */
+/** `undefined`: the payment has changed since it was read; read it and decide again. */
 export type TransitionResult = Payment | undefined
 
-/** The payment as its capture leaves it: open, and credited with the estimate of its fee. */
+/** The payment after its capture: open, and credited with the estimated fee. */
 export const paidBy = (
   deps: Pick<NewsDeps, 'stage'>,
   payment: Payment,
@@ -39,16 +39,17 @@ const afterSuccess = async (
   source: NewsSource,
   told: Announcement,
 ): Promise<Payment> => {
-  // A merchant without an endpoint is seen here, and in the payment's timeline.
+  // This line and the payment's timeline show a merchant without an endpoint.
   deps.log.info('payment.succeeded', { ...loggedPayment(payment), source, deliveries: told.deliveries.length })
   await tellWorkers(deps, told)
   return payment
 }
 
 /**
- * `pending` -> `succeeded`: payment, ledger credit, event and its deliveries in one transaction (spec 3.1). The
- * condition on `pending` lets the credit happen once, however many callers bring the same capture. `paid_at` is the moment of recording: a try
- * that takes longer than its endpoints are fresh is made anew by the caller. The fee is not asked for: the settled row posts the payment later.
+ * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
+ * 3.1). The condition on `pending` makes the credit happen once, however many callers bring the same capture. `paid_at`
+ * is the time of recording: the caller repeats a try that takes longer than its endpoints are fresh. The fee is not
+ * asked for, because the settled row posts the payment later.
  */
 export const succeedPayment = async (
   deps: NewsDeps,
@@ -72,8 +73,8 @@ export const succeedPayment = async (
 }
 
 /**
- * `creating` -> `succeeded`: the customer paid a request whose answer never reached us, or whose attempt died. The
- * stored request is what was asked for. Refused while an attempt still runs.
+ * Moves a payment from `creating` to `succeeded`: the customer paid a request whose answer was lost or whose attempt
+ * died. The stored request is what was asked for. Refused while an attempt runs.
  */
 export const succeedCreatingPayment = async (
   deps: NewsDeps,

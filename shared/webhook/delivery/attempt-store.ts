@@ -17,10 +17,12 @@ export type AfterAttempt =
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
-/** Attempts shown of one delivery: the newest, in many rounds. */
+/** The most attempts shown of one delivery: the newest. */
 const SHOWN_ATTEMPTS = 100
 
-/** The newest attempts of a delivery, oldest first: the one it holds itself, and those with rows of their own. */
+/**
+ * The newest attempts of a delivery, oldest first: the one in the delivery itself, and those with rows of their own.
+ */
 export const attemptsOf = async (
   deps: Pick<Deps, 'table'>,
   { deliveryId, attempts, success }: Delivery,
@@ -47,7 +49,7 @@ export const listAttempts = async (
   return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
 }
 
-/** The attempt after which it is done says until when it is kept. */
+/** The last attempt sets until when the delivery is kept. */
 const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })
 
 const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) => {
@@ -77,8 +79,8 @@ const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Cond
   all(equals('attempts', number - 1), equals('claimToken', claimToken))
 
 /**
- * Nothing ever went wrong with this delivery: it ends with its one attempt in it, written at once. A write of ours whose
- * answer was lost refuses the SDK's second try; nobody else can have recorded this attempt as delivered.
+ * Ends a delivery whose first attempt succeeded, in one write. A retry by the SDK after a lost answer is refused; only
+ * this worker can have recorded this attempt as delivered.
  */
 const storeFirstSuccess = async (
   deps: Pick<Deps, 'table'>,
@@ -95,7 +97,7 @@ const storeFirstSuccess = async (
           success: toItem(attempt),
           ...keptSince(attempt),
         },
-        // Due work lists what takes long.
+        // Due work lists deliveries that take long.
         remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'],
       },
       onItsClaim(claimed, attempt),
@@ -105,8 +107,8 @@ const storeFirstSuccess = async (
 }
 
 /**
- * Writes the result of a claimed attempt and what follows from it, both or neither. False when the claim is no longer
- * the one given: its time ran out and another worker has recorded the attempt as lost.
+ * Writes the result of a claimed attempt and its consequences in one transaction. False when the claim has changed: it
+ * expired, and another worker has recorded the attempt as lost.
  */
 export const storeAttemptResult = async (
   deps: Pick<Deps, 'table'>,

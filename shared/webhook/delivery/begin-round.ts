@@ -12,10 +12,10 @@ import { tellFirst } from './tell-abandoned.ts'
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
 export type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
-/** All or none of them; an operator's with its audit record. */
+/** All of them or none; an operator's with its audit record. */
 type Write = (steps: RoundSteps) => Promise<TransactOutcome<keyof RoundSteps>>
 
-/** What a caller is told that may not begin a round of this delivery now; undefined where one may. */
+/** Why a caller may not begin a round of this delivery now; undefined when it may. */
 export const refusedRound = (delivery: Delivery, now: Timestamp): GatewayError | undefined =>
   delivery.status === 'scheduled' || mayBeginRound(delivery, now)
     ? undefined
@@ -26,10 +26,9 @@ export const refusedRound = (delivery: Delivery, now: Timestamp): GatewayError |
       )
 
 /**
- * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers it as it is then;
- * undefined when it is in progress, has no round left today, or another caller has just started one. What the operators have not been told of its
- * endpoint is told before. A crash before the message leaves the row to due work, which sends it within
- * minutes.
+ * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers the delivery as it
+ * then is. Undefined when it is in progress, has no round left today, or another caller has just begun one. Unreported
+ * abandonments of its endpoint are reported first. After a crash before the message, due work sends it within minutes.
  */
 export const beginRound = async (
   deps: RoundDeps,

@@ -6,9 +6,9 @@ import { overdueAfterMs } from './retry-schedule.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 
 /**
- * Due work `delivery`: sends the message of an overdue attempt again. Messages get lost when a worker dies between
- * recording a failure and sending the next message, and when a queue drops what it held; the row never does. A message
- * too many is harmless, so the claim comes first and a crash after it costs one more wait. Answers whether it sent.
+ * Due work `delivery`: sends the message of an overdue attempt again. A message is lost when a worker dies between
+ * recording a failure and sending the next message, or when a queue loses it; the row remains. A message too many is
+ * harmless, so the claim comes first, and a crash after it costs one more wait. Answers whether it sent.
  */
 export const checkOverdueDelivery = async (
   deps: Pick<Deps, 'table' | 'queues' | 'now'>,
@@ -20,10 +20,10 @@ export const checkOverdueDelivery = async (
   const dueAt = addMs(deps.now(), overdueAfterMs(resends))
   if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false
   try {
-    // Of its endpoint nothing is known here: a worker that reads it moves the message if it must.
+    // The endpoint's lane is not known here. The worker that reads the endpoint moves the message if necessary.
     await sendDeliveryMessage(deps, delivery, 'normal', 0)
   } catch (error) {
-    // No message left, so the wait does not double: it is tried again in a minute.
+    // No message was sent, so the wait does not double: the next try is in a minute.
     await postponeDelivery(deps, { ...delivery, dueAt }, addMs(deps.now(), overdueAfterMs(0)), delivery.resends)
     throw error
   }

@@ -6,14 +6,14 @@ import type { DeliveryAttempt } from './delivery.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
-/** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
+/** Throws 404: a malformed id is one that does not exist (design section 5). */
 export const parseDeliveryId = (text: string): DeliveryId => {
   const parsed = v.safeParse(DeliveryIdSchema, text)
   if (!parsed.success) throw notFound('delivery')
   return parsed.output
 }
 
-/** A delivery as operators see it (design section 7). Every field is always there; what has no value is null. */
+/** A delivery as operators see it (design section 7). Every field is present; null when it has no value. */
 export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
   delivery_id: delivery.deliveryId,
   event_id: delivery.eventId,
@@ -27,7 +27,7 @@ export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
   attempts: attempts.map(toAttemptDto),
 })
 
-/** The same as its merchant sees it (design section 8); a test event is about no payment. */
+/** The same as its merchant sees it (design section 8). A test event names no payment. */
 export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
   id: delivery.deliveryId,
   event_id: delivery.eventId,

@@ -11,11 +11,11 @@ import { addMs, type Timestamp } from '../../time.ts'
 import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
 
-/** Second part of the lists' keys; the first is the endpoint's id. */
+/** The second part of the lists' keys; the first is the endpoint's id. */
 export const DELIVERY_ENTITY = 'delivery'
 
 export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
-/** What keeps a row out of the list of its status. Whatever goes wrong with a delivery takes it off. */
+/** The state that keeps a row out of the list of its status. A failure puts the row into that list. */
 export const UNLISTED_FIELD = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
@@ -48,14 +48,14 @@ const itemOf = ({ status, unlisted, ...delivery }: Delivery) => ({
   ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
 })
 
-/** Puts a delivery beside its new event, whose condition is that of both. */
+/** Writes a delivery together with its new event, whose condition covers both. */
 export const putDelivery = (delivery: Delivery): Step => put(deliveryKey(delivery.deliveryId), itemOf(delivery))
 
-/** Puts a new delivery, unless it is there already. */
+/** Writes a new delivery unless it exists already. */
 export const insertDelivery = (delivery: Delivery): Step =>
   put(deliveryKey(delivery.deliveryId), itemOf(delivery), isNew)
 
-/** When the next attempt is due, and when due work looks whether its message was lost. */
+/** When the next attempt is due, and when due work checks whether its message was lost. */
 export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => ({
   status: 'scheduled',
   nextAttemptAt,
@@ -64,16 +64,16 @@ export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => 
 
 const isStatus = (status: DeliveryStatus): Condition => any(equals('status', status), equals(UNLISTED_FIELD, status))
 
-/** Nobody has made, or is making, the attempt after the ones this row had when it was read. */
+/** No worker has made or claimed the attempt that follows those on this row. */
 const unclaimed = ({ attempts }: Delivery): Condition =>
   all(isStatus('scheduled'), equals('attempts', attempts), absent('claimToken'))
 
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
 /**
- * Takes the next attempt's number, which can be taken once, ever. Answers the row with its claim, or undefined when
- * somebody else was first or it is not due. A claim of ours whose answer was lost refuses the SDK's second try: its
- * token says that it is ours all the same.
+ * Claims the next attempt's number, which can be claimed once. Answers the row with its claim; undefined when another
+ * worker was first or it is not due. When our claim's answer was lost and the SDK's retry is refused, the token shows
+ * that the claim is ours.
  */
 export const claimAttempt = async (
   deps: StoreDeps,
@@ -106,7 +106,7 @@ export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise
   return applied
 }
 
-/** Rounds of one delivery that may be begun again on one UTC day. */
+/** The most rounds of one delivery that may be begun on one UTC day. */
 export const ROUNDS_A_DAY = 10
 
 const utcDay = (at: Timestamp): string => at.slice(0, 10)
@@ -117,8 +117,8 @@ const roundsToday = ({ rounds = 0, roundsOn }: Delivery, now: Timestamp): number
 export const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsToday(delivery, now) < ROUNDS_A_DAY
 
 /**
- * Starts a new round of attempts on a finished delivery, and counts it. Refused when another round was started meanwhile.
- * A round that was skipped leaves status and attempts as they were: the count tells it apart.
+ * Starts a new round of attempts on a finished delivery and counts it. Refused when another round was begun meanwhile.
+ * A skipped round leaves status and attempts unchanged; the count distinguishes it.
  */
 export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts where another has ended')
@@ -143,7 +143,7 @@ export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   )
 }
 
-/** Claims a piece of due work by moving its due time forward. False when somebody else has, or it is done. */
+/** Claims due work by moving its due time forward. False when another worker has claimed it, or it is done. */
 export const postponeDelivery = async (
   deps: Pick<Deps, 'table'>,
   delivery: Delivery,
@@ -153,7 +153,7 @@ export const postponeDelivery = async (
   const { applied } = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),
-      // What is overdue is listed: operators look for it.
+      // Overdue deliveries are listed, because operators look for them.
       { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED_FIELD] },
       all(isStatus(delivery.status), equals('dueAt', delivery.dueAt)),
     ),
@@ -161,7 +161,7 @@ export const postponeDelivery = async (
   return applied
 }
 
-/** The operators know of it. A new round's due work stays. */
+/** Marks that operators know of it. A new round's due work stays. */
 export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
   update(
     deliveryKey(deliveryId),

@@ -15,7 +15,7 @@ export const DeliveryAttemptSchema = v.object({
   httpStatus: v.optional(v.number()),
   /** Absent on success. */
   error: v.optional(v.picklist(WEBHOOK_ERRORS)),
-  /** First 1 KB of the answer, for diagnostics. */
+  /** The first 1 KB of the answer, for diagnostics. */
   responseBody: v.optional(v.string()),
 })
 export type DeliveryAttempt = v.InferOutput<typeof DeliveryAttemptSchema>
@@ -25,12 +25,12 @@ const Status = v.picklist(DELIVERY_STATUSES)
 const DeliveryRowSchema = v.object({
   deliveryId: DeliveryIdSchema,
   eventId: EventIdSchema,
-  /** Its type, and of several of one type what tells them apart. */
+  /** Its type, and what distinguishes several events of one type. */
   eventName: v.string(),
   clientId: ClientIdSchema,
   endpointId: EndpointIdSchema,
   url: v.string(),
-  /** One of the two: `status` puts the row into the list of its status, `state` says the same and does not. */
+  /** One of the two: `status` puts the row into the list of its status; `state` says the same without the list. */
   status: v.optional(Status),
   state: v.optional(Status),
   /** What the event is about. Absent in test deliveries. */
@@ -39,7 +39,7 @@ const DeliveryRowSchema = v.object({
   attempts: v.number(),
   /** Attempts that were made before the current round of eight. */
   roundStart: v.number(),
-  /** Rounds that were begun again on one UTC day, and that day. */
+  /** Rounds that were begun on one UTC day, and that day. */
   rounds: v.optional(v.number()),
   roundsOn: v.optional(v.string()),
   /** Present while scheduled. */
@@ -49,19 +49,21 @@ const DeliveryRowSchema = v.object({
   claimedUntil: v.optional(TimestampSchema),
   /** The last attempt was lost with its worker. */
   lostBefore: v.optional(v.literal(true)),
-  /** The bytes of a test delivery, as UTF-8 text. All others send those of their event, which outlives them. */
+  /**
+   * The bytes of a test delivery, as UTF-8 text. All other deliveries send those of their event, which outlives them.
+   */
   body: v.optional(v.string()),
-  /** The first attempt of an unlisted row, if it delivered; all others have rows of their own. */
+  /** The first attempt of an unlisted row, if it delivered. All others have rows of their own. */
   success: v.optional(v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem), DeliveryAttemptSchema)),
   createdAt: TimestampSchema,
-  /** When the fact became true that it tells of: for a succeeded payment, when it was paid. */
+  /** When the announced fact became true: for a succeeded payment, when it was paid. */
   firedAt: TimestampSchema,
   /** How often due work has sent the current attempt again. */
   resends: v.optional(v.number(), 0),
   dueAt: v.optional(TimestampSchema),
 })
 
-/** An event on its way to one endpoint (spec 6.4). This row is the truth; a queue message only says "look". */
+/** The delivery of an event to one endpoint (spec 6.4). This row is the truth; a queue message only says "look". */
 export const DeliverySchema = v.pipe(
   DeliveryRowSchema,
   v.transform(({ status: listed, state, ...row }) => {
@@ -70,7 +72,7 @@ export const DeliverySchema = v.pipe(
     return { ...row, status, ...(listed === undefined && { unlisted: true as const }) }
   }),
 )
-/** `unlisted`: nothing went wrong with it yet, so no index entry leads from its status to it. */
+/** `unlisted`: no attempt has failed yet, so no index entry lists it by its status. */
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** What the queues of both lanes carry. */

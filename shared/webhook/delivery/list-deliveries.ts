@@ -20,23 +20,23 @@ type Listing = {
   readonly clientId: ClientId
   readonly filter: DeliveryFilter
   readonly page: Page
-  /** How many may be looked through, of all endpoints together, for a status that no index leads from. */
+  /** The most deliveries of a client that are read for a status without an index. */
   readonly mostLooked: number
 }
 
 export type ShownDelivery = { readonly delivery: Delivery; readonly attempts: readonly DeliveryAttempt[] }
 
-/** A page is found by merging the endpoints' lists from their start, so it has a deepest one. */
+/** Pages are found by merging the endpoints' lists from their start, so there is a last page. */
 const MAX_DEPTH = 2_000
-/** Lists read side by side. */
+/** Lists that are read at the same time. */
 const CONCURRENCY = 10
-/** Each with 1 KB of what a merchant answered, which JSON can make seven times as long: a Lambda answers 6 MB. */
+/** Each has 1 KB of an answer, which JSON can make seven times as long. A Lambda answers at most 6 MB. */
 const MOST_ATTEMPTS_TOGETHER = 800
 
 /**
- * A client's deliveries, newest first, deleted endpoints' too: all of them, or those of a status, an endpoint or an
- * event. The index suggests; a row whose status has moved on since is left out, so a page may be shorter than asked.
- * Throws 404 for an endpoint the client never had.
+ * A client's deliveries, newest first, including those of deleted endpoints: all of them, or those of a status, an
+ * endpoint or an event. The index suggests; a row whose status has changed is left out, so a page may be shorter than
+ * asked. Throws 404 for an endpoint that the client never had.
  */
 export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise<readonly ShownDelivery[]> => {
   const { clientId, filter, page } = listing
@@ -50,7 +50,7 @@ export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise
   return withAttempts(deps, matching.slice(first, first + page.perPage))
 }
 
-/** What became of an event: its deliveries with their attempts, to every endpoint of the client, newest first. */
+/** The deliveries of an event with their attempts, to every endpoint of the client, newest first. */
 export const deliveriesOfEvent = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
@@ -71,7 +71,7 @@ const endpointIds = async (
   return [only]
 }
 
-/** Those of one page. */
+/** The deliveries of one page. */
 const newestDeliveries = async (
   deps: StoreDeps,
   owners: readonly EndpointId[],
@@ -110,7 +110,7 @@ const eventsDeliveries = async (
   )
 }
 
-/** Where many deliveries have many attempts, each shows its newest. */
+/** When many deliveries have many attempts, each shows its newest ones. */
 const withAttempts = (
   deps: Pick<Deps, 'table'>,
   deliveries: readonly Delivery[],

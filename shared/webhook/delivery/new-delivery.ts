@@ -8,14 +8,14 @@ import { overdueAfterMs } from './retry-schedule.ts'
 export type Announced = {
   readonly eventId: EventId
   readonly eventName: string
-  /** Of a test alone: the bytes of all others are their event's. */
+  /** Only of a test; other deliveries send their event's bytes. */
   readonly body?: string
   readonly firedAt: Timestamp
-  /** Where the event is to be found; absent when there is none, as of a test. */
+  /** The event's key; absent when there is none, as for a test. */
   readonly paymentId?: PaymentId
 }
 
-/** What is announced of an event. */
+/** The fields of an event that its delivery needs. */
 export const announced = ({ eventId, name, firedAt, paymentId }: Event): Announced => ({
   eventId,
   eventName: name,
@@ -24,10 +24,9 @@ export const announced = ({ eventId, name, firedAt, paymentId }: Event): Announc
 })
 
 /**
- * The one delivery of an event to an endpoint: its id is derived, so making it again makes the same. Due at once; for
- * a disabled endpoint it is born `skipped`, so that an operator can see and redeliver what was not sent. The
- * body stays in the event; a test has no event and keeps its own. A delivery is listed by its status only after
- * something went wrong with it.
+ * The one delivery of an event to an endpoint. Its id is derived, so a repeat makes the same one. It is due at once.
+ * For a disabled endpoint it starts as `skipped`, so that an operator can see and redeliver it. The event keeps the
+ * body; a test has no event and keeps its own. The status lists a delivery only after a failure.
  */
 export const newDelivery = (event: Announced, endpoint: Endpoint, now: Timestamp): Delivery => ({
   deliveryId: deliveryIdFor(event.eventId, endpoint.endpointId),

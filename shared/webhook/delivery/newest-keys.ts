@@ -7,26 +7,26 @@ import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { DeliveryStatus } from './delivery.ts'
 import { DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
 
-/** A delivery's place in the lists. */
+/** A delivery's position in the lists. */
 export type ListKey = { readonly at: string; readonly id: string }
 
 export type Wanted = {
   readonly status: DeliveryStatus | undefined
   readonly count: number
-  /** How many deliveries of the endpoint are looked through, newest first, for those that no status leads to. */
+  /** The most deliveries of an endpoint that are read, newest first, to find those without an index entry. */
   readonly mostLooked: number
 }
 
 const LOOK_PAGE = 100
-/** By then due work has looked at a delivery that nothing became of, which lists it. */
+/** By then due work has checked, and listed, a delivery without a result. */
 const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 export const newestFirst = (a: ListKey, b: ListKey): number => compare(b.at, a.at) || compare(b.id, a.id)
 
 /**
- * The newest deliveries of an endpoint, as far as they are wanted. No index entry leads from its status to one that
- * nothing went wrong with: those are looked for.
+ * The newest deliveries of an endpoint, up to a limit. No index entry lists those without a failure by status, so they
+ * are read one by one.
  */
 export const newestKeys = async (
   deps: StoreDeps,
@@ -58,7 +58,7 @@ export const newestKeys = async (
 
 type Look = Pick<Wanted, 'count' | 'mostLooked'> & { readonly since: Timestamp | undefined }
 
-/** The newest deliveries of a status, by looking at each; `complete` unless there may be more further back. */
+/** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
 const lookFor = async (
   deps: StoreDeps,
   owner: EndpointId,
@@ -113,7 +113,7 @@ const listedKeys = async (
   return keys
 }
 
-/** The newest deliveries of an endpoint that were abandoned; `most` of them. The index suggests. */
+/** The newest abandoned deliveries of an endpoint, at most `most`. The index suggests. */
 export const newestAbandoned = async (
   deps: Pick<Deps, 'table'>,
   owner: EndpointId,

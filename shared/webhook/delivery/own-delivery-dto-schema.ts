@@ -6,7 +6,7 @@ const id = v.pipe(v.string(), v.uuid())
 const time = v.pipe(v.string(), v.isoTimestamp())
 const whole = v.pipe(v.number(), v.integer())
 
-/** A delivery as its merchant sees it, for its type and for the API description. */
+/** A delivery as its merchant sees it: its type and its API description. */
 export const OwnDeliveryDtoSchema = v.object({
   id: v.pipe(id, v.description('The `X-Gateway-Delivery-Id` of its webhooks.')),
   event_id: v.pipe(id, v.description('The `event_id` in their body: the same for every endpoint and every attempt.')),

@@ -12,7 +12,9 @@ import type { ShownDelivery } from './list-deliveries.ts'
 import { parseRedeliverBody, type Redelivered } from './redeliver-dto.ts'
 import { redeliverSince } from './redeliver-since.ts'
 
-/** A client's own delivery (design section 8). An absent id, another client's and one of a wrong shape throw one 404. */
+/**
+ * A client's own delivery (design section 8). An absent id, another client's and a malformed one throw the same 404.
+ */
 export const findOwnDelivery = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
@@ -24,13 +26,14 @@ export const findOwnDelivery = async (
 }
 
 /**
- * A merchant has one of its deliveries sent again: a new round, begun at most once however many ask. Throws 404, and 422
- * while a round is under way, where its endpoint would not get it, and after ten rounds on one UTC day. Answers the delivery as the round begins.
+ * Sends one of a merchant's deliveries again: a new round, begun once however many callers ask. Throws 404. Throws 422
+ * during a round, when its endpoint would not get it, and after ten rounds on one UTC day. Answers the delivery as the
+ * round begins.
  */
 export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
-  // A deleted one is not found.
+  // A deleted endpoint is not found.
   if (!endpoint?.enabled) throw disabled()
   const refused = refusedRound(delivery, deps.now())
   if (refused) throw refused
@@ -43,8 +46,8 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
 const disabled = () => invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
 
 /**
- * A merchant has one of its endpoints told again what it did not get since a time, page by page. Throws 404 for an
- * endpoint that is not among its own, and 422 for a wrong body and while the endpoint is disabled.
+ * Sends an endpoint of a merchant what it did not get since a time, page by page. Throws 404 for an endpoint that is
+ * not its own, and 422 for a wrong body or a disabled endpoint.
  */
 export const redeliverOwnSince = async (
   deps: RoundDeps,

@@ -9,7 +9,7 @@ import type { RedeliveredDto } from './redelivered-dto-schema.ts'
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
 export type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
 
-/** What an operator says to have deliveries sent again (design section 7). */
+/** The payload of an operator's `redeliver` (design section 7). */
 export const REDELIVER_FIELDS = {
   delivery_id: v.optional(v.string()),
   endpoint_id: v.optional(v.string()),
@@ -18,17 +18,17 @@ export const REDELIVER_FIELDS = {
   cursor: v.optional(v.string()),
 }
 
-/** What a bulk redelivery is asked for. */
+/** The input of a bulk redelivery. */
 export type SinceRequest = {
   readonly since: Timestamp
-  /** Only deliveries of this status; by default all that the merchant did not get. */
+  /** Only deliveries of this status; by default all that the endpoint did not get. */
   readonly status: FinishedStatus | undefined
   readonly cursor: string | undefined
 }
 
 export type Redelivered = {
   readonly count: number
-  /** Wanted deliveries that have no round left today. */
+  /** Matching deliveries that have no round left today. */
   readonly passedOver: number
   readonly next: string | undefined
 }
@@ -39,7 +39,7 @@ type Target =
   | { readonly form: 'delivery'; readonly deliveryId: string }
   | (SinceRequest & { readonly form: 'endpoint'; readonly endpointId: string })
 
-/** The two forms of it: one delivery, or what an endpoint did not get since a time. Anything between is a 422. */
+/** The two forms: one delivery, or what an endpoint did not get since a time. Any other combination is a 422. */
 export const redeliverTarget = (fields: Fields): Target => {
   const { delivery_id: deliveryId, endpoint_id: endpointId, since, status, cursor } = fields
   const namesEndpoint = [endpointId, since, status, cursor].some((field) => field !== undefined)
@@ -51,7 +51,7 @@ export const redeliverTarget = (fields: Fields): Target => {
   throw invalid(`body: ${reason}`, { body: [reason] }, 'status and cursor go with endpoint_id and since.')
 }
 
-/** A field that may be left out, which null says as well (design section 5). */
+/** An optional field; null counts as absent (design section 5). */
 const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
 
 /** The body of POST /v1/webhook_endpoints/{id}/redeliver (design section 8). */
@@ -63,7 +63,7 @@ export const RedeliverBodySchema = v.strictObject({
 
 const MAX_BODY_BYTES = 16_384
 
-/** Throws 422 for a body that is anything else. */
+/** Throws 422 for any other body. */
 export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
   if (rawBody.length > MAX_BODY_BYTES) throw invalid('invalid JSON body: the body is larger than 16 KB')
   const json = readJson(rawBody)
@@ -77,7 +77,7 @@ export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
   throw invalid(`invalid JSON body: ${field}: ${reason}`, { [field]: [reason] })
 }
 
-/** What a bulk redelivery did; those that were passed over are told of where there are any. */
+/** The result of a bulk redelivery; passed-over deliveries only if there are any. */
 export const toRedeliveredDto = ({ count, passedOver }: Redelivered): Omit<RedeliveredDto, 'next'> => ({
   count,
   ...(passedOver > 0 && { passed_over: passedOver }),

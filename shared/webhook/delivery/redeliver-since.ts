@@ -15,10 +15,10 @@ import { announced, newDelivery } from './new-delivery.ts'
 import type { Redelivered, SinceRequest } from './redeliver-dto.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 
-/** Events examined by one call; the answer's cursor goes on after them. */
+/** The most events that one call examines. The answer's cursor continues after them. */
 const EVENTS_PER_CALL = 100
 
-/** Writes one round, or one delivery that was missing: all of its steps or none. */
+/** Writes one round, or one missing delivery: all of its steps or none. */
 type WriteRound = (
   delivery: Delivery,
   steps: RoundSteps,
@@ -26,10 +26,10 @@ type WriteRound = (
 ) => Promise<TransactOutcome<keyof RoundSteps>>
 
 /**
- * Goes through the client's events fired since a time and sends again what the endpoint did not get: deliveries that
- * were abandoned or skipped, and ones that never were, because the endpoint was registered or subscribed later (that is
- * how a rotation loses nothing). Deliveries in progress, and those with no round left today, are passed over: a call
- * that failed half-way can be repeated.
+ * Goes through the client's events since a time and sends what the endpoint did not get: abandoned and skipped
+ * deliveries, and missing ones, because the endpoint was registered or subscribed later. So a rotation loses nothing.
+ * Deliveries in progress, and those without a round left today, are passed over. A call that failed half-way can be
+ * repeated.
  */
 export const redeliverSince = async (
   deps: RoundDeps,
@@ -62,7 +62,7 @@ export const redeliverSince = async (
   return { count, passedOver, next: page.next && eventCursorOf(page.next) }
 }
 
-/** False when the delivery is in progress, or another call has begun its round meanwhile. */
+/** False when the delivery is in progress, or another call has begun its round. */
 const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: Delivery, write: WriteRound) => {
   const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) =>
     write(delivery, steps, delivery.status),
@@ -70,7 +70,7 @@ const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: Delivery
   return begun !== undefined
 }
 
-/** False when another call has made the delivery meanwhile. */
+/** False when another call has created the delivery. */
 const deliverMissing = async (
   deps: RoundDeps,
   event: Event,

@@ -10,7 +10,10 @@ export type EndpointRedelivery = SinceRequest & {
   readonly operator: string
 }
 
-/** An operator has an endpoint told again, each round with its audit record. Throws 404 and 422 as for one delivery. */
+/**
+ * Sends an endpoint what it missed, for an operator, each round with its audit record. Throws 404 and 422 as for one
+ * delivery.
+ */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
   { clientId, endpointId, operator, ...asked }: EndpointRedelivery,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 const count = (what: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(what))
 
-/** What a bulk redelivery answers, for its type and for the API description. */
+/** The answer of a bulk redelivery: its type and its API description. */
 export const RedeliveredDtoSchema = v.object({
   count: count('So many deliveries are on their way again, or for the first time.'),
   passed_over: v.optional(

@@ -12,7 +12,7 @@ const WAITS_MS = [
   64 * MINUTE_MS,
 ] as const
 
-/** Spec 6.4: no wait is longer, whatever the table above says one day. */
+/** Spec 6.4: no wait is longer, even if the table above changes. */
 const LONGEST_WAIT_MS = 6 * HOUR_MS
 
 /** Attempts of one round: one at once, and one after each wait. */
@@ -28,12 +28,12 @@ const OVERDUE_AFTER_MS = MINUTE_MS
 const LONGEST_OVERDUE_MS = HOUR_MS
 
 /**
- * How long due work leaves an attempt to its queue message before it sends another: a minute, doubling with each
- * message sent in vain, so that a long outage does not fill the queue with copies.
+ * How long due work waits for an attempt's queue message before it sends another: a minute, doubled after each one
+ * without effect, so that a long outage does not fill the queue.
  */
 export const overdueAfterMs = (resends: number): number =>
   Math.min(OVERDUE_AFTER_MS * 2 ** Math.min(resends, 10), LONGEST_OVERDUE_MS)
 
-/** The delay of a message for something due in `waitMs`: rounded up, and in hops when SQS cannot hold it that long. */
+/** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
 export const hopSeconds = (waitMs: number): number =>
   Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)

@@ -4,8 +4,8 @@ import type { Lane } from '../endpoint/lane.ts'
 import type { Delivery } from './delivery.ts'
 
 /**
- * Tells workers to look at a delivery's next attempt. The endpoint is the message group: a busy one starves no other. A
- * message says which lane it was sent to, so that a worker there does not send it on.
+ * Sends the message of a delivery's next attempt. The endpoint is the message group, so a busy one delays no other. The
+ * message names its lane, so that a worker of that lane does not send it on.
  */
 const messageOf = (
   { deliveryId, clientId, endpointId, attempts }: Delivery,
@@ -26,7 +26,7 @@ const messageOf = (
 const send = (deps: Pick<Deps, 'queues'>, lane: Lane, messages: readonly QueueMessage[]): Promise<void> =>
   lane === 'slow' ? deps.queues.send('webhooks-slow', ...messages) : deps.queues.send('webhooks', ...messages)
 
-/** Has a delivery's next attempt looked at after a delay. */
+/** Sends the message of a delivery's next attempt with a delay. */
 export const sendDeliveryMessage = (
   deps: Pick<Deps, 'queues'>,
   delivery: Delivery,
@@ -36,7 +36,7 @@ export const sendDeliveryMessage = (
 
 export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
 
-/** Has several deliveries looked at now, with fewer requests than one for each. */
+/** Sends the messages of several deliveries at once, in few requests. */
 export const sendDeliveryMessages = async (
   deps: Pick<Deps, 'queues'>,
   deliveries: readonly InLane[],

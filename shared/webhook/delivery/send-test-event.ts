@@ -15,8 +15,8 @@ import { sendDeliveryMessage } from './send-delivery-message.ts'
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }
 
 /**
- * Sends a `gateway.test` event to one endpoint, whatever its event types: signed, retried and listed like any other, but
- * about no payment and without an event row (design section 5). Throws 404, and 422 for a disabled endpoint.
+ * Sends a `gateway.test` event to one endpoint, whatever its event types. It is signed, retried and listed as usual,
+ * but names no payment and has no event row (design section 5). Throws 404, and 422 for a disabled endpoint.
  */
 export const sendTestEvent = async (
   deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,
@@ -28,7 +28,7 @@ export const sendTestEvent = async (
   const eventId = v.parse(EventIdSchema, deps.newId())
   const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
   const delivery = newDelivery({ eventId, eventName: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
-  // A subject of its own: test events of one endpoint are not in each other's way.
+  // Each test has its own subject, so tests of one endpoint do not collide.
   const after = { endpoint_id: endpointId }
   const record = { subject: delivery.deliveryId, clientId, operator, action: 'send-test-event', after }
   const { applied } = await recordChange(deps, record, { delivery: insertDelivery(delivery) })
@@ -37,6 +37,6 @@ export const sendTestEvent = async (
   return delivery
 }
 
-/** 422 for whatever would send to an endpoint that is switched off. */
+/** Throws 422 for an action that would send to a disabled endpoint. */
 export const endpointDisabled = () =>
   invalid('the endpoint is disabled', undefined, 'Enable it with update-endpoint, then try again.')

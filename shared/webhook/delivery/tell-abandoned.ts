@@ -11,22 +11,22 @@ import { newestAbandoned } from './newest-keys.ts'
 
 export type TellDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
-/** At most one message about an endpoint in so long, unless a redelivery brings it forward. */
+/** At most one alert about an endpoint in this time, unless a redelivery needs it earlier. */
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
-/** Deliveries of one message; what is left has a message of its own. */
+/** The most deliveries in one alert; the rest gets its own. */
 const MOST_TOLD = 2_500
-/** Abandoned deliveries that are looked at for one message, newest first. An older one has a message of its own. */
+/** The most abandoned deliveries that are read for one alert, newest first. Older ones get their own. */
 const MOST_LOOKED = 10_000
 const LOOK_PAGE = 500
 const MOST_NAMED = 500
-/** Writes side by side. */
+/** Writes at the same time. */
 const AT_A_TIME = 25
 
-/** When the operators are to be told of a delivery that is abandoned now. */
+/** When the alert about a delivery that is abandoned now is due. */
 export const alertDueAt = (endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined, now: Timestamp): Timestamp =>
   endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, ALERT_EVERY_MS))
 
-/** True while the operators may not have been told of an abandoned delivery. */
+/** True while an abandoned delivery may be unreported. */
 export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
 
 const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]): Alert => {
@@ -44,7 +44,7 @@ const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]):
   }
 }
 
-/** What the operators have not been told of the delivery's endpoint, this delivery first. */
+/** The unreported abandoned deliveries of the delivery's endpoint, this one first. */
 const untoldOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
   const ids = await newestAbandoned(deps, delivery.endpointId, MOST_LOOKED)
   const others = ids.filter((id) => id !== delivery.deliveryId)
@@ -56,17 +56,17 @@ const untoldOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly De
   return untold.slice(0, MOST_TOLD)
 }
 
-/** Always another time than the last: of two workers in one millisecond, or on clocks that differ, one moves it. */
+/** Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it. */
 const movedFrom = (endpoint: Endpoint | undefined, now: Timestamp): Timestamp =>
   endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, 1))
 
-/** One worker tells of an endpoint at a time. */
+/** Only one worker reports an endpoint at a time. */
 type Told = 'told' | 'by_another'
 
 /**
- * Tells the operators of all deliveries to an endpoint that were abandoned and not told (spec 6.4, design section 11), in
- * one message. Who moves the endpoint's `last_alert_at` tells. The rows are noted after the message: a worker that dies
- * between them is followed by one that tells once more, nothing is lost. Throws when the message cannot be published.
+ * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section 11). The worker
+ * that moves the endpoint's `last_alert_at` sends it. Rows are marked after the alert: if the worker dies between, the
+ * next one reports them again, and nothing is lost. Throws when the alert cannot be published.
  */
 const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<Told> => {
   const at = movedFrom(endpoint, deps.now())
@@ -75,7 +75,7 @@ const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | und
   try {
     await deps.alerts.publish(alertOf(delivery, told))
   } catch (error) {
-    // Due work tries again each minute, and not in a quarter of an hour.
+    // Due work retries each minute, not in a quarter of an hour.
     if (endpoint) await takeBackAlert(deps, endpoint, at)
     throw error
   }
@@ -91,7 +91,7 @@ const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | und
 const endpointOf = (deps: TellDeps, { clientId, endpointId }: Delivery): Promise<Endpoint | undefined> =>
   findEndpointEver(deps, clientId, endpointId)
 
-/** Due work `alert` of an abandoned delivery. Answers whether it told. */
+/** Due work `alert` of an abandoned delivery. Answers whether it sent an alert. */
 export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
@@ -104,18 +104,18 @@ export const checkAbandoned = async (deps: TellDeps, deliveryId: DeliveryId): Pr
   return (await tell(deps, delivery, endpoint)) === 'told'
 }
 
-/** Of one endpoint each redelivery meets the message of another at most a few times. */
+/** Redeliveries of one endpoint meet each other's alerts at most a few times. */
 const MAX_TRIES = 4
 
 /**
- * Before a new round takes a row's place in the due work: what is outstanding of its endpoint is told now. Answers the
- * delivery as it then is; undefined when somebody else began a round of it meanwhile.
+ * Reports unreported abandonments of an endpoint before a new round replaces its due work. Answers the delivery as it
+ * then is; undefined when another caller has begun a round.
  */
 export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery | undefined> => {
   let delivery = met
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if (!needsAlert(delivery)) return delivery
-    // A message about another delivery of the endpoint may have named it since it was read.
+    // An alert about another delivery of the endpoint may have included it since it was read.
     const current = await findDelivery(deps, delivery.deliveryId)
     if (current?.status !== delivery.status || current.attempts !== delivery.attempts) return undefined
     delivery = current

@@ -6,7 +6,7 @@ import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
 import type { OwnEndpointDto } from './own-endpoint-dto-schema.ts'
 
-/** What an operator may say about an endpoint (spec 2.4), under its names in design section 7. */
+/** The fields of an endpoint that an operator may set (spec 2.4), under their names in design section 7. */
 export const ENDPOINT_FIELDS = {
   url: v.pipe(v.string(), URL_LENGTH),
   event_types: v.pipe(
@@ -22,7 +22,7 @@ export const ENDPOINT_FIELDS = {
   enabled: v.boolean(),
 }
 
-/** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
+/** Throws 404: a malformed id is one that does not exist (design section 5). */
 export const parseEndpointId = (text: string): EndpointId => {
   const parsed = v.safeParse(EndpointIdSchema, text)
   if (!parsed.success) throw notFound('endpoint')

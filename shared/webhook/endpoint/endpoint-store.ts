@@ -8,14 +8,14 @@ import { put, remove, type Step, update, updateFields } from '../../table/step.t
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
 
-/** Endpoints of one client, enabled or not: each one costs every event of that client a delivery. */
+/** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
 export const MOST_ENDPOINTS = 20
 
-/** Two registrations at once may each have seen room for one. */
+/** Two concurrent registrations may each have seen room for one. */
 const MOST_READ = 2 * MOST_ENDPOINTS
 const READ_PAGE = 100
 
-/** What is read of an endpoint: all but its sealed secret. */
+/** Fields that are read of an endpoint: all but its sealed secret. */
 const FIELDS = Object.keys(EndpointSchema.entries)
 
 /** Reads an endpoint that is not deleted, strongly consistent. */
@@ -28,7 +28,10 @@ export const findEndpoint = async (
   return item && v.parse(EndpointSchema, item)
 }
 
-/** An endpoint, a deleted one too. Read one after the other: a deletion in between would hide it from a batch. */
+/**
+ * An endpoint, including a deleted one. The two keys are read one after the other, because a batch could miss a
+ * deletion in between.
+ */
 export const findEndpointEver = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
@@ -40,7 +43,7 @@ export const findEndpointEver = async (
   return item && v.parse(EndpointSchema, item)
 }
 
-/** The endpoints of a client, strongly consistent; of more than may be there the first. */
+/** The endpoints of a client, strongly consistent, up to the limit. */
 export const liveEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
   const found: Endpoint[] = []
   const range = { beginsWith: ENDPOINT_SK_PREFIX }
@@ -72,7 +75,7 @@ export const listEndpointsEver = async (
 export const insertEndpoint = (endpoint: SealedEndpoint): Step =>
   put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)
 
-/** It has not been changed since it was read, so an audit record's "before" is true. */
+/** Requires that it has not changed since it was read, so that an audit record's "before" is true. */
 const asRead = ({ enabled, eventTypes }: Endpoint): Condition =>
   all(equals('enabled', enabled), equals('eventTypes', eventTypes))
 
@@ -80,23 +83,23 @@ export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoin
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: changes }, asRead(endpoint))
 
 /**
- * Moves it, without its secret, to where no event looks for endpoints. Past deliveries still have an endpoint to be listed
- * by.
+ * Moves a deleted endpoint, without its secret, to a key that events do not read. Past deliveries can still be listed
+ * by it.
  */
 export const moveToGone = (endpoint: Endpoint, deletedAt: Timestamp) => ({
   endpoint: remove(endpointKey(endpoint.clientId, endpoint.endpointId), asRead(endpoint)),
   gone: put(goneEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),
 })
 
-/** Says that the endpoint holds workers, unless somebody has said so. What operators set is out of reach here. */
+/** Marks that the endpoint holds workers, unless it is marked already. It cannot change what operators set. */
 export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestamp): Step =>
   updateFields(endpointKey(clientId, endpointId), { set: { slowSince } }, all(exists, absent('slowSince')))
 
-/** It answers again. Refused when that was said before: a newer mark stays. */
+/** Marks that it answers again. Refused when a newer mark exists. */
 export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step =>
   updateFields(endpointKey(clientId, endpointId), { remove: ['slowSince'] }, equals('slowSince', slowSince))
 
-/** Takes the endpoint's next message to the operators. False when somebody else has taken it since it was read. */
+/** Claims the endpoint's next alert. False when another worker has claimed it since it was read. */
 export const noteAlert = async (
   deps: Pick<Deps, 'table'>,
   { clientId, endpointId, deletedAt, lastAlertAt }: Endpoint,
@@ -107,7 +110,7 @@ export const noteAlert = async (
   return (await deps.table.write(step)).applied
 }
 
-/** Nothing was told at `at`: the time of the message before counts again, unless another worker has taken the next one. */
+/** The alert at `at` failed: the time of the previous one counts again, unless another worker has claimed the next. */
 export const takeBackAlert = async (
   deps: Pick<Deps, 'table'>,
   { clientId, endpointId, deletedAt, lastAlertAt }: Endpoint,

@@ -3,12 +3,12 @@ import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
 import { ClientIdSchema, EndpointIdSchema } from '../../ids.ts'
 import { TimestampSchema } from '../../time.ts'
 
-/** The events of the specification: `payment.reversed` goes to those alone that name it. */
+/** The events of the specification. `payment.reversed` goes only to endpoints that name it. */
 export const ALL_EVENTS = '*'
 
 /**
- * Where a client wants its webhooks (spec 2.4). A deleted one is kept under another key. Its row also has its sealed
- * signing secret, which the delivery worker alone reads.
+ * A client's webhook endpoint (spec 2.4). A deleted one is kept under another key. Its row also has its sealed signing
+ * secret, which only the delivery worker reads.
  */
 export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
@@ -20,7 +20,7 @@ export const EndpointSchema = v.object({
   deletedAt: v.optional(TimestampSchema),
   /** Since when it has held workers without an answer; absent once it answers again. */
   slowSince: v.optional(TimestampSchema),
-  /** When the operators were told last of deliveries to it that were abandoned. */
+  /** When operators were last told of abandoned deliveries to it. */
   lastAlertAt: v.optional(TimestampSchema),
 })
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
@@ -29,7 +29,7 @@ export type Endpoint = v.InferOutput<typeof EndpointSchema>
 export const SealedEndpointSchema = v.object({ ...EndpointSchema.entries, sealedSecret: v.optional(v.string()) })
 export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
 
-/** True when the endpoint wants events of this type, be it enabled or not. */
+/** True when the endpoint subscribes to events of this type, enabled or not. */
 export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>
   endpoint.eventTypes.some(
     (wanted) => wanted === eventType || (wanted === ALL_EVENTS && eventType !== REVERSED_EVENT_TYPE),

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 
 type Range = readonly [network: string, prefix: number]
 
-/** Addresses that are not some host on the public internet (IANA special-purpose registry, multicast and reserved). */
+/** Addresses that are no host on the public internet (IANA special-purpose registry, multicast and reserved). */
 const SPECIAL_IPV4: readonly Range[] = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -24,10 +24,12 @@ const SPECIAL_IPV4: readonly Range[] = [
   ['240.0.0.0', 4], // reserved, and broadcast
 ]
 
-/** Global unicast is all that is public in IPv6; the rest needs no list (mapped, NAT64, unique local, link-local...). */
+/**
+ * Only global unicast is public in IPv6; the rest needs no list (mapped, NAT64, unique local, link-local and others).
+ */
 const PUBLIC_IPV6: readonly Range[] = [['2000::', 3]]
 
-/** What is special inside global unicast. */
+/** Special ranges inside global unicast. */
 const SPECIAL_IPV6: readonly Range[] = [
   ['2001::', 23], // protocol assignments: Teredo, benchmarking, ORCHID
   ['2001:db8::', 32], // documentation
@@ -47,8 +49,8 @@ const publicIpv6 = listOf('ipv6', PUBLIC_IPV6)
 const specialIpv6 = listOf('ipv6', SPECIAL_IPV6)
 
 /**
- * True for an address a webhook may go to: of a host on the public internet, and of none of ours. Anything that is not
- * an address in its plain form, a scoped one (`fe80::1%eth0`) too, is not.
+ * True for the address of a host on the public internet, and not of our own network. Any other notation than the plain
+ * form, a scoped address (`fe80::1%eth0`) too, is not.
  */
 export const isPublicAddress = (address: string): boolean => {
   if (address.includes('%')) return false

@@ -1,6 +1,6 @@
 import type { Endpoint } from './endpoint.ts'
 
-/** Which queue a delivery's messages wait in: the one of all endpoints, or that of the endpoints that hold workers. */
+/** The queue of a delivery's messages: the common one, or that of the endpoints that hold workers. */
 export type Lane = 'normal' | 'slow'
 
 /** The lane of an endpoint as it was read. */

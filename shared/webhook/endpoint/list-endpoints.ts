@@ -16,7 +16,7 @@ export const listEndpoints = async (
   return (await newestEndpoints(deps, clientId)).slice(firstOfPage(page), firstOfPage(page) + page.perPage)
 }
 
-/** All of them: registration keeps them below what one answer holds. */
+/** All of them: registration limits their number to what one answer holds. */
 export const newestEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> =>
   (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
 

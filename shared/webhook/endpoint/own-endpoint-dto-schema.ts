@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
 import { ALL_EVENTS } from './endpoint.ts'
 
-/** An endpoint as its merchant sees it, for its type and for the API description. */
+/** An endpoint as its merchant sees it: its type and its API description. */
 export const OwnEndpointDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   url: v.string(),

@@ -24,9 +24,9 @@ type Registration = {
 }
 
 /**
- * Registers an endpoint, enabled, and answers its signing secret, which is shown this once (spec 2.4). Its row keeps the
- * secret sealed. One transaction writes the row and its record: a crash before it leaves nothing. A crash after it leaves
- * an endpoint whose secret no person knows: delete it. Repeating it makes a second endpoint, as a rotation wants (spec 6.4).
+ * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). The row keeps the secret
+ * sealed. One transaction writes the row and its record, so a crash before it leaves nothing. After a later crash
+ * the secret is lost: delete the endpoint. A repeat makes a second endpoint, as a rotation needs (spec 6.4).
  */
 export const registerEndpoint = async (
   deps: RegisterDeps,

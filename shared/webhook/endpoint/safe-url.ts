@@ -5,13 +5,13 @@ import type { StageSettings } from '../../stage-settings.ts'
 import { isPublicAddress } from './is-public-address.ts'
 
 export type UrlRules = {
-  /** Stage local only may reach loopback addresses (design section 6). */
+  /** Only stage local may reach loopback addresses (design section 6). */
   readonly allowLoopback: boolean
-  /** The network that webhooks leave by opens no port but 443. */
+  /** The network of webhooks opens no port but 443. */
   readonly httpsPortOnly?: boolean | undefined
 }
 
-/** What a stage lets webhooks be sent to. */
+/** Where a stage allows webhooks to be sent. */
 export const urlRulesOf = (stage: StageSettings): UrlRules => ({
   allowLoopback: stage.allowLoopbackWebhooks,
   httpsPortOnly: stage.httpsPortOnly,
@@ -21,7 +21,7 @@ export type UrlVerdict =
   | { readonly allowed: true; readonly url: URL }
   | { readonly allowed: false; readonly reason: string }
 
-/** The only hosts that count as loopback in stage local, and where they lead without asking anybody. */
+/** The only hosts that count as loopback in stage local, with their fixed addresses. */
 const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map([
   [
     'localhost',
@@ -34,14 +34,14 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
   ['[::1]', [{ address: '::1', family: 6 }]],
 ])
 
-// The URL parser drops tabs and line ends silently; what is shown to people must be what is called.
+// The URL parser silently drops tabs and line ends. The shown URL must be the called URL.
 const HIDDEN_CHARACTER = /[\s\p{Cc}]/u
 
 const refused = (reason: string): UrlVerdict => ({ allowed: false, reason })
 
 /**
- * The rules a webhook's URL must keep at registration and at each delivery: https, no user info, a name and no address.
- * The parser has turned every other spelling of an IPv4 address (0x7f.1, 2130706433) into the plain one by then.
+ * The rules of a webhook's URL at registration and at each delivery: https, no user info, a name and no address. The
+ * parser has already turned other spellings of an IPv4 address (0x7f.1, 2130706433) into the plain one.
  */
 export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
   if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return refused('must be a full URL')
@@ -52,7 +52,7 @@ export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
   if (loopback) return { allowed: true, url }
   if (rules.httpsPortOnly && url.port !== '') return refused('must use port 443: webhooks leave by no other')
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused('must name a host, not an address')
-  // RFC 6761: such a name means loopback wherever it is looked up.
+  // RFC 6761: such a name means loopback on every machine.
   if (/(^|\.)localhost\.?$/.test(url.hostname)) return refused('must name a host on the public internet')
   return { allowed: true, url }
 }
@@ -62,7 +62,7 @@ export type AddressVerdict =
   | { readonly kind: 'refused' }
   | { readonly kind: 'unresolved' }
 
-/** Where an allowed URL leads. One special address among several refuses them all: names that mix them are attacks. */
+/** The addresses of an allowed URL. One special address refuses them all, because names that mix them are attacks. */
 export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: ResolveHost): Promise<AddressVerdict> => {
   const loopback = rules.allowLoopback ? LOOPBACK_HOSTS.get(url.hostname) : undefined
   if (loopback) return { kind: 'allowed', addresses: loopback }
@@ -77,8 +77,8 @@ const HINT = 'Give the full https URL of a host on the public internet.'
 const refuse = (reason: string) => invalid(`url: ${reason}`, { url: [reason] }, HINT)
 
 /**
- * Throws 422 for a URL no delivery would be sent to. A name that does not resolve yet is accepted: merchants register
- * before their DNS is ready, and each delivery checks again.
+ * Throws 422 for a URL to which no delivery would be sent. A name that does not resolve yet is accepted: merchants
+ * register before their DNS is ready, and each delivery checks again.
  */
 export const assertSafeUrl = async (text: string, rules: UrlRules, resolve: ResolveHost): Promise<void> => {
   const verdict = inspectUrl(text, rules)

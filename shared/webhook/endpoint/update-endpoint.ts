@@ -9,7 +9,7 @@ import { changeEndpoint, findEndpoint, findEndpointEver, moveToGone } from './en
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
-/** An endpoint of this client that is not deleted. Throws 404 otherwise, whoever else it may belong to. */
+/** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
 export const requireEndpoint = async (
   deps: Pick<Deps, 'table'>,
   { clientId, endpointId }: Target,
@@ -25,7 +25,10 @@ type Update = Target & {
   readonly eventTypes: Endpoint['eventTypes'] | undefined
 }
 
-/** Enables, disables or subscribes anew; a change that changes nothing leaves no record. What the endpoint missed meanwhile is `redeliver`'s. */
+/**
+ * Enables, disables or changes the subscription. A change without effect leaves no record. `redeliver` sends what the
+ * endpoint missed.
+ */
 export const updateEndpoint = async (
   deps: RecordDeps,
   { clientId, endpointId, operator, enabled, eventTypes }: Update,
@@ -43,8 +46,8 @@ export const updateEndpoint = async (
 }
 
 /**
- * Deletes an endpoint and its sealed secret: its deliveries under way become `skipped`. Repeating it on a deleted one
- * changes nothing and answers the same.
+ * Deletes an endpoint and its sealed secret. Its deliveries in progress become `skipped`. A repeat changes nothing and
+ * answers the same.
  */
 export const deleteEndpoint = async (
   deps: RecordDeps,

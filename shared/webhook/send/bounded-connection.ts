@@ -2,30 +2,30 @@ import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import * as tls from 'node:tls'
 
-/** How long one address may take to connect before the next is tried beside it. */
+/** How long one address may take to connect before the next is tried as well. */
 const CONNECT_TRY_MS = 2_000
 
 export type Bounds = {
-  /** Answers the question for the host's addresses. */
+  /** Resolves the host's addresses. */
   readonly lookup: LookupFunction
   readonly maxBytes: number
 }
 
 export type BoundedConnection = {
-  /** What HTTP is spoken over: the connection itself, or TLS on it. */
+  /** The connection that carries HTTP: plain, or with TLS. */
   readonly stream: Duplex
-  /** How far it got, which says what kind of failure ended it more reliably than a list of error codes. */
+  /** How far it got. That tells the kind of a failure more reliably than a list of error codes. */
   readonly failure: () => 'tls' | 'connection'
-  /** The one it is connected to; undefined while it is to none. */
+  /** The address that it is connected to; undefined before. */
   readonly address: () => string | undefined
-  /** From here on as many bytes may come as may from a new one. */
+  /** From here on it may receive as many bytes as a new connection. */
   readonly renew: () => void
   readonly close: () => void
 }
 
 /**
- * Connects to a URL's host and hands on so many bytes of what comes from there, as if the other side had stopped then.
- * They are counted where they arrive, below TLS and HTTP: handshakes, informational answers, headers and bodies alike.
+ * Connects to a URL's host and passes on a limited number of bytes, as if the other side had stopped then. Bytes are
+ * counted on arrival, below TLS and HTTP: handshakes, informational answers, headers and bodies.
  */
 export const boundedConnection = (
   { protocol, hostname, port }: URL,
@@ -37,14 +37,15 @@ export const boundedConnection = (
     host,
     port: Number(port) || (secure ? 443 : 80),
     lookup,
-    // Headers and body are two writes: without this the second waits for the other side's delayed acknowledgement (40 ms).
+    // Headers and body are two writes. Without this the second waits for the other side's delayed acknowledgement (40
+    // ms).
     noDelay: true,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: CONNECT_TRY_MS,
   })
   const { bounded, renew } = upTo(maxBytes, socket)
   const stream = secure ? overTls(bounded, host) : bounded
-  // Whoever speaks over it hears of errors; one that comes after that has nobody to tell.
+  // The user of the connection hears of errors. A later error has no listener.
   stream.on('error', () => {})
   let connected = false
   let secured = false
@@ -70,14 +71,14 @@ const overTls = (socket: Duplex, host: string): tls.TLSSocket =>
   tls.connect({
     socket,
     host,
-    // An address has no place in SNI; the certificate is compared with `host` either way.
+    // SNI takes no address. The certificate is compared with `host` either way.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
   })
 
-/** The socket, whose other side seems to have ended after so many bytes; the rest is never read. */
+/** The socket. The other side seems to have ended after the limit; the rest is never read. */
 const upTo = (maxBytes: number, socket: Socket) => {
   let left = maxBytes
   const bounded = new Duplex({

@@ -30,24 +30,21 @@ export type DeliveryMessage = {
   readonly slow?: boolean | undefined
 }
 
-/** Longer than an attempt can take, so that a claim that has run out belongs to a worker that died. */
+/** Longer than an attempt can take: an expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS
 
-/** A claim that comes later may outlive the invocation. The queue hands the message out again. */
+/** A later claim may outlive the invocation. The queue delivers the message again. */
 const LATEST_CLAIM_MS = 3 * SECOND_MS
 
 type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'
 
 /**
- * Works off one message (spec 6.4). The row is the truth and the message only says "look", so messages may come twice,
- * late or never. Each attempt number is claimed once, ever, and makes one POST at most: eight in a round, whatever
- * crashes. A worker that dies after its POST leaves a claim that runs out; its message, which the queue hands out again,
- * records it as a failure then.
- *
- * An endpoint that holds workers is left to those of the slow lane: here its message is sent there, and nothing claimed.
- * A worker that dies behind that sends it twice, which does no harm.
- *
- * Throws only where nothing is lost by it: the queue's next try of the message looks at the row again.
+ * Handles one message (spec 6.4). The row is the truth and the message only says "look", so messages may come twice,
+ * late or never. Each attempt number is claimed once and makes at most one POST: eight in a round, whatever crashes. A
+ * worker that dies after its POST leaves a claim that expires; when the queue delivers the message again, that attempt
+ * is recorded as a failure. An endpoint that holds workers belongs to the slow lane: its message is sent there, and
+ * nothing is claimed. A worker that dies after that sends it twice, which is harmless. Throws only where nothing is
+ * lost: the queue's retry reads the row again.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
   const beganMs = deps.monotonicMs()
@@ -67,7 +64,10 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
 
 type Found = { readonly delivery: Delivery | undefined; readonly endpoint: SealedEndpoint | undefined }
 
-/** The delivery and its endpoint. A message that named another endpoint would have another merchant's secret sign. */
+/**
+ * The delivery and its endpoint. A message with another endpoint would make another merchant's secret sign, so it is
+ * ignored.
+ */
 const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage): Promise<Found> => {
   const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
   const delivery = row && v.parse(DeliverySchema, row)
@@ -84,8 +84,8 @@ const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropR
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 
 /**
- * A live claim is somebody's work, or that of a worker whose message has come back early: looked at again when it ends.
- * One that ran out is a crash after which nobody knows what the merchant got.
+ * A live claim belongs to another worker, or to one whose message has come back early: check again when it expires. An
+ * expired claim is a crash, and the merchant may or may not have received the webhook.
  */
 const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<void> => {
   const lane = laneOf(endpoint)
@@ -98,7 +98,10 @@ const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: En
   if (!recorded) drop(deps, idsOf(delivery), 'claim_lost')
 }
 
-/** Looks again when there is something to do. SQS holds a message 15 minutes at most: a longer wait is taken in hops. */
+/**
+ * Sends the message again for the time when it is due. SQS delays at most 15 minutes, so a longer wait takes several
+ * hops.
+ */
 const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delaySeconds: number): Promise<void> => {
   await sendDeliveryMessage(deps, delivery, lane, delaySeconds)
   deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
@@ -116,7 +119,9 @@ const skip = async (deps: DeliverDeps, delivery: Delivery, reason: SkipReason): 
   })
 }
 
-/** An event outlives every delivery of it. One that does not was lost: a person must look. Due work tells the operators. */
+/**
+ * An event outlives all its deliveries. If it is gone, it was lost and an operator must check; due work alerts them.
+ */
 const skipEventGone = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   const { eventId: subject, clientId, paymentId } = delivery
   const payment = paymentId && { paymentId, clientId }
@@ -139,14 +144,14 @@ const attemptDelivery = async (
   endpoint: SealedEndpoint,
   beganMs: number,
 ): Promise<void> => {
-  // Read before the claim: what cannot be read now throws, and no attempt is counted for our own trouble.
+  // Read before the claim: a failed read throws, and our own failure counts no attempt.
   const [signingSecret, body] = await Promise.all([secretOf(deps, endpoint), bodyOf(deps, delivery)])
   if (body === undefined) return skipEventGone(deps, delivery)
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
   if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
-  // A claim whose answer came after its end is over: nothing is posted under it, and the attempt is recorded as lost.
+  // A claim that was answered after its expiry posts nothing, and the attempt is recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS)) return handleClaimed(deps, claimed, endpoint)
   const result =
     signingSecret === undefined
@@ -164,13 +169,16 @@ const attemptDelivery = async (
   if (!(await recordAttemptResult(deps, claimed, attempt, { lane, endpoint }))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
-/** Undefined when the row has none, or one that this stage never sealed for it: only a new endpoint helps then. */
+/**
+ * The signing secret. Undefined when the row has none, or one that this stage never sealed: only a new endpoint helps
+ * then.
+ */
 const secretOf = async (
   deps: DeliverDeps,
   { sealedSecret, ...endpoint }: SealedEndpoint,
 ): Promise<string | undefined> => (sealedSecret === undefined ? undefined : deps.sealer.unseal(sealedSecret, endpoint))
 
-/** The event's bytes, or a test's own. Undefined when the event is gone: there is nothing to send. */
+/** The event's bytes, or a test's own. Undefined when the event is gone. */
 const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventName: name }: Delivery): Promise<string | undefined> =>
   body ?? (paymentId && (await findEventBody(deps, { paymentId, name })))
 

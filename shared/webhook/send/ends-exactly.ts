@@ -10,9 +10,8 @@ export type AnswerHead = {
 }
 
 /**
- * Whether these bytes are this one answer and not a byte more. What an endpoint sends behind its answer would be taken
- * for the answer to the next request, so whatever is not plain to see (trailers, extensions, lengths of five digits)
- * counts as more.
+ * Whether these bytes are exactly one answer. Bytes after an answer would be taken for the answer to the next request,
+ * so every unclear form (trailers, extensions, lengths of five digits) counts as more.
  */
 export const endsExactly = (bytes: Buffer, { statusCode, headers }: AnswerHead): boolean => {
   const head = bytes.indexOf(HEAD_END)

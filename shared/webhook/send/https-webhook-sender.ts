@@ -9,9 +9,12 @@ import { resolveByDns } from './resolve-by-dns.ts'
 
 /** Spec section 8: webhook timeout, from the first DNS query to the status line. */
 const DEADLINE_MS = 10_000
-/** How long an answer's body may take once its status is known; the status alone decides. */
+/** How long an answer's body may take once its status is known. Only the status decides. */
 const BODY_GRACE_MS = 1_000
-/** All that is read of an attempt: handshake, informational answers and headers too. A merchant's answer needs a tenth. */
+/**
+ * The most bytes that are read of an attempt, handshake, informational answers and headers included. A merchant's
+ * answer needs a tenth.
+ */
 const READ_BYTES = 65_536
 
 const CONNECT_TRIES = 4
@@ -27,9 +30,8 @@ export type SenderOptions = UrlRules & {
 
 /**
  * Sends a webhook (spec 6.4): no redirects, one deadline over DNS, connect, TLS and status line, and only to addresses
- * that this attempt has checked. A new socket is given those addresses instead of the name, so a second DNS answer cannot
- * lead it elsewhere; one that is kept from an earlier attempt is used if it leads to one of them. One attempt writes its
- * request once, whatever it is answered. Never throws.
+ * that this attempt has checked. A new socket gets those addresses instead of the name, so a second DNS answer cannot
+ * redirect it. A kept connection is used if it leads to one of them. One attempt writes its request once. Never throws.
  */
 export const httpsWebhookSender = (options: SenderOptions): SendWebhook => {
   const kept = keptConnections(options)
@@ -41,7 +43,7 @@ export const httpsWebhookSender = (options: SenderOptions): SendWebhook => {
       const outcome = await attempt(options, kept, request, deadline.signal)
       return { ...outcome, durationMs: Math.round(options.monotonicMs() - startedMs) }
     } catch {
-      // Whatever node refuses to send at all; what it said may quote the request.
+      // node refuses to send some requests; its error may quote the request.
       return { ...failed('unknown'), durationMs: Math.round(options.monotonicMs() - startedMs) }
     } finally {
       clearTimeout(timer)
@@ -78,7 +80,7 @@ const abortOf = (signal: AbortSignal): Promise<{ readonly kind: 'aborted' }> =>
     signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true })
   })
 
-/** Answers node's question for the name's addresses with the ones already checked. */
+/** Answers node's lookup of the name with the addresses that were checked. */
 const checkedLookup =
   (addresses: readonly ResolvedAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -117,7 +119,7 @@ const post = async (
     used?.close()
     throw error
   })
-  // Nobody knows whether the request arrived, so it counts as an attempt like any other and is not sent again here.
+  // The request may have arrived, so it counts as an attempt and is not sent again here.
   if (used && outcome.error === 'connection') kept.distrust(target)
   return outcome
 }

@@ -2,23 +2,23 @@ import type { ResolvedAddress } from '../../resolve-host.ts'
 import { MINUTE_MS } from '../../time.ts'
 import type { BoundedConnection } from './bounded-connection.ts'
 
-/** Servers close what is idle after two seconds at the soonest, as a rule five: a request never meets that. */
+/** Servers close idle connections after two seconds at the earliest, usually five: a request never meets that. */
 const IDLE_MS = 1_000
 const MOST_IDLE = 100
 const DISTRUST_MS = 10 * MINUTE_MS
 const MOST_DISTRUSTED = 1_000
 
 export type KeptConnections = {
-  /** One to the same origin, at an address that has just been checked, on which nothing has come since its last answer. */
+  /** A connection to the same origin, at an address that was just checked, without any byte since its last answer. */
   take(url: URL, addresses: readonly ResolvedAddress[]): Promise<BoundedConnection | undefined>
   keep(url: URL, connection: BoundedConnection): void
-  /** The origin broke one under a request without an answer: for a while it gets a new one each time. */
+  /** The origin broke a connection under a request. For a while it gets a new one each time. */
   distrust(url: URL): void
 }
 
 type Clocks = {
   readonly monotonicMs: () => number
-  /** A clock that a frozen process finds moved when it goes on. */
+  /** A clock that has moved when a frozen process goes on. */
   readonly nowMs: () => number
 }
 
@@ -30,7 +30,7 @@ type Kept = {
   readonly release: () => void
 }
 
-/** One whole round of the event loop: whatever has arrived for a socket by now has been read from it. */
+/** Waits one round of the event loop: everything that has arrived for a socket has then been read. */
 const round = async (): Promise<void> => {
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
   await turn()
@@ -38,8 +38,9 @@ const round = async (): Promise<void> => {
 }
 
 /**
- * Connections between two requests, for a second. Any sign of life on one ends it, since nobody has asked anything: an
- * end, an error, a byte. What a merchant's server closed while the process was frozen is noticed before it is used.
+ * Keeps connections between two requests, for a second. Any event on one closes it, because no request is open: an end,
+ * an error, a byte. A connection that the merchant's server closed while the process was frozen is detected before it
+ * is used.
  */
 export const keptConnections = ({ monotonicMs, nowMs }: Clocks): KeptConnections => {
   const idle = new Map<string, Set<Kept>>()
@@ -57,7 +58,7 @@ export const keptConnections = ({ monotonicMs, nowMs }: Clocks): KeptConnections
   const isFresh = ({ sinceMs, sinceWallMs }: Kept): boolean =>
     monotonicMs() - sinceMs <= IDLE_MS && Math.abs(nowMs() - sinceWallMs) <= IDLE_MS
 
-  /** The newest of those that lead where this attempt may go. */
+  /** The newest connection that leads to an allowed address. */
   const newest = (origin: string, addresses: readonly ResolvedAddress[]): Kept | undefined =>
     [...(idle.get(origin) ?? [])].findLast((kept) => addresses.some(({ address }) => address === kept.address))
 

@@ -6,15 +6,15 @@ import { markSlow, unmarkSlow } from '../endpoint/endpoint-store.ts'
 import { type Lane, laneOf } from '../endpoint/lane.ts'
 
 /**
- * Half of what an attempt may take. One that took so long held its worker, whatever came of it: an endpoint that answers
- * in the ninth second costs the others as much as one that never does.
+ * Half of the time of an attempt. An attempt that took so long held its worker: an endpoint that answers in the ninth
+ * second costs the others as much as one that never does.
  */
 const HELD_MS = 5 * SECOND_MS
 
 /**
- * Notes when an endpoint begins to hold workers, and when it answers again; else writes nothing. Answers the lane that
- * its next attempt goes to. The mark is a hint, which the next such attempt gives again: no delivery fails because it
- * could not be written, and one that nobody takes off only sends the next attempt through the slow lane.
+ * Marks when an endpoint begins to hold workers, and when it answers again; otherwise writes nothing. Answers the lane
+ * of its next attempt. The mark is a hint: a failed write never fails a delivery, and a stale mark only sends the next
+ * attempt through the slow lane.
  */
 export const noteAnswer = async (
   deps: Pick<Deps, 'table' | 'log' | 'now'>,
@@ -26,7 +26,7 @@ export const noteAnswer = async (
   const ids = { endpoint_id: endpoint.endpointId, client_id: endpoint.clientId }
   try {
     const { applied } = await deps.table.write(lane === 'slow' ? markSlow(endpoint, deps.now()) : unmarkSlow(endpoint))
-    // Others of its attempts end at the same time; one of them says it.
+    // Several attempts may end at the same time; one of them writes the mark.
     if (applied && lane === 'slow') deps.log.warn('endpoint.slow', { ...ids, duration_ms: attempt.durationMs })
     if (applied && lane === 'normal')
       deps.log.info('endpoint.answers_again', { ...ids, slow_since: endpoint.slowSince })
@@ -38,6 +38,6 @@ export const noteAnswer = async (
 
 const laneAfter = (endpoint: Endpoint, { durationMs, httpStatus }: DeliveryAttempt): Lane => {
   if (durationMs >= HELD_MS) return 'slow'
-  // What fails at once without an answer holds nobody, and says nothing of how soon the endpoint would answer.
+  // An attempt that fails at once without an answer holds no worker, and says nothing about the endpoint's speed.
   return httpStatus === undefined ? laneOf(endpoint) : 'normal'
 }

@@ -7,14 +7,14 @@ import { endsExactly } from './ends-exactly.ts'
 
 /** Spec section 8: stored response body. */
 const STORED_BYTES = 1_024
-/** An answer that is longer, head and body, is not looked at: its connection is closed. */
+/** A longer answer, head and body, is not read: its connection is closed. */
 const LOOKED_AT_BYTES = 8_192
-/** `103 Early Hints` and the like before the answer itself. */
+/** Informational answers, such as `103 Early Hints`, before the answer itself. */
 const MAX_INFORMATIONAL = 10
-/** Whatever is read may be headers. */
+/** All bytes that are read may be headers. */
 const MAX_HEADER_BYTES = 65_536
 
-/** Some firewalls refuse requests that do not say who they are. */
+/** Some firewalls refuse requests without a user agent. */
 const COMMON_HEADERS = { 'User-Agent': 'gateway-webhooks/1', Accept: '*/*', Connection: 'keep-alive' }
 
 export type Outcome = Omit<WebhookResult, 'durationMs'>
@@ -27,17 +27,17 @@ export const failed = (error: NonNullable<WebhookResult['error']>): Outcome => (
 })
 
 type Means = {
-  /** Called once node has found nothing wrong with the request. */
+  /** Called once node has accepted the request. */
   readonly connect: () => BoundedConnection
   readonly deadline: AbortSignal
   readonly bodyGraceMs: number
-  /** Given the connection when request and answer are over and nothing else has come on it. */
+  /** Receives the connection when request and answer are over and no further byte has come. */
   readonly whenFree: (connection: BoundedConnection) => void
 }
 
 type Posted = Pick<WebhookRequest, 'headers' | 'body'> & { readonly target: URL }
 
-/** Writes one request and reads its answer as far as it counts. The connection is closed behind it unless it is free. */
+/** Writes one request and reads its answer up to the limit. Then the connection is closed unless it is free. */
 export const postOver = (request: Posted, { connect, deadline, bodyGraceMs, whenFree }: Means): Promise<Outcome> =>
   new Promise((resolve) => {
     let connection: BoundedConnection | undefined
@@ -77,7 +77,7 @@ export const postOver = (request: Posted, { connect, deadline, bodyGraceMs, when
     outgoing.on('information', () => {
       if (++answer.informational > MAX_INFORMATIONAL) onEnd()
     })
-    // Nobody asked for another protocol; the status line is the answer, and it is not a 2xx.
+    // We requested no protocol upgrade. The status line is the answer, and it is no 2xx.
     outgoing.on('upgrade', (response) => {
       read(answer, response, onEnd)
       onEnd()
@@ -95,7 +95,7 @@ const requestOver = ({ target, headers, body }: Posted, connect: () => BoundedCo
     maxHeaderSize: MAX_HEADER_BYTES,
   })
 
-/** What arrives in answer to a request, below HTTP, as far as it is looked at. */
+/** The bytes that arrive after a request, below HTTP, up to the limit. */
 const bytesOf = (outgoing: http.ClientRequest) => {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -123,7 +123,7 @@ type Answer = {
 
 const emptyAnswer = (): Answer => ({ response: undefined, chunks: [], bytes: 0, informational: 0 })
 
-/** The first 1 KB of the body; nobody waits for more. */
+/** The first 1 KB of the body; more is not waited for. */
 const read = (answer: Answer, response: http.IncomingMessage, onEnough: () => void): void => {
   answer.response = response
   response.on('data', (chunk: Buffer) => {
@@ -147,5 +147,5 @@ const outcomeOf = ({ statusCode: status = 0 }: http.IncomingMessage, { chunks }:
   }
 }
 
-/** UTF-8 whose last character may have been cut: as a stream's start, so the broken rest is left out. */
+/** UTF-8 whose last character may be cut: it is decoded as the start of a stream, so a broken rest is left out. */
 const textOf = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })

@@ -10,17 +10,16 @@ import type { Lane } from '../endpoint/lane.ts'
 
 export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
-/** Where the next message goes, and when the operators may be told of the endpoint. */
+/** The lane of the next message, and when operators may be told about the endpoint. */
 type Follow = { readonly lane: Lane; readonly endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined }
 
 /**
- * Writes down a claimed attempt and does what follows: nothing after a success, the next message after a failure. After
- * the last failure of a round the operators' alert is due (spec 6.4). False when the claim had run out and the attempt
- * was recorded as lost by another worker; then nothing is changed. An attempt that was lost with its worker is made again
- * at once; after a second one in a row the wait has been running since it was made.
- *
- * Throws when the next message cannot be sent. The attempt is recorded all the same, so the queue's next try of this
- * message finds it old and drops it, and due work sends the next attempt's message a minute after it was due.
+ * Records a claimed attempt and does what follows: nothing after a success, the next message after a failure. After the
+ * last failure of a round an alert is due (spec 6.4). False when the claim had expired and another worker recorded the
+ * attempt as lost; then nothing is changed. An attempt that was lost with its worker is repeated at once; after a
+ * second loss in a row the usual wait counts from the attempt. Throws when the next message cannot be sent. The attempt
+ * is recorded anyway, so the queue's retry of this message finds it old and drops it, and due work sends the next
+ * message a minute after it was due.
  */
 export const recordAttemptResult = async (
   deps: AttemptResultDeps,
@@ -56,11 +55,11 @@ export const recordAttemptResult = async (
   return true
 }
 
-/** From paid to announced: what a merchant waits for. Not told of rounds that an operator began anew. */
+/** The time from paid to announced, which a merchant waits for. Not measured for rounds that an operator began. */
 const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, roundStart, firedAt }: Delivery): number | undefined =>
   eventName === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
 
-/** When the next attempt is due after one that failed. */
+/** When the next attempt after a failed one is due. */
 const nextAttemptAt = (
   deps: StoreDeps,
   { lostBefore }: Delivery,

@@ -4,12 +4,12 @@ import type { ResolveHost } from '../../resolve-host.ts'
 const QUERY_TIMEOUT_MS = 1_000
 const QUERY_TRIES = 2
 
-/** Made once, and only where somebody asks: it is a channel with sockets of its own. */
+/** Made once and on demand: it is a channel with its own sockets. */
 let resolver: Resolver | undefined
 
 /**
- * Asks the name servers, both families at once. Not `dns.lookup`: that one blocks a thread of a small pool until the
- * system's resolver gives up, so a few dead name servers would hold up the deliveries of everybody else.
+ * Asks the name servers for both families at once. `dns.lookup` would block a thread of a small pool until the system's
+ * resolver gives up, so a few dead name servers would delay all other deliveries.
  */
 export const resolveByDns: ResolveHost = async (hostname) => {
   resolver ??= new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })

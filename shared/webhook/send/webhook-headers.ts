@@ -7,7 +7,7 @@ const SECRET_PREFIX = 'whsec_'
 
 type Signed = { readonly body: Buffer; readonly signingSecret: string; readonly sentAtMs: number }
 
-/** What every webhook carries: the headers of spec 6.2, and beside them those of Standard Webhooks. */
+/** The headers of every webhook: those of spec 6.2, and those of Standard Webhooks. */
 export const webhookHeaders = (
   { eventName, eventId, deliveryId }: Pick<Delivery, 'eventName' | 'eventId' | 'deliveryId'>,
   { body, signingSecret, sentAtMs }: Signed,
@@ -26,7 +26,7 @@ export const webhookHeaders = (
 
 /**
  * Spec 6.3: 64 lower-case hex characters, HMAC-SHA256 over the raw body bytes. The key is the secret's text as the
- * merchant was given it, prefix included, as UTF-8.
+ * merchant received it, with its prefix, as UTF-8.
  */
 export const signatureOf = (signingSecret: string, body: Buffer): string =>
   createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')
