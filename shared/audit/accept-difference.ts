@@ -16,9 +16,9 @@ const doesNotStand = () =>
 const TRIES = 5
 
 /**
- * Finance has explained a difference that stands on a client: it no longer refuses payouts (design section 4, "Audit").
- * The acceptance is void as soon as its figures change. Accepting it again is harmless. Throws 404 for an unknown client,
- * 422 where no such difference stands.
+ * Accepts a difference that finance has explained: it no longer refuses payouts (design section 4, "Audit"). The
+ * acceptance ends when its figures change. A repeat is harmless. Throws 404 for an unknown client, and 422 when no such
+ * difference stands.
  */
 export const acceptDifference = async (
   deps: RecordDeps,

@@ -11,14 +11,14 @@ import { tellOwing } from './tell-owing.ts'
 
 export type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
 
-/** A run begins no part after so long: its function has five minutes, and a part may take two. */
+/** A run begins no part after this time: its function has five minutes, and a part may take two. */
 const RUN_MS = 2 * MINUTE_MS
 
 /**
- * One client's part of the daily audit (design section 4, "Audit"): its kept figures, its open tail, its bank details,
- * everything that stood before, and the slices of its history that are due; every thirty days it is whole. A long one
- * goes on in further runs, each of which keeps how far it came and sends for the next. What is found stands on the client
- * until it is not found any more or accepted, and is told each day. Safe to repeat: it changes no money.
+ * Audits one client, daily (design section 4, "Audit"): its kept figures, its open tail, its bank details, standing
+ * differences, and the due slices of its history; within thirty days all of it. A long audit continues in further runs,
+ * each of which stores its progress and sends the next message. A difference stands on the client until it is gone or
+ * accepted, and is reported each day. Safe to repeat: it changes no money.
  */
 export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<void> => {
   const client = await findClient(deps, clientId)
@@ -27,7 +27,7 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const today = dayNumber(deps.now())
   if (verdict.auditedDay === today) return
   const day = verdict.progress?.day ?? today
-  // What stands is judged again every day, wherever it was found.
+  // Standing differences are judged again every day.
   const standing = new Set(verdict.standing.map(({ part }) => part))
   const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
   const endsAtMs = deps.monotonicMs() + RUN_MS
@@ -42,7 +42,7 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
       return
     }
     const { differences, isInconclusive } = await believed(deps, judge)
-    // What moves too much to be judged is left as it stood, and judged tomorrow.
+    // A part that moves too much to be judged keeps its differences until tomorrow.
     if (!isInconclusive) found.set(key, differences)
   }
   const owing = await tellOwing(deps, clientId, verdict)

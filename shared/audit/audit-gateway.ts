@@ -3,10 +3,10 @@ import type { RunDeps } from './audit-client.ts'
 import { believed } from './believed.ts'
 import { auditHouse } from './judged/audit-house.ts'
 
-/** What belongs to no client is told under this name. */
+/** Findings without a client are reported under this name. */
 const SUBJECT = 'gateway'
 
-/** The daily audit of the house journal and of everybody's suspense. Tells what it finds, each day until it is gone. */
+/** Audits the house journal and all suspense, daily. Reports what it finds each day until it is gone. */
 export const auditGateway = async (deps: RunDeps): Promise<void> => {
   const { differences } = await believed(deps, async () => {
     const found = await auditHouse(deps)

@@ -8,7 +8,7 @@ import { ALL_SLICES, type AuditDeps, type Part, partsOf } from './audit-parts.ts
 import { believed } from './believed.ts'
 import { auditHouse } from './judged/audit-house.ts'
 
-/** One run reads so long: its function has five minutes. */
+/** The longest time that one run reads: its function has five minutes. */
 const RUN_MS = 4 * MINUTE_MS
 
 export type AuditResult = {
@@ -34,7 +34,7 @@ const judgeAll = async (deps: AuditDeps, parts: readonly Part[]): Promise<AuditR
   return { balanced, differences: differences.slice(0, MAX_DIFFERENCES), found }
 }
 
-/** What suspense has of a client's own payments. */
+/** The items in suspense of a client's own payments. */
 const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
   key: 'suspense',
   judge: async () => {
@@ -45,9 +45,9 @@ const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
 })
 
 /**
- * Audits a whole client now and lists every difference (design section 4, "Audit"). Inconclusive: its books moved while
- * they were read, or are more than one run can read; the daily audit reads those in slices. What is found stands on the
- * client, and what is gone no longer does. Changes no money. Throws 404 for an unknown client.
+ * Audits a whole client now and lists every difference (design section 4, "Audit"). Inconclusive: its books moved
+ * during the read, or are more than one run can read; the daily audit reads those in slices. Differences stand on the
+ * client until they are gone. Changes no money. Throws 404 for an unknown client.
  */
 export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
   const client = await findClient(deps, clientId)

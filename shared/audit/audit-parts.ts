@@ -17,30 +17,32 @@ import { ownedItems } from './judged/owned-items.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
-/** A part of a client's books that is judged by itself. The key names it, and parts are judged in the order of keys. */
+/**
+ * A part of a client's books that is judged separately. The key names it, and parts are judged in the order of keys.
+ */
 export type Part = {
   readonly key: string
-  /** `isAgain`: what was read for the first look is read again. */
+  /** `isAgain`: everything that the first look read is read again. */
   readonly judge: (isAgain: boolean) => Promise<Look>
 }
 
-/** All of a client's history is read again in so many days, a slice each day. */
+/** All of a client's history is read in this many days, a slice each day. */
 export const SLICES = 30
 
 export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
 
 const INDEX_LAG_MS = SECOND_MS
-/** An index can be this late when its writes are throttled. Before that, a count by status is no difference. */
+/** An index can lag this long when its writes are throttled. Until then a count by status is no difference. */
 export const STATUS_LAG_MS = 100 * SECOND_MS
 
 type Judge = (books: ClientBooks) => Promise<readonly Difference[]>
 
-/** What must stand still while a part is judged. */
+/** What must not change while a part is judged. */
 type Stand = (books: ClientBooks) => unknown
 
 export const byLedger: Stand = ({ ledger, settlements }) => ({ ledger, settlements: settlements.length })
 
-/** A part that is held against the client's kept figures, read once for all parts. */
+/** A part that is compared with the client's kept figures, which are read once for all parts. */
 export const bookPart = (
   deps: AuditDeps,
   read: ClientBooks,
@@ -50,7 +52,7 @@ export const bookPart = (
   key,
   judge: async (isAgain) => {
     const books = isAgain ? await readClientBooks(deps, read.client) : read
-    // What was written just before the books were read may not be in the indexes yet.
+    // Writes from just before the read may not be in the indexes yet.
     if (isAgain) await deps.sleep(lagMs)
     const found = await judge(books)
     if (found.length === 0) return found
@@ -67,19 +69,22 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
   bookPart(deps, read, `settlement ${settlementId}`, {
     judge: async (books) => {
       const stored = storedIn(books, settlementId)
-      // One that cannot be read, or that the window alone knows, is a difference of the figures.
+      // A settlement that cannot be read, or that only the window names, is a difference of the figures.
       return stored === undefined ? [] : auditSettlement(deps, books, stored)
     },
     stand: (books) => storedIn(books, settlementId)?.item,
   })
 
-/** Of payments that were judged the ones that have not changed since: of others nothing is said. */
+/** Of judged payments, only those that have not changed since. */
 const thatStand = async (deps: AuditDeps, judged: readonly JudgedPayment[]): Promise<readonly JudgedPayment[]> => {
   const items = await deps.table.getMany(judged.map(({ id }) => paymentKey(id)))
   return judged.filter(({ item }, at) => isDeepStrictEqual(item, items[at]))
 }
 
-/** Payments that were created in a time. Differing ones are judged once more by themselves: they may just have moved. */
+/**
+ * Payments that were created in a span. Those with differences are judged once more, because they may just have
+ * changed.
+ */
 const paymentsPart = (
   deps: AuditDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
@@ -115,7 +120,7 @@ const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Pa
   ]
 }
 
-/** Which slices of history are due: one for each day since the last audit, all of them once thirty days have passed. */
+/** The due slices of history: one for each day since the last audit, all of them after thirty days. */
 export type DueSlices = (of: number) => boolean
 
 export const slicesSince = (auditedDay: number | undefined, today: number): DueSlices => {
@@ -127,8 +132,8 @@ export const slicesSince = (auditedDay: number | undefined, today: number): DueS
 export const ALL_SLICES: DueSlices = () => true
 
 /**
- * The parts of an audit of one client: what every audit looks at, the slices of settled history and of payments that are
- * due, and parts that are wanted besides. With all slices it is the audit of the whole client.
+ * The parts of an audit of one client: those of every audit, the due slices of settled history and of payments, and
+ * further wanted parts. With all slices it is the audit of the whole client.
  */
 export const partsOf = async (
   deps: AuditDeps,
@@ -138,7 +143,7 @@ export const partsOf = async (
 ): Promise<readonly Part[]> => {
   const books = await readClientBooks(deps, client)
   const first = dayNumber(client.createdAt)
-  // A clock may be behind the one that made the newest payment.
+  // This clock may be behind the one that made the newest payment.
   const last = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const trails = () => auditTrails(deps, client.clientId, { full: isWhole, known: new Set([client.clientId]) })

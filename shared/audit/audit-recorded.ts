@@ -8,13 +8,13 @@ import { settlementPart } from './audit-parts.ts'
 import { believed } from './believed.ts'
 import { readClientBooks } from './judged/client-books.ts'
 
-/** A worker that died is followed by another so long later. */
+/** After a worker's death another one follows this much later. */
 const CLAIM_MS = 10 * MINUTE_MS
 const AGAIN_MS = MINUTE_MS
 
 /**
- * Audits a settlement a minute after it was recorded: only then it may be paid out (design sections 4 and 11). What is
- * found stands on its client. Safe to repeat: the claim moves the due time forward.
+ * Audits a settlement a minute after it was recorded; only then it may be paid out (design sections 4 and 11).
+ * Differences stand on its client. Safe to repeat: the claim moves the due time forward.
  */
 export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): Promise<void> => {
   const verdict = await readSettlementVerdict(deps, settlementId)
@@ -27,7 +27,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
   const at = deps.now()
   if (!isInconclusive) {
     const standing = await noteFound(deps, verdict.clientId, new Map([[key, differences]]), undefined)
-    // What else stands on the client was told when it was found, and the daily audit looks at it again.
+    // Other standing differences were reported when they were found, and the daily audit checks them again.
     const ofSettlement = standing.filter(({ part }) => part === key)
     await tellStanding(deps, verdict.clientId, ofSettlement)
   }

@@ -2,26 +2,26 @@ import type { Deps } from '../deps.ts'
 import { SECOND_MS } from '../time.ts'
 import { type Difference, isSame, MAX_DIFFERENCES } from '../verdict/difference.ts'
 
-/** How long live traffic, and the indexes, have to settle before a difference is believed. */
+/** How long live traffic and the indexes have to settle before a difference is believed. */
 const LOOK_AGAIN_MS = 10 * SECOND_MS
-/** A difference that is never seen twice alike is traffic: then the answer is inconclusive. */
+/** A difference that is never seen twice alike is traffic: the answer is inconclusive. */
 const LOOKS = 3
 
-/** What one look found; `moving`: something was found, and what it is about has changed while it was read. */
+/** The result of one look; `moving`: something was found, and its data has changed during the read. */
 export type Look = readonly Difference[] | 'moving'
 
 export type Believed = {
   /** Seen twice alike. */
   readonly differences: readonly Difference[]
-  /** Differences were seen, and none of them twice alike. */
+  /** Differences were seen, but none of them twice alike. */
   readonly isInconclusive: boolean
 }
 
 export const NOTHING_FOUND: Believed = { differences: [], isInconclusive: false }
 
 /**
- * What is wrong in a part of the books that may move while it is read: a difference counts only if the part stood still
- * meanwhile, and if it is there again ten seconds later, the same or with the same gap between its figures (design
+ * Finds the differences of a part of the books that may change during the read. A difference counts only if the part
+ * stood still, and if it appears again ten seconds later, the same or with the same gap between its figures (design
  * section 4, "Audit").
  */
 export const believed = async (

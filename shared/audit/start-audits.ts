@@ -2,12 +2,12 @@ import { mapInChunks } from '../chunks.ts'
 import { clientIdPages } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 
-/** Messages sent side by side. */
+/** Messages that are sent at the same time. */
 const CONCURRENCY = 10
 
 /**
- * The daily audit: a message for each client, so that a large or broken one holds up no other, and one for what belongs to
- * no client. Safe to repeat.
+ * Starts the daily audit: a message for each client, so that a large or broken one delays no other, and one for what
+ * belongs to no client. Safe to repeat.
  */
 export const startAudits = async (
   deps: Pick<Deps, 'table' | 'queues' | 'log'>,

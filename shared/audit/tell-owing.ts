@@ -4,14 +4,16 @@ import { getBalance } from '../ledger/balance.ts'
 import { DAY_MS, msBetween } from '../time.ts'
 import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 
-/** A balance below zero is told after so long, and once in so long again: new payments cover most of them before. */
+/**
+ * A negative balance is reported after this time, and again after each such time: new payments usually cover it before.
+ */
 const PATIENCE_MS = 7 * DAY_MS
 
 type Owing = Pick<ClientVerdict, 'owesSince' | 'owesToldAt'>
 
 /**
- * Tells the operators of a client that has owed us money for a week, once a week (design section 10). Answers what the
- * verdict keeps of it; nothing once the balance is not below zero any more.
+ * Alerts operators, once a week, about a client that has owed us money for a week (design section 10). Answers what the
+ * verdict keeps; nothing once the balance is no longer negative.
  */
 export const tellOwing = async (
   deps: Pick<Deps, 'table' | 'alerts' | 'now'>,

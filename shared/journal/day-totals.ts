@@ -13,7 +13,7 @@ export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0,
 /** The time at which such a day is over. */
 export const endOfBookDay = (day: string): Timestamp => addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 
-/** Days that no month has are read as those of the next one. */
+/** A date that does not exist is parsed as one of the next month. */
 const isDay = (text: string): boolean => parseForeignTime(`${text}T00:00:00Z`)?.startsWith(text) ?? false
 
 /** A date that exists, such as 2026-11-30. */
@@ -25,7 +25,7 @@ export const BookDaySchema = v.pipe(
 
 const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 
-/** Sums of entries of one type, method and day of `posted_at`: what the books are made of. */
+/** Sums of entries of one type, method and day of `posted_at`. The books are made of them. */
 export const DayTotalSchema = v.object({
   type: v.picklist(ENTRY_TYPES),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
@@ -36,7 +36,7 @@ export const DayTotalSchema = v.object({
 })
 export type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
-/** A re-credit that stands for an entry counts as that entry, which is in no settlement's totals. */
+/** A re-credit that replaces an entry counts as that entry, which is in no settlement's totals. */
 const totalOf = (entry: Entry): DayTotal => ({
   type: entry.standsForType ?? entry.type,
   method: entry.method,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Entry } from './entry.ts'
 
-/** Every field with a value, in the order of names: the same entry has the same text everywhere. */
+/** Every field with a value, in the order of names: equal entries have equal texts. */
 export const entryText = (entry: Entry): string =>
   JSON.stringify(
     Object.entries(entry)
@@ -9,7 +9,7 @@ export const entryText = (entry: Entry): string =>
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
 
-/** The digest over one block and over the digest before it. A block without entries leaves that as it is. */
+/** The digest over one block and the previous digest. An empty block leaves it unchanged. */
 export const digestBlock = (before: string, entries: readonly Entry[]): string => {
   if (entries.length === 0) return before
   const hash = createHash('sha256').update(before)

@@ -14,7 +14,7 @@ type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
 
 const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
-/** What the key says is left out, and so are sides without an amount: a settlement reads many thousand entries. */
+/** Fields that the key contains and sides of zero are left out: a settlement reads many thousand entries. */
 const toEntryItem = ({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object =>
   Object.fromEntries(Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)))
 
@@ -39,7 +39,7 @@ export const findEntry = async (
 /** A span of `eligible_at`: start included, end excluded. */
 export type Span = { readonly start: Timestamp; readonly end: Timestamp }
 
-/** A place in a client's journal, in whatever part it lies. */
+/** A position in a client's journal, in any part. */
 export type EntryPosition = Pick<Entry, 'eligibleAt' | 'entryId'>
 
 export type EntryPage = { readonly entries: readonly Entry[]; readonly more: boolean }
@@ -50,13 +50,13 @@ export type JournalRange = {
   readonly span: Span
   /** The first page begins after it. */
   readonly after?: EntryPosition | undefined
-  /** Entries of all parts together in one page. */
+  /** Entries of all parts in one page. */
   readonly limit?: number
 }
 
 /**
- * A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. The bare time
- * of the end sorts before every entry of that time, so the end is excluded.
+ * A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. The bare end
+ * time sorts before every entry of that time, so the end is excluded.
  */
 export const entryPages = async function* (
   deps: Pick<Deps, 'table'> & { readonly stage: Pick<StageSettings, 'historySteps'> },

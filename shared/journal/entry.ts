@@ -5,7 +5,7 @@ import { PAYMENT_METHODS } from '../payment-method.ts'
 import { TimestampSchema } from '../time.ts'
 import { assertBalanced } from './figures.ts'
 
-/** What moves a client's money (design section 12). */
+/** The movements of a client's money (design section 12). */
 export const ENTRY_TYPES = [
   'payment',
   'refund',
@@ -21,8 +21,8 @@ export const ENTRY_TYPES = [
 export type EntryType = (typeof ENTRY_TYPES)[number]
 
 /**
- * The sides of an entry. The client's: net = gross - fee - markup. What the provider's account gained by it, by provider
- * rows alone; what our bank account gained; what suspense holds more. Ours: provider + bank - net - suspense.
+ * The sides of an entry. Client: net = gross - fee - markup. Provider: what our account there gained, by provider rows
+ * alone. Bank: what our bank account gained. Suspense: what it holds more. House: provider + bank - net - suspense.
  */
 export const ENTRY_SIDES = [
   'grossMinor',
@@ -35,24 +35,24 @@ export const ENTRY_SIDES = [
   'houseMinor',
 ] as const
 
-/** One movement of a client's money: immutable, written once, in the transaction that moves the money. */
+/** One movement of a client's money: immutable, and written once in the transaction that moves the money. */
 export const EntrySchema = v.object({
   entryId: UuidSchema,
   type: v.picklist(ENTRY_TYPES),
   /** When it may be settled. */
   eligibleAt: TimestampSchema,
-  /** When it was written, never before the end of a window that is summed or swept. */
+  /** When it was written; never before the end of a window that is summed or swept. */
   postedAt: TimestampSchema,
   ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
   /** Of a `recredit`: the failed settlement whose sums it carries, and how many payments they hold. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   paymentCount: v.optional(v.number()),
-  /** Of a `recredit` that stands for an entry outside its settlement: that entry, its type and when it was posted. */
+  /** Of a `recredit` that replaces an entry outside its settlement: that entry, its type and when it was posted. */
   standsForEntryId: v.optional(UuidSchema),
   standsForType: v.optional(v.picklist(ENTRY_TYPES)),
   standsForPostedAt: v.optional(TimestampSchema),
-  /** Of a `late_row`: its payment's net and place. Of a `recredit`: what of its net settled rows prove. */
+  /** Of a `late_row`: its payment's net and position. Of a `recredit`: the part of its net that settled rows prove. */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),
   providerTransactionId: v.optional(v.string()),
@@ -66,7 +66,7 @@ export type Entry = v.InferOutput<typeof EntrySchema>
 
 type Sides = Pick<Entry, 'netMinor' | 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
 
-/** The side that is ours: what is left of provider and bank after client and suspense. */
+/** The house's side: what is left of provider and bank after client and suspense. */
 export const houseOf = ({ netMinor, providerMinor, bankMinor, suspenseMinor }: Sides): Minor =>
   less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
 
@@ -76,7 +76,7 @@ export const newEntry = (entry: Omit<Entry, 'houseMinor'>): Entry => {
   return { ...entry, houseMinor: houseOf(entry) }
 }
 
-/** What entries come to for their client. */
+/** The sums of entries for their client. */
 export const netsOf = (entries: readonly Entry[]): Minor =>
   entries.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
 
@@ -85,7 +85,7 @@ export const isBalanced = (entry: Entry): boolean =>
   entry.houseMinor === houseOf(entry) &&
   less(less(entry.grossMinor, entry.feeMinor), entry.markupMinor) === entry.netMinor
 
-/** Rows with zeros for the client are shown to no merchant and counted nowhere. */
+/** Rows with zeros for the client are neither shown to merchants nor counted. */
 export const isForClient = ({ grossMinor, feeMinor, markupMinor, netMinor }: Entry): boolean =>
   [grossMinor, feeMinor, markupMinor, netMinor].some((amount) => amount !== 0)
 

@@ -29,7 +29,7 @@ const combine = (a: Figures, b: Figures, by: (a: Minor, b: Minor) => Minor): Fig
 export const addFigures = (a: Figures, b: Figures): Figures => combine(a, b, plus)
 export const lessFigures = (a: Figures, b: Figures): Figures => combine(a, b, less)
 
-/** net = gross - fee - markup, or nothing is written. Checked before every write of figures. */
+/** Asserts net = gross - fee - markup before every write of figures. */
 export const assertBalanced = ({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void =>
   assertInvariant(
     less(less(grossMinor, feeMinor), markupMinor) === netMinor,

@@ -3,7 +3,7 @@ import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
 import { houseOf } from './entry.ts'
 
-/** Movements of money that belongs to no client, or not yet (design section 12). */
+/** Movements of money that belongs to no client, or not yet to one (design section 12). */
 export const HOUSE_ENTRY_TYPES = [
   'suspense',
   'suspense_resolved',
@@ -20,7 +20,7 @@ const side = v.optional(MinorSchema, ZERO)
 export const HouseEntrySchema = v.object({
   type: v.picklist(HOUSE_ENTRY_TYPES),
   transactionId: v.string(),
-  /** When the provider made the row; of what has no row, when it was written. */
+  /** When the provider made the row; without a row, when the entry was written. */
   rowAt: TimestampSchema,
   postedAt: TimestampSchema,
   providerMinor: side,
@@ -28,7 +28,10 @@ export const HouseEntrySchema = v.object({
   suspenseMinor: side,
   houseMinor: side,
   suspenseId: v.optional(v.string()),
-  /** Of a `correction`: the client whose entry has the other side. Of `suspense`: the one whose payment was paid, if known. */
+  /**
+   * Of a `correction`: the client whose entry has the other side. Of `suspense`: the client whose payment was paid, if
+   * known.
+   */
   clientId: v.optional(v.string()),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>

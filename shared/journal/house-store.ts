@@ -13,8 +13,8 @@ import { HOUSE_ENTRY_TYPES, type HouseEntry, HouseEntrySchema, type HouseEntryTy
 const rowDayOf = ({ rowAt }: Pick<HouseEntry, 'rowAt'>): string => rowAt.slice(0, 10)
 
 /**
- * A house entry and its part of the day's total, as steps of one transaction. Refused by `houseEntry` when the row has
- * one of this type already.
+ * Steps that write a house entry and add it to the day's total. Refused by `houseEntry` when the row has an entry of
+ * this type already.
  */
 export const putHouseEntry = (entry: HouseEntry): { readonly houseEntry: Step; readonly houseTotal: Step } => {
   const { type, transactionId, postedAt, providerMinor, bankMinor, suspenseMinor, houseMinor } = entry
@@ -27,18 +27,18 @@ export const putHouseEntry = (entry: HouseEntry): { readonly houseEntry: Step; r
   }
 }
 
-/** A row is booked within days of its creation; one of a longer time ago is not looked for. */
+/** A row is booked within days of its creation; older days are not searched. */
 const DAYS_LOOKED_AT = 400
 
 /** Days of one batch read: a hundred keys at most. */
 const DAYS_AT_ONCE = 50
 
-/** What a person may take over into a client's journal: rows that belong to no client of ours. */
+/** Rows that an operator may take over into a client's journal: they belong to no client. */
 const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
 /**
- * The entry of a provider row that belongs to no client, by the row's id alone; undefined where there is none. Keys hold
- * the day of the row, so the days are read backwards, from tomorrow on: the provider's clock may be ahead.
+ * The entry of a provider row without a client, by the row's id alone; undefined when there is none. Keys contain the
+ * day of the row, so the days are read backwards, from tomorrow on, because the provider's clock may be ahead.
  */
 export const findUnclaimedRow = async (
   deps: Pick<Deps, 'table' | 'now'>,
@@ -67,7 +67,7 @@ export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>
 
 const PAGE = 1_000
 
-/** The house's totals of days up to `untilDay`, both ends included: some a day, whatever happened. */
+/** The house's totals of days up to `untilDay`, both ends included: a few each day. */
 export const houseTotals = async (
   deps: Pick<Deps, 'table'>,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },

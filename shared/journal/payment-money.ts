@@ -7,37 +7,37 @@ import { type Figures, figuresOf, lessFigures, NO_FIGURES } from './figures.ts'
 /** The kinds of provider rows that move the money of a paid payment (design section 10). */
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const
 
-/** How a provider takes money back, in the words of the public `reversal`. */
+/** The kinds of reversals, in the words of the public `reversal`. */
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
 export type ReversalKind = (typeof REVERSAL_KINDS)[number]
 
-/** What one provider row did to a payment. A row can move a payment twice: once as it is, once when it is voided. */
+/** The effect of one provider row on a payment. A row can move a payment twice: as it is, and when it is voided. */
 export const MovementSchema = v.object({
   type: v.picklist(MOVEMENT_TYPES),
   transactionId: v.string(),
-  /** What the row is about: refunded, disputed or won, without the provider's own fee. */
+  /** The refunded, disputed or won amount, without the provider's own fee. */
   amountMinor: MinorSchema,
-  /** What our account at the provider gained by it. */
+  /** The gain of our account at the provider. */
   providerMinor: MinorSchema,
-  /** When we heard of it. */
+  /** When the sync read it. */
   at: TimestampSchema,
-  /** The payment's own row, and not one that moved it before. */
+  /** Whether it is the payment's own row, and not one that moved it before. */
   isOwnRow: v.optional(v.boolean()),
   /** When its entry was written; absent while the payment is open. */
   postedAt: v.optional(TimestampSchema),
-  /** What of it the house took, because it had given that up before. */
+  /** The part that the house took, because it had written that off before. */
   clawedMinor: v.optional(MinorSchema),
-  /** What it took from the client; below zero, what it gave back. */
+  /** The amount taken from the client; negative: given back. */
   tookMinor: MinorSchema,
-  /** What of it is still taken. */
+  /** The part that is still taken. */
   leftMinor: MinorSchema,
 })
 export type Movement = v.InferOutput<typeof MovementSchema>
 
-/** A payment has at most so many: a further one is for a person. */
+/** The most movements of a payment. A further one is left to an operator. */
 export const MOST_MOVEMENTS = 50
 
-/** The client's side of one paid payment: its price, and what went back. */
+/** The client's side of one paid payment: its price and its reversals. */
 export type PaymentMoney = {
   readonly price: Figures
   readonly takenBackMinor: Minor
@@ -47,7 +47,7 @@ export type PaymentMoney = {
   readonly movements: readonly Movement[]
 }
 
-/** A payment of which nothing went back. */
+/** A payment without movements. */
 export const untouched = (price: Figures): PaymentMoney => ({
   price,
   takenBackMinor: ZERO,
@@ -56,8 +56,8 @@ export const untouched = (price: Figures): PaymentMoney => ({
 })
 
 /**
- * What a payment's entries add up to, at every moment and by every path: nothing if its own row is void or its whole
- * net went back, else its price less what was taken back. Its net is always net - taken back.
+ * The sum of a payment's entries, at every moment and by every path: nothing if its own row is void or its whole net
+ * was taken back, otherwise its price less what was taken back. Its net is always net - taken back.
  */
 export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney): Figures => {
   if (isVoid || (price.netMinor > 0 && takenBackMinor === price.netMinor)) return NO_FIGURES
@@ -66,20 +66,20 @@ export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney)
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
 export type MoneyRow = Omit<Movement, 'tookMinor' | 'leftMinor' | 'postedAt' | 'clawedMinor'> & {
-  /** How merchants are told of it; absent where money comes back to the client. */
+  /** The kind that merchants see; absent when money comes back to the client. */
   readonly kind?: ReversalKind | undefined
 }
 
 export type Moved = {
   readonly money: PaymentMoney
-  /** The difference to what the entries added up to before. */
+  /** The change of the sum of the entries. */
   readonly figures: Figures
 }
 
 const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
 const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
 
-/** Whether a row has moved the payment before, or is void by now: what an older reading says of it counts no more. */
+/** Whether a row has moved the payment before, or is already void: an older reading of it no longer counts. */
 export const hasMoved = (
   { movements }: Pick<PaymentMoney, 'movements'>,
   row: Pick<MoneyRow, 'type' | 'transactionId'>,
@@ -98,11 +98,11 @@ const withMovement = (money: PaymentMoney, row: MoneyRow, tookMinor: Minor): Pay
   }
 }
 
-/** The client gives back at most what it still has of the payment. */
+/** Takes from the client at most what it still has of the payment. */
 const take = (money: PaymentMoney, row: MoneyRow, wantedMinor: Minor): PaymentMoney =>
   withMovement(money, row, atLeastZero(smaller(wantedMinor, less(money.price.netMinor, money.takenBackMinor))))
 
-/** Gives back what the given movements took, oldest first. A void payment has nothing to give: its figures stay zero. */
+/** Gives back what the given movements took, oldest first. A void payment gives nothing: its figures stay zero. */
 const give = (
   money: PaymentMoney,
   row: MoneyRow,
@@ -118,13 +118,13 @@ const give = (
   return withMovement({ ...money, movements }, row, less(ZERO, gaveMinor))
 }
 
-/** Whatever its sign, nothing of the payment stands any more. */
+/** Voids the payment's own row: nothing of the payment remains, whatever its sign. */
 const voidOwnRow = (money: PaymentMoney, row: MoneyRow): PaymentMoney => ({
   ...withMovement(money, row, less(money.price.netMinor, money.takenBackMinor)),
   isVoid: true,
 })
 
-/** A refund or a chargeback that is void gives back what is left of its own; a won dispute that is void takes again. */
+/** A voided refund or chargeback gives back the rest of its own amount; a voided dispute win takes again. */
 const voidMovement = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
   const own = money.movements.find(({ transactionId }) => transactionId === row.transactionId)
   if (own === undefined) return withMovement(money, row, ZERO)
@@ -145,8 +145,8 @@ const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
 }
 
 /**
- * Applies one provider row to a payment's money (design section 10). The same row and type again changes nothing:
- * undefined. The caller writes an entry with the figures, and adds them to the shard.
+ * Applies one provider row to a payment's money (design section 10). Undefined when the same row and type was applied
+ * before. The caller writes an entry with the figures and adds them to the shard.
  */
 export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined => {
   if (hasMoved(money, row)) return undefined

@@ -8,12 +8,12 @@ export type ReadEntries = {
   readonly next: EntryPosition | undefined
 }
 
-/** So many queries at most bring one page: rows that are not shown to merchants are few. */
+/** The most queries for one page: few rows are hidden from merchants. */
 const MOST_QUERIES = 10
 
 /**
- * Up to `limit` entries that are wanted, in the order of the journal. A page costs its own entries and one more, by which
- * the last page is known.
+ * Up to `limit` matching entries, in the order of the journal. A page costs its own entries and one more, which shows
+ * whether it is the last.
  */
 export const readEntries = async (
   deps: Pick<Deps, 'table' | 'stage'>,

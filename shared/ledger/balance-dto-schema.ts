@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
 
-/** The balance object (spec 2.2), for its type and for the API description: nothing is parsed with it where we are deployed. */
+/** The balance object (spec 2.2): its type and its API description. Nothing is parsed with it in a deployed stage. */
 export const BalanceDtoSchema = v.object({
   client_id: v.pipe(v.string(), v.uuid()),
   currency: v.literal('IDR'),

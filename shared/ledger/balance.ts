@@ -19,8 +19,8 @@ export const creditedOf = ({ shards }: Pick<Ledger, 'shards'>): Minor =>
   shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
 
 /**
- * Pending is all that was credited less what settlements have taken: available + in settlement + paid out (spec 2.2;
- * design section 3). The last change is the latest of a credit and a change of the window.
+ * Pending is the sum of all credits less what settlements have taken: available + in settlement + paid out (spec 2.2;
+ * design section 3). The last change is the later one of a credit and a change of the window.
  */
 export const balanceOf = (ledger: Ledger): Balance => {
   const { shards, window } = ledger

@@ -12,7 +12,10 @@ import { WindowSchema } from './window-store.ts'
 
 const Closed = v.object({ closedUntil: TimestampSchema })
 
-/** The item after a raise. Its fence is at least as high, also when another run raised it. Throws when it has none. */
+/**
+ * The item after the raise. Its fence is at least as high, also when another run raised it. Throws when there is no
+ * item.
+ */
 const fenced = ({ item }: { readonly item: Item | undefined }, end: Timestamp): Item => {
   const closed = v.safeParse(Closed, item)
   assertInvariant(
@@ -24,7 +27,7 @@ const fenced = ({ item }: { readonly item: Item | undefined }, end: Timestamp): 
 
 const isLower = (end: Timestamp) => below('closedUntil', end)
 
-/** Raises the window's fence. Answers the client's number of parts as that write found it. */
+/** Raises the window's fence. Answers the client's number of parts at that write. */
 export const closeWindow = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,

@@ -12,7 +12,7 @@ import { type Window, WindowSchema } from './window-store.ts'
 /** A client's whole ledger: the shards of all its parts, and its window. */
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
-/** Where a shard is among those of all parts; below zero for one that should not be there. */
+/** A shard's position among those of all parts; negative for one that should not exist. */
 const shardPlace = (shard: number, part: number): number =>
   Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS ? part * LEDGER_SHARDS + shard : -1
 
@@ -29,8 +29,8 @@ const readPart = async (deps: Pick<Deps, 'table'>, clientId: ClientId, part: num
 }
 
 /**
- * A client's whole ledger: 17 small items in one consistent query, at ten payments and at ten million, and 16 more for
- * each further part. Throws where the client has no window: every client has one from birth.
+ * A client's whole ledger: 17 small items in one consistent query, at any number of payments, and 16 more for each
+ * further part. Throws when the client has no window: every client has one from its creation.
  */
 export const readLedger = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Ledger> => {
   const first = await readPart(deps, clientId, 0)

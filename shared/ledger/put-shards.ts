@@ -4,12 +4,12 @@ import type { ClientId } from '../ids.ts'
 import type { Timestamp } from '../time.ts'
 import { allShards, ensureShard } from './shard-store.ts'
 
-/** Shards put side by side: each is a small write of its own. */
+/** Shards that are written at the same time: each is a small write. */
 const CONCURRENCY = 16
 
 /**
- * Puts the shards of the parts from `first` up to `parts`, each with its fence, before a client has them. A shard that is
- * there already is raised to the fence, and never lowered. Safe to repeat.
+ * Writes the shards of the parts from `first` to `parts`, each with its fence, before a client has them. An existing
+ * shard is raised to the fence, never lowered. Safe to repeat.
  */
 export const putShards = async (
   deps: Pick<Deps, 'table'>,

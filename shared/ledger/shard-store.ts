@@ -21,14 +21,14 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 
 const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
-/** One of a client's ledger shards: what was credited, and how many payments stand in each status. */
+/** One of a client's ledger shards: credits, and the number of payments in each status. */
 export const ShardSchema = v.object({
   /** Numbered through all parts. */
   number: v.number(),
-  /** Nets of its entries, re-credits apart, and of its open payments. */
+  /** Nets of its entries, without re-credits, and of its open payments. */
   creditedMinor: v.optional(MinorSchema, ZERO),
   creditedAt: v.optional(TimestampSchema),
-  /** The fence: no entry of this shard is posted before it any more. */
+  /** The fence: no entry of this shard is posted before it. */
   closedUntil: TimestampSchema,
   countPending: count,
   countSucceeded: count,
@@ -48,11 +48,11 @@ export const allShards = (parts: number): readonly ShardPlace[] =>
     shard: at % LEDGER_SHARDS,
   }))
 
-/** Puts an empty shard with its fence. create-client and update-client alone do this, for all shards of a part. */
+/** Writes an empty shard with its fence. Only create-client and update-client do this, for all shards of a part. */
 export const newShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
   put(shardKey(clientId, shard, part), { closedUntil }, isNew)
 
-/** The same for a part that a client will have: a shard that is there is raised to the fence, and never lowered. */
+/** The same for a part that a client will have: an existing shard is raised to the fence, never lowered. */
 export const ensureShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
   update(
     shardKey(clientId, shard, part),
@@ -81,11 +81,11 @@ const counts = ({ from, to }: Pick<Counted, 'from' | 'to'>) => ({
   ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),
 })
 
-/** Counts a payment in its new status. Rides in the transaction whose condition lets the transition happen once. */
+/** Counts a payment in its new status, as a step of the transaction whose condition lets the transition happen once. */
 export const countTransition = (counted: Counted): Step =>
   updateFields(shardOf(counted), { add: counts(counted) }, exists)
 
-/** Credits a payment's net and counts it as succeeded. Rides in the transaction that marks it succeeded. */
+/** Credits a payment's net and counts it as succeeded, as a step of the transaction that marks it succeeded. */
 export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step =>
   updateFields(
     shardOf(counted),
@@ -100,13 +100,13 @@ export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timest
 export const moveOpenCredit = (payment: Placed, netMinor: Minor, at: Timestamp): Step =>
   update(shardOf(payment), { add: { creditedMinor: netMinor }, set: { creditedAt: at } }, exists)
 
-/** Moves the credit beside entries of that time. Refused when a settlement has closed the journal after it. */
+/** Moves the credit together with entries of that time. Refused when a settlement has closed the journal after it. */
 export const moveCredit = (payment: Placed, netMinor: Minor, postedAt: Timestamp): Step =>
   netMinor === 0
     ? guard(shardOf(payment), isOpenAt(postedAt))
     : update(shardOf(payment), credited(netMinor, postedAt), isOpenAt(postedAt))
 
-/** The same for an adjustment, which belongs to no payment: in the first shard of all. */
+/** The same for an adjustment, which belongs to no payment: always in the first shard. */
 export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step =>
   update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
 
@@ -114,16 +114,17 @@ const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: ne
 
 const isOpenAt = (postedAt: Timestamp) => atMost('closedUntil', postedAt)
 
-/** What an audit counts again of shards. */
+/** Figures of shards that an audit counts again. */
 export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
 
-/** Zero and nothing are the same figure. */
+/** Zero and absent are the same figure. */
 const isStill = (field: string, value: number): Condition =>
   value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
 
 /**
- * Corrects the sums of a client's shards by the gaps that an audit found, all in the first shard: readers see only the sum.
- * Of two recounts that found the same gap the later one is refused. So is one whose shard has moved since it was read.
+ * Corrects the sums of a client's shards by the gaps that an audit found, all in the first shard, because readers see
+ * only the sum. Of two recounts with the same gap the later is refused, as is one whose shard has changed since it was
+ * read.
  */
 export const correctShards = (
   clientId: ClientId,

@@ -8,26 +8,26 @@ import { windowKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
-/** What settlements have taken of a client's money. It is born with the client (design section 3). */
+/** What settlements have taken of a client's money. Created with the client (design section 3). */
 export const WindowSchema = v.object({
   /** Every entry before it is in a settlement. */
   settledUntil: TimestampSchema,
-  /** The fence: no entry is posted before it any more. */
+  /** The fence: no entry is posted before it. */
   closedUntil: TimestampSchema,
   /** Nets of failed settlements that were re-credited, until the next settlement takes them. */
   availableMinor: MinorSchema,
   /** Nets of settlements recorded, or failed and not yet re-credited. */
   inSettlementMinor: MinorSchema,
   paidOutMinor: MinorSchema,
-  /** What the house gave up of what the client owed. */
+  /** The part of the client's debt that the house wrote off. */
   writtenOffMinor: MinorSchema,
   lastSettlementId: v.optional(SettlementIdSchema),
-  /** How many parts the client has: every reader of its payments asks all of them. */
+  /** The client's number of parts: every reader of its payments asks all of them. */
   parts: v.number(),
-  /** How far a sum under way is (settlement/sum-progress-store.ts), and the number of times one was kept. */
+  /** The progress of a sum (settlement/sum-progress-store.ts), and how often it was stored. */
   progress: v.optional(v.unknown()),
   progressNumber: v.optional(v.number()),
-  /** When a figure of the balance moved last by a settlement. */
+  /** When a settlement last changed a figure of the balance. */
   changedAt: v.optional(TimestampSchema),
 })
 export type Window = v.InferOutput<typeof WindowSchema>
@@ -51,18 +51,20 @@ export const newWindow = (
     isNew,
   )
 
-/** Gives a client more parts, whose shards are put already. Refused when its journal was closed since they were. */
+/**
+ * Gives a client more parts, whose shards exist already. Refused when its journal was closed since they were written.
+ */
 export const growWindow = (clientId: ClientId, parts: number, closedUntil: Timestamp): Step =>
   update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
 
-/** A client's window, consistently. Throws where there is none: every client has one from birth. */
+/** A client's window, read consistently. Throws when there is none: every client has one from its creation. */
 export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Window> => {
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
 }
 
-/** How many parts a client has, read consistently: everything in them was put there after the number was. */
+/** A client's number of parts, read consistently: everything in them was written after the number. */
 export const readParts = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<number> =>
   (await readWindow(deps, clientId)).parts
 
@@ -71,7 +73,7 @@ type Swept = {
   readonly end: Timestamp
   readonly settlementId: string
   readonly netMinor: Minor
-  /** Of the re-credits among its entries: they were available. */
+  /** The re-credits among its entries, which were available. */
   readonly recreditedMinor: Minor
   readonly at: Timestamp
 }
@@ -91,11 +93,14 @@ export const sweepWindow = (
     equals('settledUntil', settledUntil),
   )
 
-/** The net of a settlement has left by bank. No figure of the balance itself moves, so `changedAt` stays. */
+/** The net of a settlement was paid out by bank. No figure of the balance moves, so `changedAt` stays. */
 export const payOutOfWindow = (clientId: ClientId, netMinor: Minor): Step =>
   update(windowKey(clientId), { add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor } }, exists)
 
-/** The net of a failed settlement becomes available, beside its entry. Refused when the entry's place is closed. */
+/**
+ * The net of a failed settlement becomes available, together with its entry. Refused when the journal is closed at the
+ * entry's time.
+ */
 export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
   update(
     windowKey(clientId),
@@ -103,7 +108,10 @@ export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Ti
     atMost('closedUntil', postedAt),
   )
 
-/** The net of an entry outside its settlement becomes available, beside its re-credit. Refused when its place is closed. */
+/**
+ * The net of an entry outside its settlement becomes available, together with its re-credit. Refused when the journal
+ * is closed at its time.
+ */
 export const leftOutToWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
   update(
     windowKey(clientId),
@@ -111,7 +119,10 @@ export const leftOutToWindow = (clientId: ClientId, netMinor: Minor, postedAt: T
     atMost('closedUntil', postedAt),
   )
 
-/** Counts what the house gave up, or took again. Refused when it was counted since it was read, or its place is closed. */
+/**
+ * Counts a write-off, or its recovery. Refused when it was counted since it was read, or the journal is closed at its
+ * time.
+ */
 export const writeOffInWindow = (
   clientId: ClientId,
   {
@@ -126,7 +137,7 @@ export const writeOffInWindow = (
     all(equals('writtenOffMinor', readMinor), atMost('closedUntil', postedAt)),
   )
 
-/** What an audit counts again of a window. */
+/** Figures of a window that an audit counts again. */
 const FIGURES = [
   'settledUntil',
   'lastSettlementId',
@@ -139,8 +150,8 @@ const FIGURES = [
 export type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
 /**
- * Writes the figures that an audit expects of a window. Refused when any figure has moved since it was read. A sum under
- * way begins again: it was of another window.
+ * Writes the figures that an audit expects of a window. Refused when any figure has changed since it was read. A sum in
+ * progress begins again, because it was of another window.
  */
 export const correctWindow = (clientId: ClientId, read: Window, figures: Partial<WindowFigures>): Step => {
   const gone = FIGURES.filter((name) => name in figures && figures[name] === undefined)

@@ -21,7 +21,7 @@ const AcceptedSchema = v.object({
 })
 export type Accepted = v.InferOutput<typeof AcceptedSchema>
 
-/** What audits found of a client, and how far today's is. */
+/** The result of a client's audits, and the progress of today's. */
 export const ClientVerdictSchema = v.object({
   version: v.number(),
   standing: v.array(StandingSchema),
@@ -29,7 +29,7 @@ export const ClientVerdictSchema = v.object({
   /** The last day whose slices were audited, in days since 1970. */
   auditedDay: v.optional(v.number()),
   progress: v.optional(v.object({ day: v.number(), done: v.string() })),
-  /** Since when its balance is below zero, and when the operators were told of that last. */
+  /** Since when its balance is negative, and when operators were last told. */
   owesSince: v.optional(TimestampSchema),
   owesToldAt: v.optional(TimestampSchema),
 })
@@ -37,7 +37,7 @@ export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 
 const NO_VERDICT: ClientVerdict = { version: 0, standing: [], accepted: [] }
 
-/** A client's verdict; an empty one until it was audited first. */
+/** A client's verdict; empty before its first audit. */
 export const readClientVerdict = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<ClientVerdict> => {
   const item = await deps.table.get(verdictKey(clientId))
   return item === undefined ? NO_VERDICT : v.parse(ClientVerdictSchema, item)
@@ -49,6 +49,6 @@ const isAsRead = ({ version }: ClientVerdict) => (version === 0 ? isNew : equals
 export const changeClientVerdict = (clientId: ClientId, before: ClientVerdict, after: ClientVerdict): Step =>
   put(verdictKey(clientId), { ...after, version: before.version + 1 }, isAsRead(before))
 
-/** A client's verdict is as it was read. */
+/** Requires that a client's verdict is unchanged since it was read. */
 export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): Step =>
   guard(verdictKey(clientId), isAsRead(read))

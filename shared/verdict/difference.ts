@@ -1,23 +1,23 @@
 type Value = string | number | null | undefined
 
-/** One place where the books do not say what they must (design section 7). */
+/** One place where the books are not as they must be (design section 7). */
 export type Difference = {
   /** Kind of item and its attribute, as in the table: `payment.net_minor`. */
   readonly what: string
-  /** Of a payment (its event's too), a settlement, a shard's number, or `window`. */
+  /** The id of a payment (also for its event), a settlement, a shard's number, or `window`. */
   readonly id: string
   readonly expected: string | number | null
   readonly found: string | number | null
 }
 
-/** The answer of an audit stays readable and fits a Lambda's. */
+/** The most differences of an answer: it stays readable and fits a Lambda's limit. */
 export const MAX_DIFFERENCES = 1_000
 
 /** No difference when both are the same; undefined counts as null. */
 export const differs = (what: string, id: string, expected: Value, found: Value): readonly Difference[] =>
   (expected ?? null) === (found ?? null) ? [] : [{ what, id, expected: expected ?? null, found: found ?? null }]
 
-/** For what has no exact witness: `expected` says in words what it breaks. */
+/** For a rule without an exact value: `expected` says in words what is broken. */
 export const breaks = (
   what: string,
   id: string,
@@ -35,7 +35,7 @@ export const shown = (value: unknown): Value => {
 const gap = ({ expected, found }: Difference) =>
   typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
 
-/** The same difference seen twice: figures may both have moved with the traffic, the gap between them may not. */
+/** The same difference seen twice: both figures may have moved with the traffic, but not the gap between them. */
 export const isSame = (a: Difference, b: Difference): boolean => {
   if (a.what !== b.what || a.id !== b.id) return false
   const gapOfA = gap(a)

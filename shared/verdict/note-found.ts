@@ -12,13 +12,13 @@ import type { Difference } from './difference.ts'
 
 type NoteDeps = Pick<Deps, 'table'>
 
-/** What one item keeps: who has more knows it without a number. */
+/** The most differences that one item keeps. */
 const MOST_KEPT = 100
 
 export const isExactly = (a: Difference, b: Difference): boolean =>
   a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
 
-/** What stands on a client and is not accepted. An acceptance is void once the figures have changed. */
+/** Standing differences that are not accepted. An acceptance ends when the figures change. */
 export const notAccepted = ({
   standing,
   accepted,
@@ -30,7 +30,7 @@ export type Found = ReadonlyMap<string, readonly Difference[]>
 const isOver = (standing: readonly Standing[], accepted: readonly Accepted[]): readonly Accepted[] =>
   accepted.filter((one) => standing.some((difference) => isExactly(one, difference)))
 
-/** The verdict with what was found in the parts that were judged: what is not found any more no longer stands. */
+/** The verdict with the findings of the judged parts. Differences that are gone no longer stand. */
 const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {
   const kept = before.standing.filter(({ part }) => !found.has(part))
   const added = [...found].flatMap(([part, differences]) => differences.map((difference) => ({ ...difference, part })))
@@ -41,8 +41,8 @@ const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {
 const TRIES = 5
 
 /**
- * Writes what an audit found onto a client's verdict, with how far the audit is. Answers what stands and is not accepted.
- * Throws when the verdict kept changing.
+ * Writes an audit's findings and progress to a client's verdict. Answers the standing differences that are not
+ * accepted. Throws when the verdict kept changing.
  */
 export const noteFound = async (
   deps: NoteDeps,
@@ -53,7 +53,7 @@ export const noteFound = async (
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
     const after = { ...withFound(before, found), ...noted }
-    // A verdict without news is not written: a payout may stand on it.
+    // An unchanged verdict is not written, because a payout may depend on its version.
     if (noted === undefined && isDeepStrictEqual(after, before)) return notAccepted(before)
     const { applied } = await deps.table.write(changeClientVerdict(clientId, before, after))
     if (applied) return notAccepted(after)
@@ -61,7 +61,7 @@ export const noteFound = async (
   throw new Error('the verdict of a client kept changing')
 }
 
-/** Tells the operators, and the metric that an alarm watches, what stands on a client. */
+/** Reports standing differences to operators and to the metric of an alarm. */
 export const tellStanding = async (
   deps: Pick<Deps, 'alerts' | 'log'>,
   subject: string,

@@ -9,7 +9,7 @@ import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 export const SETTLEMENT_VERDICTS = ['waiting', 'audited', 'inconclusive'] as const
 
-/** Whether a settlement was audited since it was recorded. What was found stands on its client. */
+/** Whether a settlement was audited since it was recorded. Its differences stand on its client. */
 export const SettlementVerdictSchema = v.object({
   clientId: ClientIdSchema,
   settlementId: SettlementIdSchema,
@@ -20,10 +20,10 @@ export const SettlementVerdictSchema = v.object({
 })
 export type SettlementVerdict = v.InferOutput<typeof SettlementVerdictSchema>
 
-/** A settlement is audited so long after it was recorded: entries that became visible late are there. */
+/** How long after its recording a settlement is audited: late visible entries are there by then. */
 const FIRST_AUDIT_MS = MINUTE_MS
 
-/** Born with its settlement, and due. */
+/** Created with its settlement, and due. */
 export const newSettlementVerdict = (of: {
   readonly clientId: ClientId
   readonly settlementId: SettlementId
@@ -49,7 +49,7 @@ export const readSettlementVerdict = async (
   return item && v.parse(SettlementVerdictSchema, item)
 }
 
-/** Moves the audit's due time forward. False: another worker has it, or has done it. */
+/** Moves the audit's due time forward. False: another worker has claimed or finished it. */
 export const claimAudit = async (
   deps: Pick<Deps, 'table'>,
   { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,
@@ -65,7 +65,7 @@ export const claimAudit = async (
   return applied
 }
 
-/** Notes what an audit came to. An inconclusive one is due again. */
+/** Records the result of an audit. An inconclusive one is due again. */
 export const noteAudited = (
   settlementId: SettlementId,
   {
@@ -82,6 +82,6 @@ export const noteAudited = (
     equals('work', 'audit'),
   )
 
-/** A settlement's verdict is as it was read: audited, and nothing since. */
+/** Requires that a settlement's verdict is unchanged since it was read: audited, and nothing since. */
 export const settlementVerdictStands = ({ settlementId, auditedAt }: SettlementVerdict): Step =>
   guard(verdictKey(settlementId), all(equals('state', 'audited'), unchanged('auditedAt', auditedAt), absent('work')))

@@ -21,7 +21,7 @@ const compare = (adjustment: Adjustment, entry: Entry): readonly Difference[] =>
   ),
 ]
 
-/** Entries that an operator made, each held against its adjustment. */
+/** Compares each entry that an operator made with its adjustment. */
 export const auditAdjustedEntries = (
   { adjustments }: Pick<ClientBooks, 'adjustments'>,
   entries: readonly Entry[],

@@ -2,7 +2,7 @@ import type { Timestamp } from '../../time.ts'
 import { breaks, type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
-/** Windows follow one another without a gap, from the client's birth to what is settled. */
+/** Windows follow one another without a gap, from the client's creation to its settled time. */
 export const auditChain = ({ client, clientId, settlements, ledger }: ClientBooks): readonly Difference[] => {
   const differences: Difference[] = []
   let until: Timestamp = client.createdAt

@@ -9,12 +9,12 @@ import { readTrail, type Trail } from './audit-trail.ts'
 
 const isClientChange = ({ action }: AuditRecord): boolean => action === 'create-client' || action === 'update-client'
 
-/** The trail of a client's own changes. Every client has one from birth. */
+/** The audit trail of a client's own changes. Every client has one from its creation. */
 export const clientTrail = (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Trail> => readTrail(deps, clientId)
 
 const BANK = /^bank/
 
-/** A client is what its trail says: no field, bank details above all, changes without a record. */
+/** A client equals what its trail says: no field, bank details above all, changes without a record. */
 export const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
   const { clientId } = client
   const last = records.toSorted((a, b) => a.number - b.number).findLast(isClientChange)
@@ -23,7 +23,7 @@ export const auditClientRecord = (client: Client, records: readonly AuditRecord[
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
     if (isDeepStrictEqual(written[field], value)) return []
     const [expected, found] = [JSON.stringify(written[field]), JSON.stringify(value)]
-    // Bank details are not repeated in alerts: that they differ says enough, and the trail has them.
+    // Alerts do not repeat bank details: the difference is enough, and the trail has them.
     const isPrivate = BANK.test(field)
     return differs(
       `client.${field}`,

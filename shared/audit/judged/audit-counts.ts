@@ -6,7 +6,7 @@ import { ownersOf } from '../../table/keys.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
-/** Keys that one query counts; DynamoDB itself stops at 1 MB. */
+/** Keys that one query counts; DynamoDB ends a page at 1 MB. */
 const PAGE = 5_000
 
 const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus): Promise<number> => {
@@ -26,7 +26,7 @@ const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus)
   return count
 }
 
-/** The counts that the shards keep, held against the payments that the index lists in each status. */
+/** Compares the counts of the shards with the payments that the index lists in each status. */
 export const auditCounts = async (
   deps: StoreDeps,
   { clientId, parts, ledger }: ClientBooks,

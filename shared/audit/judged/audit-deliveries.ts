@@ -13,7 +13,7 @@ import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
 
 type Told = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }
 
-/** Whom the transactions of these events told. An event that cannot be read is told of by itself. */
+/** The endpoints that these events' transactions told. An unreadable event is reported separately. */
 const toldBy = (items: readonly Item[]): readonly Told[] =>
   items.flatMap((item) => {
     const { success, output: event } = v.safeParse(EventSchema, item)
@@ -26,7 +26,7 @@ const toldBy = (items: readonly Item[]): readonly Told[] =>
 
 const ENDPOINTS_PAGE = 100
 
-/** Where each endpoint is, a deleted one too. */
+/** The place of each endpoint, including deleted ones. */
 const urlsOf = async (deps: StoreDeps, clientId: ClientId): Promise<ReadonlyMap<unknown, unknown>> => {
   const urls = new Map<unknown, unknown>()
   const fields = ['endpointId', 'url']
@@ -36,7 +36,7 @@ const urlsOf = async (deps: StoreDeps, clientId: ClientId): Promise<ReadonlyMap<
   return urls
 }
 
-/** By then a delivery may be deleted, and one that a redelivery made in its place has other times. */
+/** Later a delivery may be deleted, and one that a redelivery made in its place has other times. */
 const mayBeAnother = ({ firedAt }: Event, now: Timestamp): boolean => addMs(firedAt, RETENTION.deliveryMs) <= now
 
 const auditFixed = ({ event, endpointId, deliveryId: id }: Told, item: Item): readonly Difference[] => {
@@ -60,7 +60,7 @@ const auditFixed = ({ event, endpointId, deliveryId: id }: Told, item: Item): re
   )
 }
 
-/** What moves while it is delivered is judged for sense. */
+/** Fields that change during delivery are checked for plausibility. */
 const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Difference[] => {
   const { status, attempts, roundStart, nextAttemptAt } = delivery
   const isScheduled = status === 'scheduled'
@@ -78,8 +78,8 @@ const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Differe
 }
 
 /**
- * Deliveries that were written with these events, by payment, each held against its event and its endpoint. Strongly
- * consistent. A delivery that a redelivery made later is not among them.
+ * Compares each delivery that these events' transactions wrote with its event and its endpoint, by payment. Strongly
+ * consistent. Deliveries that a redelivery made later are not included.
  */
 export const auditDeliveries = async (
   deps: StoreDeps,

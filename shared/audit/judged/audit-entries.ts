@@ -27,7 +27,7 @@ const paymentsOf = async (deps: StoreDeps, entries: readonly Entry[]): Promise<R
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
-/** Which fields of an entry are not as expected; another field differs where these are the same. */
+/** Fields of an entry that differ; another field is named when these are the same. */
 export const compareEntries = (expected: Entry, found: Entry): readonly Difference[] => {
   if (entryText(expected) === entryText(found)) return []
   const named = FIELDS.flatMap((field) =>
@@ -57,7 +57,7 @@ const auditOfPayment = (
   ]
 }
 
-/** Figures of a tampered settlement may add up to no entry. */
+/** Figures of a tampered settlement may form no valid entry. */
 const expectedRecredit = (settlement: Settlement, at: Timestamp): Entry | undefined => {
   try {
     return recreditEntry(settlement, at)
@@ -66,7 +66,7 @@ const expectedRecredit = (settlement: Settlement, at: Timestamp): Entry | undefi
   }
 }
 
-/** Whether a re-credit stands for an entry that its settlement has noted. */
+/** Whether a re-credit replaces an entry that its settlement has noted as left out. */
 const isNoted = ({ settlements }: Pick<ClientBooks, 'settlements'>, recredit: Entry): boolean =>
   settlements.some(({ settlement: { leftOut = [] } }) =>
     leftOut.some(
@@ -93,7 +93,7 @@ const auditRecredits = (books: ClientBooks, entries: readonly Entry[]): readonly
       return compareEntries(expected, entry)
     })
 
-/** Entries of a client, each held against what it is about, and against itself. */
+/** Compares each entry of a client with its source and with itself. */
 export const auditEntries = async (
   deps: StoreDeps,
   books: ClientBooks,

@@ -16,11 +16,11 @@ import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
 
-/** The event a payment's status must have left behind. */
+/** The event that a payment's status must have written. */
 const eventTypeOf = ({ status }: Payment): StatusEventType | undefined =>
   STATUS_EVENT_TYPES.find((type) => type === `payment.${status}`)
 
-/** What a webhook's `data` carries (spec 6.2). */
+/** The `data` of a webhook (spec 6.2). */
 const DATA_FIELDS = [
   'id',
   'client_id',
@@ -43,7 +43,7 @@ const DATA_FIELDS = [
   'fee_status',
 ] as const
 
-/** What customers and merchants wrote: that it differs is said, what it says is not. */
+/** Free text of customers and merchants: the difference is reported, its content is not. */
 const PRIVATE_FIELDS: readonly string[] = [
   'external_reference',
   'payment_destination',
@@ -69,19 +69,19 @@ const read = (body: string): { readonly head: Fields; readonly data: Fields } | 
   return head && data && { head, data }
 }
 
-/** The events that a payment must have left behind, by name: of its status, and of each movement of its money. */
+/** The events that a payment must have written, by name: of its status, and of each movement of its money. */
 export const eventNamesOf = (payment: Payment): readonly string[] => {
   const type = eventTypeOf(payment)
   return [...(type === undefined ? [] : [type]), ...payment.movements.map(reversedEventName)]
 }
 
-/** What a movement adds to them; the sum of all is another one once the fee is final. */
+/** The fields that a movement adds; their sum changes once the fee is final. */
 const MOVEMENT_FIELDS = ['type', 'amount_minor'] as const
 
 const movementOf = ({ movements }: Payment, { name }: Event) =>
   movements.find((movement) => reversedEventName(movement) === name)
 
-/** What the payment would be announced with. Undefined when its metadata is no JSON any more. */
+/** The data that the payment would be announced with. Undefined when its metadata is no JSON. */
 const bodyOf = (payment: Payment, event: Event): string | undefined => {
   const { type, eventId, firedAt } = event
   const movement = movementOf(payment, event)
@@ -111,7 +111,7 @@ const auditData = (payment: Payment, event: Event, found: Fields): readonly Diff
     })
 }
 
-/** The event said what was known when it fired: the actual fee, or the estimate that became final later. */
+/** The event shows what was known when it fired: the actual fee, or the estimate that became final later. */
 const auditAnnouncement = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
   const now = auditData(payment, event, found)
   if (now.length === 0) return now
@@ -123,7 +123,7 @@ const auditAnnouncement = (payment: Payment, event: Event, found: Fields): reado
 const auditRow = (payment: Payment, event: Event, item: Item): readonly Difference[] => {
   const { paymentId: id, clientId } = payment
   return [
-    // Money moves at a time of its own.
+    // Money moves at its own time.
     ...(movementOf(payment, event) ? [] : differs('event.fired_at', id, payment.transitions.at(-1)?.at, event.firedAt)),
     ...differs('event.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
     ...differs('event.entity', id, 'event', shown(item['entity'])),
@@ -132,7 +132,7 @@ const auditRow = (payment: Payment, event: Event, item: Item): readonly Differen
 
 const auditBody = (payment: Payment, event: Event): readonly Difference[] => {
   const { paymentId: id } = payment
-  // Nearly always byte for byte what it must be; only the others are taken apart.
+  // Usually equal byte for byte; only others are compared field by field.
   if (event.body === bodyOf(payment, event)) return []
   const body = read(event.body)
   if (body === undefined) return differs('event.body', id, 'readable', 'unreadable')
@@ -144,7 +144,7 @@ const auditBody = (payment: Payment, event: Event): readonly Difference[] => {
   ]
 }
 
-/** Events outlive their deliveries, which are kept for ninety days; then they are deleted. */
+/** Events outlive their deliveries, which are kept for ninety days. */
 const EVENTS_KEPT_MS = 90 * DAY_MS
 
 const mayBeGone = ({ transitions }: Payment, now: Timestamp): boolean => {
@@ -153,8 +153,8 @@ const mayBeGone = ({ transitions }: Payment, now: Timestamp): boolean => {
 }
 
 /**
- * What was announced under a name, held against the payment it was about, and named by it. The event was written with
- * the transition or the movement, so it is there whenever the payment says that this happened.
+ * Compares the event of a name with its payment. The event was written with the transition or the movement, so it
+ * exists whenever the payment says that this happened.
  */
 export const auditEvent = (
   payment: Payment,

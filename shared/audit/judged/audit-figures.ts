@@ -15,7 +15,7 @@ import { auditOpenPayments } from './audit-open-payments.ts'
 import { auditWindow } from './audit-window.ts'
 import type { ClientBooks } from './client-books.ts'
 
-/** Plain numbers: a tampered figure can be past what money may be, and must be named all the same. */
+/** Plain numbers: a tampered figure can exceed the range of money, and must be named anyway. */
 type Sums = { netMinor: number; recreditedMinor: number; writtenOffMinor: number }
 
 const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): void => {
@@ -24,7 +24,7 @@ const addEntry = (sums: Sums, { type, standsForType = type, netMinor }: Entry): 
   if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
 }
 
-/** Entries that no settlement has taken yet, held against their payments. */
+/** Compares the entries that no settlement has taken yet with their payments. */
 const auditTail = async (deps: StoreDeps & Parameters<typeof entryPages>[0], books: ClientBooks, start: Timestamp) => {
   const { clientId, parts } = books
   const sums: Sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0 }
@@ -43,7 +43,7 @@ const settledSums = ({ settlements }: ClientBooks) => {
     const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
     sums.netMinor += netMinor - recreditedMinor
     for (const total of totals) if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
-    // Each counts where it lies; its re-credit, later, does not.
+    // Each counts in its own place; its later re-credit does not.
     for (const entry of leftOut) sums.netMinor += entry.netMinor
     if (status === 'manual_paid') sums.paidOutMinor += netMinor
     else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
@@ -52,9 +52,10 @@ const settledSums = ({ settlements }: ClientBooks) => {
 }
 
 /**
- * A client's kept figures, held against what they are sums of (design section 4, "Audit"): shards = settlements and
- * entries after them, re-credits apart, and open payments; the window's figures = settlements by state and re-credits
- * that no settlement has taken. Entries after the last settlement and open payments are read whole: some days' worth.
+ * Compares a client's kept figures with what they are sums of (design section 4, "Audit"). Shards = settlements and the
+ * entries after them, without re-credits, and open payments. The window's figures = settlements by state, and
+ * re-credits that no settlement has taken. Entries after the last settlement and open payments are read whole: some
+ * days' worth.
  */
 export const auditFigures = async (
   deps: StoreDeps & Parameters<typeof entryPages>[0],

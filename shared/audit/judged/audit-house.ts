@@ -15,13 +15,13 @@ import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
 import { readTrail } from './audit-trail.ts'
 
-/** A difference of the house, and whose it is besides. */
+/** A difference of the house, and its client if it has one. */
 export type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
 
 const PAGE = 100
 const SIDE_BY_SIDE = 16
 
-/** A row that the sync reads is at most 180 days older than the day on which it is booked. */
+/** The sync reads rows that are at most 180 days older than the day of booking. */
 const OLDEST_ROW_MS = 200 * DAY_MS
 
 const startOf = (day: string): Timestamp => v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
@@ -36,7 +36,7 @@ const daysFrom = (first: string, now: Timestamp): readonly string[] => {
   return days
 }
 
-/** The whole house journal: rows that are nobody's, and suspense. Few, whatever happened. */
+/** The whole house journal: rows without a client, and suspense. Few. */
 const readHouse = async (
   deps: StoreDeps,
 ): Promise<{ entries: readonly HouseEntry[]; totals: readonly HouseTotal[] }> => {
@@ -72,7 +72,7 @@ const compareTotals = (entries: readonly HouseEntry[], totals: readonly HouseTot
 const isByOperator = ({ status, resolution, cause }: Suspense): boolean =>
   status === 'resolved' && resolution !== 'refunded' && !MOVED_CAUSES.some((moved) => moved === cause)
 
-/** An item's resolution and its audit record, both ways. */
+/** Compares an item's resolution with its audit record, both ways. */
 const auditResolution = async (deps: StoreDeps, item: Suspense): Promise<readonly Difference[]> => {
   const { suspenseId: id } = item
   const { records, differences } = await readTrail(deps, id)
@@ -88,7 +88,9 @@ const auditResolution = async (deps: StoreDeps, item: Suspense): Promise<readonl
   ]
 }
 
-/** What the house journal holds for an item: what is left of its amount once booked, nothing once it is resolved. */
+/**
+ * The amount that the house journal holds for an item: what is left after booking, and nothing after its resolution.
+ */
 const auditHeld = (item: Suspense, entries: readonly HouseEntry[]): readonly Difference[] => {
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
@@ -139,8 +141,8 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
 }
 
 /**
- * The house journal (design sections 4 and 12): entries with equal sides, the totals of days, and each item in suspense
- * against its entries and against the records of its resolution, both ways. `moving`: it changed while it was read.
+ * Compares the house journal (design sections 4 and 12): entries with equal sides, the totals of days, and each item in
+ * suspense with its entries and the records of its resolution, both ways. `moving`: it changed during the read.
  */
 export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'moving'> => {
   const { entries, totals } = await readHouse(deps)

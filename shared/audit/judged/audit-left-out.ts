@@ -6,7 +6,7 @@ import type { Settlement } from '../../settlement/settlement.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
 import { compareEntries } from './audit-entries.ts'
 
-/** Entries outside their settlement: each has the re-credit that stands for it, with its figures. */
+/** Each entry outside its settlement has its re-credit, with the same figures. */
 export const auditLeftOut = async (
   deps: StoreDeps,
   settlement: Settlement,

@@ -19,7 +19,7 @@ const auditReversal = (payment: Payment, expected: Reversal | undefined): readon
   ]
 }
 
-/** Every noted row applied anew: what it took, what is left of it, what stands, and what merchants are shown. */
+/** Applies every noted row again: what it took, what is left of it, the sum, and the public reversal. */
 const auditMovements = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, movements } = payment
   const { money, reversal } = replayMovements(payment, moneyOf(payment).price)
@@ -35,7 +35,7 @@ const auditMovements = (payment: Payment): readonly Difference[] => {
   ]
 }
 
-/** A payment's money: open or posted, what moved it, and how often. Of one that is not paid there is none. */
+/** A payment's money: open or posted, what moved it, and how often. An unpaid payment has none. */
 export const auditMoney = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, status, openAt, postedAt, paidAt, takenBackMinor, movements } = payment
   if (status !== 'succeeded') {

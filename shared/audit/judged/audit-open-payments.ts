@@ -6,10 +6,10 @@ import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
-/** Payments read side by side. */
+/** Payments that are read at the same time. */
 const PAGE = 500
 
-/** A client's open payments, as they are now. One that was posted since the index was read is none any more. */
+/** A client's open payments, as they are now. A payment that was posted since the index was read is not open. */
 export const auditOpenPayments = async (
   deps: StoreDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,

@@ -8,7 +8,7 @@ import { WORK_SLOTS } from '../../table/schema.ts'
 import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
 
-/** What the tariff in force says; undefined when it says nothing, as for a bank or an amount that never passed. */
+/** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
 export const estimateOf = (payment: Payment): Pricing | undefined => {
   try {
     return estimatePricing(payment, payment.createdAt)
@@ -29,7 +29,7 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
       'an amount and channel with a tariff',
       notionalMinor,
     ),
-    // Plain arithmetic: a tampered amount can be past what money may be, and must be named all the same.
+    // Plain arithmetic: a tampered amount can exceed the range of money, and must be named anyway.
     ...differs('payment.net_minor', id, notionalMinor - providerFeeMinor - markupMinor, payment.netMinor),
     ...(estimate ? differs('payment.markup_minor', id, estimate.markupMinor, markupMinor) : []),
     ...differs('payment.fee_status', id, final?.status ?? 'estimated', payment.feeStatus),
@@ -47,7 +47,7 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
   ]
 }
 
-/** Who it belongs to and where it is listed: what sends money to somebody else's ledger, or hides it. */
+/** Its owner and its index attributes: a wrong one sends money to another ledger, or hides it. */
 const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly Difference[] => {
   const { paymentId: id, status } = payment
   const due = status === 'pending'
@@ -77,19 +77,19 @@ const auditHistory = (payment: Payment): readonly Difference[] => {
   ]
 }
 
-/** Due work looks at its expiry at the latest; a claim moves it on by minutes, and daily what never expires. */
+/** Due work checks it at its expiry at the latest. A claim moves it on by minutes, and daily what never expires. */
 const FARTHEST_CHECK_MS = 2 * HOUR_MS
 const lastCheckOf = ({ expiresAt }: Payment, now: Timestamp): Timestamp =>
   addMs(later(expiresAt ?? addMs(now, DAY_MS), now), FARTHEST_CHECK_MS)
 const LONGEST_EXPIRY_MS = 366 * DAY_MS
-/** Machines' clocks differ a little, the provider's own times by more. */
+/** Clocks differ a little, the provider's times by more. */
 const SKEW_MS = MINUTE_MS
 
-/** A first attempt may be paid, and settled, days before its payment is shown. */
+/** A first attempt may be paid and settled days before its payment is shown. */
 const begunAt = ({ createdAt, providerAttempts: [first] }: Payment): Timestamp =>
   earlier(first?.startedAt ?? createdAt, createdAt)
 
-/** Times that nothing else repeats: they must at least be possible. */
+/** Times that no other item repeats: they must be possible. */
 const auditPlausibility = (payment: Payment, now: Timestamp): readonly Difference[] => {
   const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
   const { providerSettledAt, dueAt, finalFee, paidAt } = payment
@@ -142,7 +142,7 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
   ]
 }
 
-/** Everything that can be said of one payment by itself, in one snapshot of it. */
+/** All checks of one payment by itself, in one snapshot. */
 export const auditPayment = (
   payment: Payment,
   item: Item,

@@ -22,7 +22,7 @@ const parsedPayment = ({ key, item }: OwnedItem): Payment | undefined => {
   return parsed.success && paymentKey(parsed.output.paymentId).pk === key.pk ? parsed.output : undefined
 }
 
-/** Every event that the payments must have left behind, with its item. */
+/** Every event that the payments must have written, with its item. */
 const eventsOf = async (deps: StoreDeps, payments: readonly Payment[]) => {
   const named = payments.flatMap((payment) => eventNamesOf(payment).map((name) => ({ payment, name })))
   const items = await deps.table.getMany(named.map(({ payment, name }) => eventKey(payment.paymentId, name)))
@@ -64,7 +64,7 @@ const readEntry = (
   }
 }
 
-/** Figures that were altered may add up to no entry at all: that is told by `auditMoney`. */
+/** Altered figures may form no valid entry; `auditMoney` reports that. */
 const expectedEntries = (payment: Payment) => {
   try {
     return entriesOf(payment)
@@ -77,13 +77,13 @@ export type JudgedPayment = {
   readonly id: PaymentId
   /** As it was read. */
   readonly item: Item | undefined
-  /** Undefined where it cannot be read as one. */
+  /** Undefined when it cannot be parsed. */
   readonly payment: Payment | undefined
-  /** Everything wrong with it, with its events and their deliveries, and with its entries. */
+  /** All its differences, with its events, their deliveries and its entries. */
   readonly differences: readonly Difference[]
 }
 
-/** Payments held against their events, against their entries, and against themselves. */
+/** Compares payments with their events, their entries and themselves. */
 export const judgePayments = async (
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,

@@ -18,7 +18,7 @@ import type { ClientBooks, StoredSettlement } from './client-books.ts'
 
 type SettlementDeps = StoreDeps & { readonly stage: Pick<StageSettings, 'historySteps'> }
 
-/** Sums every entry of the window again, in the same blocks, and holds each entry against its payment. */
+/** Sums every entry of the window again, in the same blocks, and compares each entry with its payment. */
 const recount = async (
   deps: SettlementDeps,
   books: ClientBooks,
@@ -53,7 +53,7 @@ const SUMS = [
   ['digest', 'digest'],
 ] as const
 
-/** Members in one order: a table keeps none. */
+/** Members in a fixed order; the table has none. */
 const totalsText = (totals: Settlement['totals']): string =>
   JSON.stringify(
     totals.map((total) =>
@@ -82,7 +82,7 @@ const DONE_BY = [
 
 const CLOSING = new Set(['mark-settlement-paid', 'mark-settlement-failed'])
 
-/** What operators did to it, both ways: no state without its record, no record without its state. */
+/** Operators' actions, both ways: no state without its record, no record without its state. */
 const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): readonly Difference[] => {
   const { settlementId: id, status, bankReference, settledAt, notes } = settlement
   const actions = new Set(records.map(({ action }) => action))
@@ -107,7 +107,7 @@ const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): 
   ]
 }
 
-/** Where it is listed: what hides it from its client, or from whoever pays it out. */
+/** Its index attributes: a wrong one hides it from its client or from the payout. */
 const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference[] => {
   const { settlementId: id, clientId, status } = settlement
   return [
@@ -122,8 +122,8 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
 }
 
 /**
- * One settlement (design section 4, "Audit"): its entries by sums, number and digest, each of them its payment's, the
- * bank details of its client's trail, the records of what operators did to it, and the window before it.
+ * Compares one settlement (design section 4, "Audit"): its entries by sums, number and digest, each entry with its
+ * payment, the bank details with its client's trail, the records of operators' actions, and the window before it.
  */
 export const auditSettlement = async (
   deps: SettlementDeps,
@@ -141,7 +141,7 @@ export const auditSettlement = async (
   return [
     ...differs('settlement.swept_from', id, previous?.sweptUntil ?? books.client.createdAt, sweptFrom),
     ...auditPlace(stored),
-    // Without it no audit comes, and the payout waits for one.
+    // Without it no audit comes, and the payout waits for the audit.
     ...breaks(
       'settlement.verdict',
       id,

@@ -11,7 +11,7 @@ import type { ClientBooks } from './client-books.ts'
 
 export const STRAY_EVENT = 'none that its payment does not tell'
 
-/** Whether a payment tells of an event. One that is being created, or not there, tells of none. */
+/** Whether a payment has this event. A payment that is being created or absent has none. */
 export const tellsOf = (item: Item | undefined, name: string): boolean => {
   const payment = v.safeParse(PaymentSchema, item)
   return payment.success && eventNamesOf(payment.output).includes(name)
@@ -21,8 +21,8 @@ const judge = ({ paymentId, name }: EventPosition, item: Item | undefined): read
   tellsOf(item, name) ? [] : differs('event', paymentId, STRAY_EVENT, name)
 
 /**
- * Events that say what their payment does not. A restore may have brought the event alone: then no later news can move the
- * payment, whose transaction puts its event once.
+ * Events without a matching payment state. A restore may have brought the event alone; then no later news can change
+ * the payment, because its transaction writes the event once.
  */
 export const auditStrayEvents = async (
   deps: StoreDeps,

@@ -18,7 +18,7 @@ export type Trail = { readonly records: readonly AuditRecord[]; readonly differe
 /** A record may be added between two reads. */
 const LOOKS = 3
 
-/** The audit records of one thing, and whether they are all there as they were written. */
+/** The audit records of one subject, and whether all of them are there as they were written. */
 export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Promise<Trail> => {
   let trail = await readOnce(deps, subject)
   for (let look = 1; look < LOOKS && trail.differences.length > 0; look++) {
@@ -42,7 +42,7 @@ const readOnce = async (deps: Pick<Deps, 'table'>, subject: string) => {
   }
 }
 
-/** How far back an audit looks for things that were changed, unless it is asked to read everything. */
+/** How far back an audit reads changes, unless it reads everything. */
 const LATELY_MS = 3 * DAY_MS
 const PAGE = 1_000
 const SIDE_BY_SIDE = 20
@@ -50,8 +50,8 @@ const SIDE_BY_SIDE = 20
 const subjectOf = ({ pk }: Key): string => pk.slice(auditRecordPk('').length)
 
 /**
- * The chains of all that was changed of a client lately, or ever: the index knows the subjects. Settlements and the
- * client itself are looked at by every audit, however old their records are, and not again here.
+ * The record chains of a client's subjects that changed lately, or ever; the index lists the subjects. Every audit
+ * checks settlements and the client itself anyway, so they are not included.
  */
 export const auditTrails = async (
   deps: StoreDeps,

@@ -2,12 +2,12 @@ import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { breaks, type Difference } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
-/** Machines' clocks differ a little. */
+/** Clocks differ a little. */
 const SKEW_MS = 5 * MINUTE_MS
 
 const isOutside = (from: Timestamp, to: Timestamp, time: Timestamp): boolean => time < from || time > to
 
-/** No shard lets entries into a swept window, or is closed further than the window; none is closed for a time to come. */
+/** No shard lets entries into a swept window or is closed further than the window, and no fence is in the future. */
 const auditFence = ({ clientId, ledger }: ClientBooks, now: Timestamp): readonly Difference[] => {
   if (ledger === undefined) return []
   const { window, shards } = ledger
@@ -32,7 +32,7 @@ const auditFence = ({ clientId, ledger }: ClientBooks, now: Timestamp): readonly
   ]
 }
 
-/** When settlements and re-credits moved the window. */
+/** When settlements and re-credits changed the window. */
 export const changeTimes = (settlements: ClientBooks['settlements']): readonly Timestamp[] =>
   settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
     createdAt,
@@ -40,7 +40,7 @@ export const changeTimes = (settlements: ClientBooks['settlements']): readonly T
     ...leftOut.map((entry) => entry.recreditedAt),
   ])
 
-/** When figures of the balance moved: the last settlement or re-credit; and of shards a time that makes sense. */
+/** When figures of the balance changed: by the last settlement or re-credit, and for shards at a possible time. */
 const auditChanged = (
   { client, clientId, ledger, settlements }: ClientBooks,
   now: Timestamp,
@@ -48,7 +48,7 @@ const auditChanged = (
   if (ledger === undefined) return []
   const times = changeTimes(settlements)
   const { changedAt } = ledger.window
-  // Settling and re-crediting never wait for each other: the one that commits last may have the earlier time.
+  // Settling and re-crediting never wait for each other, so the last commit may have the earlier time.
   const isOfNone = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
   return [
     ...breaks('window.changed_at', clientId, isOfNone, 'the time of a settlement or of a re-credit', changedAt),

@@ -16,22 +16,22 @@ import { ownedItems } from './owned-items.ts'
 
 export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
 
-/** What every part of an audit of one client is held against, read once. */
+/** The figures that every part of a client's audit is compared with, read once. */
 export type ClientBooks = {
   readonly client: Client
   readonly clientId: ClientId
   readonly parts: number
-  /** Undefined where it cannot be read as one. */
+  /** Undefined when it cannot be parsed. */
   readonly ledger: Ledger | undefined
   /** In the order of their windows. */
   readonly settlements: readonly StoredSettlement[]
   readonly adjustments: readonly Adjustment[]
   readonly clientRecords: readonly AuditRecord[]
-  /** What cannot be read, and whatever is wrong with the client and its trail. */
+  /** Unreadable items, and all differences of the client and its trail. */
   readonly differences: readonly Difference[]
 }
 
-/** A ledger whose figures are no figures cannot be read at all; that is a difference, and the audit goes on. */
+/** A ledger with invalid figures cannot be parsed; that is a difference, and the audit continues. */
 const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
   try {
     return await readLedger(deps, clientId)
@@ -52,7 +52,7 @@ const judge = ({ stored, unreadable }: Read, key: Key, item: Item | undefined): 
   else unreadable.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
 }
 
-/** Settlements that others name as the one before them, and that the index does not list: it lags, or lost them. */
+/** Settlements that others name as their predecessor and that the index does not list: it lags or lost them. */
 const readLinked = async (deps: StoreDeps, read: Read, last: SettlementId | undefined): Promise<void> => {
   const known = new Set(read.stored.map(({ settlement }) => settlement.settlementId))
   const named = [last, ...read.stored.map(({ settlement }) => settlement.previousId)].filter((id) => id !== undefined)
@@ -77,7 +77,7 @@ const readSettlements = async (deps: StoreDeps, clientId: ClientId, last: Settle
 
 /**
  * Reads a client's kept figures: its ledger, its settlements and the trail of its changes. The client itself is read
- * again, since its trail has every change meanwhile.
+ * again, because its trail may have grown meanwhile.
  */
 export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<ClientBooks> => {
   const { clientId } = known

@@ -5,10 +5,10 @@ import type { Item } from '../../table/attributes.ts'
 import { foundKey, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 
-/** Items read side by side; with their events they are what an audit holds in memory at a time. */
+/** Items that are read at the same time. With their events they are what an audit holds in memory. */
 const PAGE = 500
 
-/** A place in the order of an owner's list. */
+/** A position in an owner's list. */
 export type Place = { readonly listedAt: string; readonly id: string }
 
 export type OwnedItem = {
@@ -20,16 +20,16 @@ export type OwnedItem = {
 }
 
 export type OwnedRange = {
-  /** In how many parts of the client they lie. */
+  /** The number of the client's parts. */
   readonly parts: number
   readonly after?: Place | undefined
-  /** Of when they are listed: from the first time, up to the second one, both included. */
+  /** Their list times: from the first time to the second, both included. */
   readonly between?: readonly [string, string] | undefined
 }
 
 /**
- * Everything a client owns of one kind, oldest first, page by page: memory does not grow with their number. Items come
- * raw, since an audit must be able to speak about one that nobody could read.
+ * All items of one kind that a client owns, oldest first, page by page: memory does not grow with their number. Items
+ * are raw, because an audit must also report an unreadable one.
  */
 export const ownedItems = async function* (
   deps: Pick<Deps, 'table'>,
