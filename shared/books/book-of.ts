@@ -23,7 +23,7 @@ export type BookLine = {
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
 const GIVEN_BACK: EntryType = 'dispute_won'
 
-/** What moved in the period. House = markup - losses, so the losses of all types explain the house. */
+/** The movements of the period. House = markup - losses, so the losses of all types explain the house. */
 const flowsOf = (line: BookLine): Book => {
   const { type, method, grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, houseMinor } = line
   return {
@@ -36,7 +36,7 @@ const flowsOf = (line: BookLine): Book => {
   }
 }
 
-/** What stands because of it. */
+/** The balances that follow from them. */
 const standOf = ({ netMinor = ZERO, providerMinor, bankMinor, suspenseMinor, houseMinor }: BookLine): Book => ({
   at_provider: providerMinor,
   at_bank: bankMinor,
@@ -45,7 +45,7 @@ const standOf = ({ netMinor = ZERO, providerMinor, bankMinor, suspenseMinor, hou
   house: houseMinor,
 })
 
-/** The lines of a period, and what stands at its end. Lines after it count nowhere, and neither do re-credits. */
+/** The lines of a period and the balances at its end. Later lines and re-credits count nowhere. */
 export const bookOfLines = (lines: readonly BookLine[], period: BookPeriod): Book =>
   addBooks(
     ...lines
@@ -53,7 +53,7 @@ export const bookOfLines = (lines: readonly BookLine[], period: BookPeriod): Boo
       .flatMap((line) => [standOf(line), ...(isIn(period, line.day) ? [flowsOf(line)] : [])]),
   )
 
-/** A payout takes money from our bank and from what a client is owed. `day`: on which the settlement was marked paid. */
+/** A payout lowers our bank account and what a client is owed. `day`: on which the settlement was marked paid. */
 export const bookOfPayout = ({ day, netMinor }: { day: string; netMinor: Minor }, period: BookPeriod): Book => {
   if (day > period.to) return {}
   const taken = less(ZERO, netMinor)
@@ -66,7 +66,7 @@ export const withOwed = (book: Book): Book => {
   return { ...book, ...(clients >= 0 ? { owed_to_clients: clients } : { owed_by_clients: less(ZERO, clients) }) }
 }
 
-/** What is wrong with a line, as what its sides say and what they must. Undefined where they are equal. */
+/** The sum of a line's sides and the sum that it must have. Undefined when they are equal. */
 export const unequalSides = (line: BookLine): { readonly expected: Minor; readonly found: Minor } | undefined => {
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
   const expected = plus(line.providerMinor, line.bankMinor)

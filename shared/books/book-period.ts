@@ -14,7 +14,7 @@ export const periodFields = {
   cursor: v.optional(v.string()),
 }
 
-/** The period that was asked for: the month of its last day so far, which is today, unless it says. */
+/** The requested period. By default the last day is today, and the first is the first of that month. */
 export const bookPeriod = (
   deps: Pick<Deps, 'now'>,
   asked: { readonly from?: string | undefined; readonly to?: string | undefined },

@@ -3,7 +3,7 @@ import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-entry.t
 import { type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 
-/** A re-credit carries what other entries say already: it is in no figure of the books. */
+/** A re-credit repeats other entries, so it is in no figure of the books. */
 export const RECREDIT: EntryType = 'recredit'
 
 const LOSS_TYPES: readonly string[] = [
@@ -39,7 +39,7 @@ export type Book = Readonly<Record<string, Minor>>
 
 export const figureOf = (book: Book, name: string): Minor => book[name] ?? ZERO
 
-/** Several books as one. What is owed stays apart: one client's debt pays no other client. */
+/** The sum of several books. Debts stay apart: one client's debt pays no other client. */
 export const addBooks = (...books: readonly Book[]): Book => {
   const sums: Record<string, Minor> = {}
   for (const [name, amount] of books.flatMap((book) => Object.entries(book)))
@@ -47,7 +47,7 @@ export const addBooks = (...books: readonly Book[]): Book => {
   return sums
 }
 
-/** The trial balance, each side counted for itself. */
+/** The trial balance, each side counted separately. */
 export const trialBalance = (book: Book): { readonly left: Minor; readonly right: Minor } => ({
   left: plus(figureOf(book, 'at_provider'), figureOf(book, 'at_bank')),
   right: plus(plus(figureOf(book, 'clients'), figureOf(book, 'in_suspense')), figureOf(book, 'house')),

@@ -6,7 +6,7 @@ import { MinorSchema } from '../money.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
 
-/** How far the books of all clients are read, with their sums: nothing is kept in the table. */
+/** The progress of the books of all clients, with their sums. Nothing is stored in the table. */
 const Progress = v.strictObject({
   period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
   book: v.record(v.string(), MinorSchema),
@@ -23,7 +23,7 @@ const Progress = v.strictObject({
 
 export const booksCursor = (progress: v.InferOutput<typeof Progress>): string => encodeCursor(progress)
 
-/** What a cursor holds. Throws 422 for any other text. */
+/** The content of a cursor. Throws 422 for any other text. */
 export const progressIn = (cursor: string): v.InferOutput<typeof Progress> => {
   const parsed = v.safeParse(v.pipe(CURSOR_JSON, Progress), cursor)
   if (parsed.success) return parsed.output

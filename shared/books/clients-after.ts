@@ -5,12 +5,12 @@ import { clientKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
-/** A client's place among all clients, oldest first. */
+/** A client's position among all clients, oldest first. */
 export type ClientPosition = { readonly clientId: ClientId; readonly createdAt: Timestamp }
 
 const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })
 
-/** Clients of one page: they are read side by side before the time of a run is looked at again. */
+/** Clients of one page. They are read at the same time, before the run checks its time again. */
 const PAGE = 40
 
 /** A page of the clients after a position. The index suggests: a client of this minute may be missing. */

@@ -15,7 +15,7 @@ import { type CheckedBook, checkedLines, joined, NOTHING, readClientBook } from 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
 export type BooksInput = {
-  /** Of all clients and of the house without it. */
+  /** Without it: all clients and the house. */
   readonly clientId?: ClientId | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
@@ -24,7 +24,7 @@ export type BooksInput = {
   readonly cursor?: string | undefined
 }
 
-/** The trial balance of a book beside what its sources disagree on. */
+/** The trial balance of a book, and what its sources disagree on. */
 const problemsOf = ({ book, differences }: CheckedBook): readonly Difference[] => {
   const { left, right } = trialBalance(book)
   return [...differs('trial balance', 'provider + bank', right, left), ...differences]
@@ -51,14 +51,14 @@ const lineOf = (name: string, checked: CheckedBook) => ({
 
 type Line = ReturnType<typeof lineOf>
 
-/** What belongs to no client: the totals that the house journal keeps by day. */
+/** Money without a client: the totals that the house journal keeps by day. */
 const readHouseBook = async (deps: BooksDeps, period: BookPeriod): Promise<CheckedBook> =>
   checkedLines(await houseTotals(deps, { fromDay: '0', untilDay: period.to }), period, {
     what: 'house.totals',
     id: 'house',
   })
 
-/** The provider's own word, beside ours: it proves nothing, because the provider names no settlement time. */
+/** The provider's own balance. It proves nothing, because the provider names no settlement time. */
 const askForBalance = async ({ provider, now }: BooksDeps) => {
   const answer = await provider.getBalance(PROVIDER_READ_TIMEOUT_MS)
   if (answer.kind === 'found') {
@@ -73,16 +73,16 @@ const RUN_MS = 200_000
 
 const CLIENTS_AT_ONCE = 8
 
-/** As many lines as fit a Lambda's answer of 6 MB well. */
+/** As many lines as fit into a Lambda's answer of 6 MB. */
 const MOST_CLIENTS = 5_000
 
 type Run = CheckedBook & {
   readonly lines: readonly Line[]
-  /** The last client of this run; undefined when it was the last of all. */
+  /** The last client of this run; undefined when it was the last client. */
   readonly position: ClientPosition | undefined
 }
 
-/** The books of as many clients as one run reads, in the order in which they were registered. */
+/** The books of as many clients as one run reads, in the order of their registration. */
 const readClients = async (
   deps: BooksDeps,
   period: BookPeriod,
@@ -124,8 +124,8 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
 
 /**
  * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design sections 7 and 12). Changes
- * nothing. A run that cannot read all clients answers a cursor, which holds the sums so far: the next run adds to them,
- * and the last one answers the whole. Throws 404 for an unknown client.
+ * nothing. A run that cannot read all clients answers a cursor with the sums so far. The next run adds to them, and the
+ * last one answers the total. Throws 404 for an unknown client.
  */
 export const getBooks = async (deps: BooksDeps, input: BooksInput): Promise<object> => {
   if (input.clientId === undefined) return booksOfAll(deps, input)

@@ -18,7 +18,7 @@ export type CheckedBook = { readonly book: Book; readonly differences: readonly 
 
 export const NOTHING: CheckedBook = { book: {}, differences: [] }
 
-/** What an operator looks at first; an audit lists all. */
+/** The most differences of an answer; an audit lists all. */
 const MOST_DIFFERENCES = 20
 
 export const joined = (...books: readonly CheckedBook[]): CheckedBook => ({
@@ -26,7 +26,7 @@ export const joined = (...books: readonly CheckedBook[]): CheckedBook => ({
   differences: books.flatMap(({ differences }) => differences).slice(0, MOST_DIFFERENCES),
 })
 
-/** The lines of one source, each checked by itself. */
+/** The lines of one source, each checked separately. */
 export const checkedLines = (
   lines: readonly BookLine[],
   period: BookPeriod,
@@ -42,7 +42,7 @@ export const checkedLines = (
 const sumOf = (totals: readonly DayTotal[], amountOf: (total: DayTotal) => Minor): Minor =>
   totals.reduce((sum, total) => plus(sum, amountOf(total)), ZERO)
 
-/** A settlement's stored totals are its own sums, by type and day. */
+/** Checks that a settlement's stored totals by type and day add up to its sums. */
 const checkedTotals = ({ settlementId: id, totals, ...settlement }: Settlement): readonly Difference[] => [
   ...differs(
     'settlement.totals.gross_minor',
@@ -89,12 +89,12 @@ const bookOfEntries = (entries: readonly Entry[], period: BookPeriod): CheckedBo
 
 type BookDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
-/** Settlements in a row that the index does not know yet, at most. */
+/** The most consecutive settlements that the index may lack. */
 const MOST_UNLISTED = 100
 
 /**
  * All settlements of a client, page by page. The index may lag, so a settlement that a later one or the window names is
- * read by its id. Answers the ids of those that are not there.
+ * read by its id. Answers the ids of missing ones.
  */
 const visitSettlements = async (
   deps: BookDeps,
@@ -120,12 +120,12 @@ const visitSettlements = async (
   throw new Error('the index lacks too many settlements of a client')
 }
 
-/** An entry is eligible a day after it was posted at the latest, whatever clocks said. */
+/** An entry is eligible at most a day after it was posted, on any clock. */
 const FURTHEST_MS = 2 * DAY_MS
 
 /**
  * The books of one client (design section 12): its settlements' stored totals, and the entries after the last one. The
- * cost follows the number of settlements and of unsettled entries, and not the number of payments.
+ * cost grows with settlements and unsettled entries, not with payments.
  */
 export const readClientBook = async (deps: BookDeps, clientId: ClientId, period: BookPeriod): Promise<CheckedBook> => {
   const { parts, settledUntil, lastSettlementId } = await readWindow(deps, clientId)

@@ -12,15 +12,15 @@ import { openSuspensePages } from '../suspense/suspense-store.ts'
 
 const figure = v.optional(v.pipe(v.number(), v.safeInteger()))
 
-/** What an operator must have looked at before a payout, as the 422 shows it. Figures that are zero are absent. */
+/** The figures that an operator must confirm before a payout, as the 422 shows them. Zero figures are absent. */
 export const ConfirmField = v.strictObject({
   /** Nets that no settled row of the provider proves, in IDR. */
   unproven: figure,
   /** The bank details are younger than 72 hours, and a change. */
   new_bank: v.optional(v.literal(true)),
-  /** What the client owes us apart from this settlement, in IDR. */
+  /** The client's debt apart from this settlement, in IDR. */
   owed: figure,
-  /** Open findings that name one of its payments. */
+  /** The number of open findings that name one of its payments. */
   findings: figure,
 })
 export type Confirm = v.InferOutput<typeof ConfirmField>
@@ -49,7 +49,7 @@ const openFindings = async (deps: Pick<Deps, 'table'>, settlement: Settlement): 
   return count
 }
 
-/** The figures that must be echoed for this settlement, now. */
+/** The present figures of this settlement that must be confirmed. */
 export const toConfirm = async (deps: Pick<Deps, 'table' | 'now'>, settlement: Settlement): Promise<Confirm> => {
   const { pendingMinor, availableMinor } = await getBalance(deps, settlement.clientId)
   const findings = await openFindings(deps, settlement)
@@ -72,7 +72,7 @@ const present = (confirm: Confirm): Readonly<Record<string, number | true>> =>
     }),
   )
 
-/** Throws 422 with the figures unless exactly those are echoed. */
+/** Throws 422 with the figures unless exactly those are confirmed. */
 export const assertConfirmed = (wanted: Confirm, echoed: Confirm): void => {
   if (NAMES.every((name) => wanted[name] === echoed[name])) return
   const confirm = present(wanted)

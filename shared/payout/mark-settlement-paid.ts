@@ -14,13 +14,14 @@ const usedReference = (reference: string): GatewayError =>
     actionHint: 'Each transfer has a reference of its own: look it up at the bank. list-settlements shows whose it is.',
   })
 
-/** An audit that ends meanwhile changes a verdict: the gate is asked again. */
+/** An audit that ends meanwhile changes a verdict; then the gate is passed again. */
 const MOST_TRIES = 3
 
 /**
- * `recorded` -> `manual_paid`: the operator has made the bank transfer (spec 3.2). Passes the payout gate and needs its
- * figures echoed; settlement, window, bank reference and audit record in one transaction, which holds what the gate saw.
- * Once; terminal. Throws 422, and 409 for a reference that paid out another settlement.
+ * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec 3.2). Passes the payout
+ * gate and needs its figures confirmed. One transaction writes settlement, window, bank reference and audit record, on
+ * condition of what the gate saw. Happens once; terminal. Throws 422, and 409 for a reference that paid out another
+ * settlement.
  */
 export const markSettlementPaid = async (
   deps: PayDeps,

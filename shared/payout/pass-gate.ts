@@ -19,7 +19,7 @@ import {
 
 export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
-/** So many entries are read again when a settlement is paid out; of a longer one the audit before says enough. */
+/** The most entries that are read again at a payout; for a longer settlement the audit is enough. */
 const MOST_ENTRIES = 20_000
 
 const NAMED = 10
@@ -42,7 +42,7 @@ const refusedBy = (differences: readonly Difference[], clientId: string): Gatewa
   )
 }
 
-/** What is wrong with the settlement at this moment: the audit was some time ago. */
+/** The settlement's differences at this moment, because the audit was some time ago. */
 const auditNow = async (
   deps: GateDeps,
   client: Client,
@@ -57,7 +57,7 @@ const auditNow = async (
     if (stored.settlement.entryCount > MOST_ENTRIES) return own
     return [...own, ...(await auditSettlement(deps, books, stored))]
   })
-  // The transaction decides on what moves meanwhile: settlement, verdicts and client are as read, or it is refused.
+  // The transaction checks that settlement, verdicts and client are unchanged.
   return differences
 }
 
@@ -65,9 +65,9 @@ const isAccepted = ({ accepted }: ClientVerdict, difference: Difference): boolea
   accepted.some((one) => isExactly(one, difference))
 
 /**
- * The payout gate (design section 11): throws 422 unless the settlement was audited since it was recorded, is still what its
- * entries, its payments and its trail say, and nothing stands on its client that finance has not accepted. Answers the
- * conditions under which that stays so, for the transaction that pays it out.
+ * The payout gate (design section 11). Throws 422 unless the settlement was audited since it was recorded, still
+ * matches its entries, payments and trail, and its client has no standing difference that finance has not accepted.
+ * Answers the conditions that keep this true, for the payout's transaction.
  */
 export const passGate = async (
   deps: GateDeps,

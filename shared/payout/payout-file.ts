@@ -40,13 +40,13 @@ const cursorIn = (text: string): QueryInput['cursor'] => {
 const PAGE = 100
 const CONCURRENCY = 8
 
-/** What one run asks about, one by one. */
+/** The most settlements of one run. */
 const MOST_LINES = 2_000
 
 /**
- * What the bank is to pay: a line of each recorded settlement, oldest first, as CSV. The bank pays the file as a whole,
- * before anything is marked: a settlement that the payout gate would refuse, or ask about, is not in it. It is named
- * beside the file with the reason. A longer list goes on at the cursor.
+ * The payouts for the bank: a line of each recorded settlement, oldest first, as CSV. The bank pays the whole file
+ * before anything is marked, so a settlement that the payout gate would refuse or question is left out and named with
+ * the reason. A longer list continues at the cursor.
  */
 export const payoutFile = async (deps: Pick<Deps, 'table' | 'now'>, cursor: string | undefined) => {
   const lines: Settlement[] = []

@@ -7,8 +7,8 @@ import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { toConfirm } from './confirm.ts'
 
 /**
- * Why a settlement is not in the bank's file: what the payout gate would refuse, or ask about, by what is kept. Undefined
- * where nothing is against it. The gate itself also reads the entries again.
+ * Why a settlement is not in the bank's file: the payout gate would refuse or question it by what is stored. Undefined
+ * without a reason. The gate itself also reads the entries again.
  */
 export const reasonAgainst = async (
   deps: Pick<Deps, 'table' | 'now'>,

@@ -17,9 +17,9 @@ import { type Adjustment, type AdjustmentKind, findAdjustment, putAdjustment } f
 export type AdjustmentInput = {
   readonly clientId: ClientId
   readonly kind: AdjustmentKind
-  /** What the client's balance gains; below zero, what it loses. */
+  /** The change of the client's balance, signed. */
   readonly amountMinor: Minor
-  /** The operator's own: the same one again writes nothing. */
+  /** The operator's own reference: a repeat writes nothing. */
   readonly reference: string
   readonly providerTransactionId: string | undefined
   readonly notes: string | undefined
@@ -31,7 +31,7 @@ export type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry 
 const entryIdOf = ({ clientId, reference }: Pick<Adjustment, 'clientId' | 'reference'>) =>
   v.parse(UuidSchema, derivedUuid('adjustment', clientId, reference))
 
-/** Eligible at once. Of money that came by bank our bank has the other side, of a provider's row the provider. */
+/** Eligible at once. For money by bank our bank has the other side, for a provider's row the provider. */
 const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: Timestamp): Entry =>
   newEntry({
     entryId: entryIdOf(input),
@@ -45,7 +45,7 @@ const entryOf = (input: AdjustmentInput, row: HouseEntry | undefined, postedAt: 
     providerTransactionId: input.providerTransactionId,
   })
 
-/** The house gives the provider's side of the row away, once for each row. */
+/** The house gives up the provider's side of the row, once for each row. */
 const givenAway = ({ clientId }: AdjustmentInput, row: HouseEntry, postedAt: Timestamp) =>
   putHouseEntry(
     newHouseEntry({
@@ -66,7 +66,7 @@ const assertSense = ({ kind, amountMinor, providerTransactionId }: AdjustmentInp
   }
 }
 
-/** What the house gave up of a client's debt cannot be taken back beyond that. */
+/** A write-off can be recovered up to its amount. */
 const assertWritten = ({ amountMinor }: AdjustmentInput, { writtenOffMinor }: Window): void => {
   if (plus(writtenOffMinor, amountMinor) >= 0) return
   const reason = `only ${writtenOffMinor} IDR of this client are written off`
@@ -114,7 +114,7 @@ const recordOf = (input: AdjustmentInput, entryId: string) => ({
   },
 })
 
-/** What the reference stands for already. Throws 409 when that has other figures; undefined when it is free. */
+/** The adjustment of a used reference. Throws 409 when it has other figures; undefined when the reference is free. */
 const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted | undefined> => {
   const { clientId, reference } = input
   const adjustment = await findAdjustment(deps, clientId, reference)
@@ -133,7 +133,7 @@ const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise
   return { adjustment, entry }
 }
 
-/** A transaction becomes visible item by item: the adjustment may be there before its entry. */
+/** A transaction becomes visible item by item: the adjustment may be visible before its entry. */
 const beingWritten = (reference: string) =>
   new GatewayError('conflict', `adjustment ${reference} is being written right now; try again`, {
     actionHint: 'If this answer stays the same, run audit-ledger: it names an entry that is missing.',
@@ -151,14 +151,14 @@ const unclaimedRow = async (deps: RecordDeps, transactionId: string | undefined)
   return row
 }
 
-/** Settlements, other write-offs and other operators at the same moment. */
+/** Conflicts with settlements, other write-offs and other operators. */
 const MOST_TRIES = 5
 
 /**
- * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12). Guarantee: one entry for each client
- * and reference, in one transaction with its shard, the client's written-off total, the house's side of a row and the
- * audit record. After a fence is raised the times are computed anew. The same call again answers the stored entry. Throws
- * 404 for an unknown client or row, 409 for a reference or a row that is used already.
+ * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12). There is one entry for each
+ * client and reference, in one transaction with its shard, the client's written-off total, the house's side of a row
+ * and the audit record. After a raised fence the times are computed again. A repeat answers the stored entry. Throws
+ * 404 for an unknown client or row, and 409 for a used reference or row.
  */
 export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted> => {
   assertSense(input)

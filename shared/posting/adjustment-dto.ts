@@ -3,7 +3,7 @@ import { minor } from '../money.ts'
 import type { Adjusted } from './adjust-ledger.ts'
 import { ADJUSTMENT_KINDS } from './adjustment-store.ts'
 
-/** Amounts of payments have the same bound. */
+/** The same bound as for amounts of payments. */
 const MOST_MINOR = 1_000_000_000_000
 
 const ascii = v.pipe(
@@ -11,7 +11,7 @@ const ascii = v.pipe(
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
 )
 
-/** What an operator says of an adjustment, under its names in design section 7. */
+/** The fields of an adjustment, under their names in design section 7. */
 export const ADJUSTMENT_FIELDS = {
   kind: v.picklist(ADJUSTMENT_KINDS),
   amount_minor: v.pipe(

@@ -8,11 +8,11 @@ import { queryPages } from '../table/query-pages.ts'
 import { put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 
-/** What an operator may write down about a client's money (design section 10). */
+/** The kinds of adjustments of a client's money (design section 10). */
 export const ADJUSTMENT_KINDS = ['recovered', 'written_off', 'correction'] as const
 export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number]
 
-/** One adjustment, with the place of its entry: what the same reference is compared with. */
+/** One adjustment, with the position of its entry: a repeated reference is compared with it. */
 export const AdjustmentSchema = v.object({
   clientId: ClientIdSchema,
   reference: v.string(),
@@ -40,7 +40,7 @@ export const findAdjustment = async (
 
 const PAGE = 500
 
-/** Every adjustment of a client: people make them, a few in its life. */
+/** Every adjustment of a client; people make a few. */
 export const listAdjustments = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,

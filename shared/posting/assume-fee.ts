@@ -12,14 +12,14 @@ import { settledRowOf } from './settled-row.ts'
 
 type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
 
-/** A payment waits so long for its settled row; then its fee is assumed. */
+/** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
 
-/** Payments of one part that one run asks about: the queue has the rest. */
+/** The most payments of one part that one run asks about; the queue has the rest. */
 const MOST_AT_ONCE = 50
 
 /**
- * Posts a client's payments that have waited long enough, a bounded number of them. True when more may be left that can be
+ * Posts a bounded number of a client's payments that have waited long enough. True when more may be left that can be
  * posted now.
  */
 export const postOverdue = async (
@@ -29,7 +29,7 @@ export const postOverdue = async (
   const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
   const ids = await openPaymentsPaidBy(deps, { ...client, paidBy, limit: MOST_AT_ONCE })
   for (const id of ids) {
-    // The provider does not answer now: they stay open, and the settlement goes on without them.
+    // The provider does not answer now: they stay open, and the settlement continues without them.
     if (!(await postAfterWait(deps, id))) return false
   }
   return ids.length >= MOST_AT_ONCE
@@ -38,7 +38,7 @@ export const postOverdue = async (
 /** After a lost race one more read finds the payment posted. */
 const MOST_TRIES = 3
 
-/** Why the fee is not known. Without any row there may be no money behind the payment either. */
+/** Why the fee is unknown. Without any row the payment may have no money either. */
 const assumedFinding = (deps: AssumeDeps, payment: Payment, row: Extract<OwnRow, { kind: 'not_settled' }>): Suspense =>
   finding({
     subject: payment.paymentId,
@@ -48,8 +48,9 @@ const assumedFinding = (deps: AssumeDeps, payment: Payment, row: Extract<OwnRow,
   })
 
 /**
- * Posts a payment that has waited long enough (design section 4, "Sweep and settle"): the provider is asked once more;
- * without a settled row the estimate is the fee, with a finding. False while the provider cannot be asked: it stays open.
+ * Posts a payment that has waited long enough (design section 4, "Sweep and settle"). The provider is asked once more;
+ * without a settled row the estimate becomes the fee, with a finding. False while the provider cannot be asked: the
+ * payment stays open.
  */
 export const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {

@@ -8,8 +8,8 @@ import type { SettledRow } from './post-payments.ts'
 import { changeMoney } from './posting-store.ts'
 
 /**
- * Books the settled row of a payment that was posted without it (design section 12): zeros for the client, the whole row
- * at the provider, once. False when the payment has changed since it was read, or its journal was closed.
+ * Books the settled row of a payment that was posted without it (design section 12), once: zeros for the client, the
+ * whole row at the provider. False when the payment has changed since it was read, or its journal was closed.
  */
 export const bookLateRow = async (deps: StoreDeps, payment: Payment, row: SettledRow): Promise<boolean> => {
   const { closedUntil } = await readWindow(deps, payment.clientId)

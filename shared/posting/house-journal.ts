@@ -11,7 +11,7 @@ import type { Timestamp } from '../time.ts'
 
 type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 
-/** A provider row, as far as the house journal keeps it. */
+/** The fields of a provider row that the house journal keeps. */
 export type HouseRow = {
   readonly transactionId: string
   readonly rowAt: Timestamp
@@ -24,12 +24,12 @@ export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor 
   providerMinor,
 })
 
-/** Books a row that is nobody's of ours, once: it is the house's until a person says whose it is. */
+/** Books a row without a client, once: it belongs to the house until an operator assigns it. */
 export const bookUnmatched = async (deps: StoreDeps, row: HouseRow): Promise<void> => {
   await deps.table.transact(putHouseEntry(newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })))
 }
 
-/** Books a row that no payment may take any more, with the finding about it: both or none, once. */
+/** Books a row that no payment may take any more, together with its finding, once. */
 export const bookBeyond = async (deps: TellDeps, row: HouseRow, noted: Suspense): Promise<void> => {
   const entry = newHouseEntry({ type: 'unmatched', ...row, postedAt: deps.now() })
   const { applied } = await deps.table.transact({ ...putHouseEntry(entry), suspense: newSuspense(noted) })
@@ -38,18 +38,20 @@ export const bookBeyond = async (deps: TellDeps, row: HouseRow, noted: Suspense)
   await publishSuspenseAlert(deps, noted)
 }
 
-/** Books a withdrawal: what left the provider's account reached our bank, and the fee of it is the house's. */
+/** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */
 export const bookWithdrawal = async (deps: StoreDeps, row: HouseRow, amountMinor: Minor): Promise<void> => {
   const entry = newHouseEntry({ type: 'withdrawal', ...row, bankMinor: amountMinor, postedAt: deps.now() })
   await deps.table.transact(putHouseEntry(entry))
 }
 
-/** Rows of one item, an operator and another reading of the same row: a few at one moment. */
+/** Conflicts with rows of one item, an operator and a second reading of the same row. */
 const MOST_TRIES = 5
 
 type Booking = { readonly item: Step | undefined; readonly entry: HouseEntry }
 
-/** Books a row of money in suspense, once, on the item as it is. Throws when the item kept changing. */
+/**
+ * Books a row of money in suspense, once, on condition that the item is unchanged. Throws when the item kept changing.
+ */
 const bookOnItem = async (deps: StoreDeps, known: Suspense, plan: (item: Suspense) => Booking | undefined) => {
   let item: Suspense | undefined = known
   for (let tried = 0; item !== undefined && tried < MOST_TRIES; tried++) {
@@ -63,8 +65,8 @@ const bookOnItem = async (deps: StoreDeps, known: Suspense, plan: (item: Suspens
 }
 
 /**
- * Books money in suspense once its own row has settled: what was paid, less what the provider has given back, is held
- * while the item is open. The fee of it is the house's.
+ * Books money in suspense after its own row has settled: the paid amount less what the provider has taken back is held
+ * while the item is open. The house pays the fee.
  */
 export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<void> =>
   bookOnItem(deps, known, (item) => {
@@ -84,7 +86,7 @@ export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): P
 
 const smaller = (a: Minor, b: Minor): Minor => (a < b ? a : b)
 
-/** Books a refund or a void of money in suspense, once for each row. The item is resolved when nothing is left of it. */
+/** Books a refund or a void of money in suspense, once for each row. The item is resolved when nothing is left. */
 export const bookSuspenseRefund = (
   deps: StoreDeps,
   known: Suspense,

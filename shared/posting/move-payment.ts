@@ -27,7 +27,10 @@ export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
 type Plan = { readonly after: Payment; readonly steps: Steps<string> }
 
-/** While the payment is open no entry is written: pending moves at once, and the posting writes every noted row. */
+/**
+ * While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
+ * noted row.
+ */
 const planOpen = (payment: Payment, after: Payment, netMinor: Minor, at: Timestamp): Plan => ({
   after,
   steps: {
@@ -36,7 +39,7 @@ const planOpen = (payment: Payment, after: Payment, netMinor: Minor, at: Timesta
   },
 })
 
-/** The payment's own row is void before it settled: it leaves open with nothing for its client. */
+/** The payment's own row was voided before it settled: it leaves open with nothing for its client. */
 const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): Plan => {
   const after = voidedOpen(moved, postedAt)
   const netMinor = less(ZERO, standingFigures(moneyOf(payment)).netMinor)
@@ -77,14 +80,14 @@ const plan = async (
     : planVoidOpen(payment, after, later(now, window.closedUntil))
 }
 
-/** Of a settlement and of other rows of the payment at the same moment, each is met once or twice. */
+/** Conflicts with a settlement or with other rows of the payment, each once or twice. */
 const MOST_TRIES = 8
 
 /**
- * Applies one provider row to a succeeded payment (design section 10): money that goes back, or comes again. Guarantee:
- * each (transaction, type) applies once, in one transaction of payment, shard, entry, event and alert; the payment
- * stays succeeded. The effect is the same at every moment, whatever has become of the payment's settlement. Throws when the
- * payment kept changing; safe to repeat.
+ * Applies one provider row, a reversal or a return, to a succeeded payment (design section 10). Each (transaction,
+ * type) applies once, in one transaction of payment, shard, entry, event and alert; the payment stays succeeded. The
+ * effect is the same at every moment, whatever the state of the payment's settlement. Throws when the payment kept
+ * changing; safe to repeat.
  */
 export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRow): Promise<void> => {
   let payment = known

@@ -5,7 +5,7 @@ import type { Payment } from '../payment/payment.ts'
 import type { Timestamp } from '../time.ts'
 import { reversalAfter } from './reversal-after.ts'
 
-/** Of a row that turned void the provider takes back all that the row had booked. */
+/** For a voided row the provider takes back everything that the row had booked. */
 export const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): MoneyRow => {
   if (row.type !== 'reversal') return row
   const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
@@ -13,7 +13,7 @@ export const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): 
   return { ...row, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
 }
 
-/** The payment as it is after the row, before anything is posted. */
+/** The payment after the row, before anything is posted. */
 export const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
   ...payment,
   takenBackMinor: money.takenBackMinor,
@@ -22,7 +22,7 @@ export const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved):
   reversal: reversalAfter(payment, row, money),
 })
 
-/** An open payment whose own row turned void: it leaves open with nothing for its client. */
+/** An open payment whose own row was voided: it leaves open with nothing for its client. */
 export const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
   const finalFee = moved.finalFee ?? { status: 'assumed', feeMinor: moved.providerFeeMinor, at: postedAt }
   return {
@@ -36,13 +36,13 @@ export const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
   }
 }
 
-/** What of money that comes again the house had given up before: it takes that much of it. */
+/** The part of returned money that the house had written off: the house takes it. */
 export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor => {
   if (netMinor <= 0 || writtenOffMinor <= 0) return ZERO
   return netMinor < writtenOffMinor ? netMinor : writtenOffMinor
 }
 
-/** A posted payment, whose newest movement is an entry at once. */
+/** A posted payment: its newest movement becomes an entry at once. */
 export const movedPosted = (
   moved: Payment,
   { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },

@@ -7,7 +7,7 @@ import { less, type Minor, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 
-/** A payment's client side, by the figures that it has now. */
+/** A payment's client side, by its present figures. */
 export const moneyOf = (payment: Payment): PaymentMoney => ({
   price: priceOf(payment),
   takenBackMinor: payment.takenBackMinor,
@@ -28,7 +28,7 @@ type EntryOf = Partial<Fields> & {
   readonly postedAt: Timestamp
 }
 
-/** An entry is eligible a day after its payment was paid, and never before it was posted. */
+/** An entry is eligible a day after its payment was paid, but not before it was posted. */
 const eligibleAt = ({ paidAt }: Payment, postedAt: Timestamp): Timestamp =>
   later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
 
@@ -54,7 +54,7 @@ const entryOf = (
     ...fields,
   })
 
-/** The payment's own: its final price, with its settled row at the provider unless that came late, or never. */
+/** The payment's own entry: its final price, with its settled row at the provider unless that came late or never. */
 const ownEntry = (payment: Payment, postedAt: Timestamp): Entry => {
   const row = payment.lateRowAt === undefined ? payment.ownRow : undefined
   return entryOf(payment, {
@@ -67,7 +67,7 @@ const ownEntry = (payment: Payment, postedAt: Timestamp): Entry => {
   })
 }
 
-/** The settled row of a payment that was posted without it: zeros for the client, all of it at the provider. */
+/** The late settled row of a posted payment: zeros for the client, all of it at the provider. */
 const lateEntry = (payment: Payment, { postedAt, lateRowAt }: { postedAt: Timestamp; lateRowAt: Timestamp }): Entry =>
   entryOf(payment, {
     type: 'late_row',
@@ -80,7 +80,7 @@ const lateEntry = (payment: Payment, { postedAt, lateRowAt }: { postedAt: Timest
     provenEligibleAt: eligibleAt(payment, postedAt),
   })
 
-/** What a movement took back, and what of it the house took because it had given that up before. */
+/** What a movement took back, and the part that the house took because it had written it off. */
 const movementEntries = (
   payment: Payment,
   { type, transactionId, providerMinor, clawedMinor }: Movement,
@@ -96,8 +96,8 @@ const movementEntries = (
 }
 
 /**
- * Every entry that a payment has, as its stored fields say: the payment's own, one of each row that moved its money, and
- * its late row. None while it is open. The entries of a payment that left open void have zeros for the client.
+ * Every entry that a payment has, by its stored fields: its own, one of each row that moved its money, and its late
+ * row. None while it is open. Entries of a payment that was voided while open have zeros for the client.
  */
 export const entriesOf = (payment: Payment): readonly Entry[] => {
   const { postedAt, lateRowAt, voidedOpen } = payment

@@ -22,12 +22,12 @@ export type SettledRow = {
   /** The tariff's fee under a contract that bills later. */
   readonly invoiced?: true | undefined
   readonly transactionId: string
-  /** What our account at the provider gained by it. */
+  /** The gain of our account at the provider. */
   readonly providerMinor: Minor
   readonly settledAt: Timestamp
 }
 
-/** What makes a payment's figures final: its settled row, or seven days without one, with the finding about it. */
+/** What makes a payment's figures final: its settled row, or seven days without one, with the finding. */
 export type Posting = {
   readonly payment: Payment
   readonly by: { readonly row: SettledRow } | { readonly assumed: Suspense }
@@ -35,7 +35,7 @@ export type Posting = {
 
 type Planned = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
 
-/** Final under a contract that bills later since success; else by the row, or as the estimate says. */
+/** The final fee: known at success under a contract that bills later; otherwise by the row, or the estimate. */
 const feeOf = ({ payment, by }: Posting, at: Timestamp): FinalFee => {
   if (payment.finalFee) return payment.finalFee
   if ('assumed' in by) return { status: 'assumed', feeMinor: payment.providerFeeMinor, at }
@@ -43,7 +43,7 @@ const feeOf = ({ payment, by }: Posting, at: Timestamp): FinalFee => {
   return { status: 'actual', feeMinor, at, ...(invoiced && { invoiced }) }
 }
 
-/** The payment as it is once posted: rows that came while it was open are applied anew, to the final net. */
+/** The posted payment: rows that came while it was open are applied again, to the final net. */
 export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
   const { payment, by } = posting
   const finalFee = feeOf(posting, postedAt)
@@ -84,10 +84,10 @@ const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string
 
 const Fence = v.object({ closedUntil: TimestampSchema })
 
-/** When an entry may be posted after a refusal by the shard: no earlier than the fence that refused it. */
+/** When an entry may be posted after the shard refused it: not before the fence that refused it. */
 const fenceIn = (item: Item | undefined): Timestamp => v.parse(Fence, item).closedUntil
 
-/** A fence is raised once a settlement, and a later try knows it. */
+/** A settlement raises the fence once, so a later try succeeds. */
 const MOST_TRIES = 4
 
 /** Posts payments of one shard in one transaction. `refused`: one of them has changed since it was read. */
@@ -127,11 +127,10 @@ const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[]
 const CONCURRENCY = 8
 
 /**
- * Posts open payments, such as those of one page of the provider's transactions (design section 12): the payment with its
- * final figures, its shard, its entry and the entries of what went back meanwhile, all or none. Each payment is posted
- * once: the condition on `money_version` decides. Payments of one shard share a transaction; one that is refused is done
- * again payment by payment, so none holds up another. Answers in the order of `postings`; undefined: the payment has
- * changed, read it again.
+ * Posts open payments, for example those of one page of provider rows (design section 12). One transaction writes the
+ * payment with its final figures, its shard, its entry and the entries of its reversals. Each payment is posted once,
+ * on condition of `money_version`. Payments of one shard share a transaction; when it is refused they are posted one by
+ * one, so none delays another. Answers in the order of `postings`; undefined: the payment has changed, read it again.
  */
 export const postPayments = async (
   deps: StoreDeps,

@@ -10,7 +10,7 @@ import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { addedEntries } from './payment-entries.ts'
 
-/** What posting and moving money may change of a payment. */
+/** The fields of a payment that posting and movements may change. */
 const fieldsOf = (payment: Payment) => ({
   providerFeeMinor: payment.providerFeeMinor,
   netMinor: payment.netMinor,
@@ -26,8 +26,8 @@ const fieldsOf = (payment: Payment) => ({
 })
 
 /**
- * Changes a payment's money, and writes the entries that the change adds. Refused when its money has moved since it was
- * read, or when it was open and is not any more.
+ * Changes a payment's money and writes the entries that the change adds. Refused when its money has moved since it was
+ * read, or when it is no longer open.
  */
 export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
   const { paymentId, openAt, moneyVersion } = before
@@ -40,7 +40,7 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
     all(
       equals('status', 'succeeded'),
       unchanged('moneyVersion', moneyVersion),
-      // What announces the movement must not bring the customer back.
+      // The event of the movement must not bring back an erased customer.
       unchanged('erasedAt', before.erasedAt),
       openAt === undefined ? absent('openAt') : present('openAt'),
     ),
@@ -49,7 +49,7 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
   return { [paymentId]: payment, ...Object.fromEntries(entries) }
 }
 
-/** The payment's money and its bytes are as they were read. */
+/** Requires that the payment's money and bytes are unchanged since they were read. */
 export const moneyStands = ({ paymentId, status, moneyVersion, erasedAt }: Payment): Step =>
   guard(
     paymentKey(paymentId),
@@ -58,7 +58,7 @@ export const moneyStands = ({ paymentId, status, moneyVersion, erasedAt }: Payme
 
 const OpenRow = v.object({ id: PaymentIdSchema })
 
-/** A client's open payments that were paid by a time, oldest first, some of each part. The index suggests. */
+/** A client's open payments that were paid before a time, oldest first, some of each part. The index suggests. */
 export const openPaymentsPaidBy = async (
   deps: Pick<Deps, 'table'>,
   {

@@ -5,11 +5,11 @@ import type { Payment, Reversal } from '../payment/payment.ts'
 
 const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)
 
-/** Whether a row brings money back to the client: a won dispute, or a row that took money and became void. */
+/** Whether a row returns money to the client: a won dispute, or a voided reversal. */
 const gives = ({ type, isOwnRow }: MoneyRow): boolean =>
   type === 'dispute_won' || (type === 'reversal' && isOwnRow !== true)
 
-/** How much of a whole is asked for: of the payment's own row all of it, whatever the row says. */
+/** The reversed amount: for the payment's own row all of it, whatever the row says. */
 const amountOf = ({ notionalMinor }: Payment, { isOwnRow, amountMinor }: MoneyRow): Minor =>
   isOwnRow === true ? notionalMinor : amountMinor
 

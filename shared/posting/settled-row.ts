@@ -5,8 +5,8 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import type { SettledRow } from './post-payments.ts'
 
 /**
- * A payment's own row as it posts the payment: of type payment, successful, settled, with a final fee and the payment's
- * amount. Undefined of any other row, and of one whose amounts make no sense.
+ * A payment's own row if it can post the payment: of type payment, successful, settled, with a final fee and the
+ * payment's amount. Undefined for any other row and for impossible amounts.
  */
 export const settledRowOf = (
   deps: Pick<Deps, 'stage'>,

@@ -7,7 +7,7 @@ import { closeStep, findAnySettlement } from './settlement-store.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 
-/** What a settlement in this state can still become: the only steps that would not be refused. */
+/** The steps that a settlement in this state still allows. */
 const nextStep = ({ status, recreditedAt }: Settlement): string => {
   switch (status) {
     case 'recorded':
@@ -33,8 +33,8 @@ export const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) =>
 type ClosedBy = { readonly operator: string; readonly action: string; readonly noted?: object }
 
 /**
- * Writes a settlement's end with its audit record and the steps that go with it, all or none. Throws 422 when another
- * operator has closed it; another step's refusal is answered.
+ * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 when another operator
+ * has closed it; answers another step's refusal.
  */
 export const closeSettlement = async <Name extends string>(
   deps: CloseDeps,
@@ -59,7 +59,10 @@ export const closeSettlement = async <Name extends string>(
 
 export type Close = { readonly settlementId: string; readonly operator: string }
 
-/** `recorded` -> `failed`: the bank refused the transfer. Funds are not re-credited by it (spec 3.2). Terminal. */
+/**
+ * Moves a settlement from `recorded` to `failed`: the bank refused the transfer. It re-credits nothing (spec 3.2).
+ * Terminal.
+ */
 export const markSettlementFailed = async (
   deps: CloseDeps,
   input: Close & { readonly notes: string },

@@ -5,14 +5,14 @@ import { digestBlock } from '../journal/entry-digest.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 
-/** What a settlement is made of (spec 2.3): the sums of its entries, and what the payout must know of them. */
+/** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */
 export const EntrySumsSchema = v.object({
   grossMinor: MinorSchema,
   providerFeesMinor: MinorSchema,
   markupMinor: MinorSchema,
   netMinor: MinorSchema,
   paymentCount: v.number(),
-  /** Of its re-credits: these were available before. */
+  /** The sum of its re-credits, which were available before. */
   recreditedMinor: MinorSchema,
   /** Nets that no settled row of the provider proves. */
   unprovenMinor: MinorSchema,
@@ -22,7 +22,7 @@ export const EntrySumsSchema = v.object({
 })
 export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
 
-/** Nothing summed yet. `digest`: of the client's settlement before, or empty. */
+/** The empty sums. `digest`: of the client's previous settlement, or empty. */
 export const noSums = (digest: string): EntrySums => ({
   grossMinor: ZERO,
   providerFeesMinor: ZERO,
@@ -40,8 +40,8 @@ const sumOf = (entries: readonly Entry[], amountOf: (entry: Entry) => Minor): Mi
   entries.reduce((sum, entry) => plus(sum, amountOf(entry)), ZERO)
 
 /**
- * What of an entry no settled row proves: a payment whose fee was assumed, a correction, a write-off, what a re-credit
- * carries. The settled row of an assumed payment of the same window takes it away again.
+ * The part of an entry that no settled row proves: a payment with an assumed fee, a correction, a write-off, the
+ * content of a re-credit. The late row of an assumed payment in the same window removes it.
  */
 export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
   switch (entry.type) {

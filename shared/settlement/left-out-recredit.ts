@@ -7,8 +7,8 @@ import { unprovenIn } from './entry-sums.ts'
 import type { Settlement } from './settlement.ts'
 
 /**
- * The line that stands for an entry outside its settlement: its figures, eligible at once. Its id is of the entry, so
- * each entry has one. `settlement`: whose window the entry is in.
+ * The re-credit that replaces an entry outside its settlement: its figures, eligible at once. Its id is derived from
+ * the entry, so each entry has one. `settlement`: the one whose window contains the entry.
  */
 export const leftOutRecredit = (
   { sweptFrom }: Pick<Settlement, 'sweptFrom'>,

@@ -26,12 +26,12 @@ export type SettleDeps = Pick<
 /** `operator` is present for a manual trigger, and then the audit record is too. */
 export type SettleTrigger =
   | { readonly by: 'auto' }
-  /** `requestId`: of the operator's own invocation, where later runs go on in the operator's name. */
+  /** `requestId`: of the operator's invocation; later runs continue in the operator's name. */
   | { readonly by: 'manual'; readonly operator: string; readonly requestId?: string | undefined }
 
 export type SummedUp = { readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
 
-/** The settlement of a summed window, with the bank details of this moment (spec 2.3). Its id is chosen here. */
+/** The settlement of a summed window, with the present bank details (spec 2.3). Its id is chosen here. */
 export const newSettlement = (
   deps: Pick<Deps, 'randomBytes' | 'now'>,
   client: Client,

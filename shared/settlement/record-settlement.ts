@@ -8,8 +8,8 @@ import type { Settlement } from './settlement.ts'
 import { findSettlements, recordStep } from './settlement-store.ts'
 
 /**
- * Writes a settlement, moves the window over its entries and, for a manual trigger, adds the operator's record: all or
- * none. Undefined when another settlement has moved the window. A record whose answer was lost is found by its id.
+ * Writes a settlement, moves the window over its entries and, for a manual trigger, adds the operator's record, in one
+ * transaction. Undefined when another settlement has moved the window. After a lost answer it is found by its id.
  */
 export const recordSettlement = async (
   deps: SettleDeps,
@@ -39,7 +39,7 @@ export const recordSettlement = async (
   return settlement
 }
 
-/** The line about a settlement that now waits for its payout, and a warning when it has no bank details. Amounts in IDR. */
+/** Logs a settlement that waits for its payout, and warns when it has no bank details. Amounts in IDR. */
 const logRecorded = ({ log }: Pick<Deps, 'log'>, settlement: Settlement): void => {
   const { settlementId: settlement_id, clientId: client_id } = settlement
   if (settlement.bank === undefined) log.warn('settlement.without_bank', { settlement_id, client_id })
@@ -52,7 +52,7 @@ const logRecorded = ({ log }: Pick<Deps, 'log'>, settlement: Settlement): void =
   })
 }
 
-/** The audit record of an operator's trigger. Later runs of the same sum go on in the operator's name. */
+/** The audit record of an operator's trigger. Later runs of the same sum continue in the operator's name. */
 const triggerRecord = (
   settlement: Settlement,
   { operator, requestId }: Extract<SettleTrigger, { readonly by: 'manual' }>,

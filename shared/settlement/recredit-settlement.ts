@@ -11,7 +11,7 @@ import { type Close, type CloseDeps, statusRecord, wrongState } from './close-se
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markRecredited } from './settlement-store.ts'
 
-/** The line that carries a failed settlement into the next one: its sums, eligible at once. */
+/** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
 export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry =>
   newEntry({
     entryId: v.parse(UuidSchema, derivedUuid('recredit', settlement.settlementId)),
@@ -30,12 +30,12 @@ export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entr
     provenMinor: less(settlement.netMinor, settlement.unprovenMinor),
   })
 
-/** Other operators, and a window that is closed, at the same moment. */
+/** Conflicts with other operators and with a window that is being closed. */
 const MOST_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
- * transaction. The next settlement has it as one line. A second call is refused.
+ * transaction. The next settlement contains it as one line. A second call is refused.
  */
 export const recreditSettlement = async (
   deps: CloseDeps,

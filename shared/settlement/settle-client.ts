@@ -17,10 +17,10 @@ import { keepSum, keptSum } from './sum-progress-store.ts'
 
 export type SettleResult = {
   readonly settlement: Settlement | undefined
-  /** What may be settled now, re-credits and deductions included. */
+  /** The net that may be settled now, re-credits and deductions included. */
   readonly eligibleMinor: Minor
   readonly floorMinor: Minor
-  /** True when one run could not sum the window: the queue has the next one. */
+  /** True when one run could not sum the window: the queue has a message for the next run. */
   readonly isContinuing: boolean
 }
 
@@ -31,8 +31,8 @@ const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client>
 }
 
 /**
- * Sends for the next run, in the name of the same operator. It runs after the progress was kept: a lost message costs a
- * day, a second one nothing.
+ * Sends the message for the next run, in the name of the same operator. The progress is stored before: a lost message
+ * costs a day, a second one nothing.
  */
 const sendForNextRun = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
   const requestId = trigger.by === 'manual' ? (trigger.requestId ?? deps.invocation?.requestId) : undefined
@@ -45,7 +45,7 @@ const sendForNextRun = async (deps: SettleDeps, clientId: ClientId, trigger: Set
   })
 }
 
-/** The digest of the client's settlement before: the next one begins over it. */
+/** The digest of the client's previous settlement: the next one continues from it. */
 const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Promise<string> => {
   if (lastSettlementId === undefined) return ''
   const [last] = await findSettlements(deps, [lastSettlementId])
@@ -53,7 +53,7 @@ const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Pro
   return last.digest
 }
 
-/** Closes the window, then sums its entries from where the last run ended. */
+/** Closes the window, then sums its entries from the end of the last run. */
 const closeAndSum = async (
   deps: SettleDeps,
   clientId: ClientId,
@@ -65,7 +65,7 @@ const closeAndSum = async (
   return sumEntries(deps, { clientId, parts, span }, from)
 }
 
-/** A sweep and a trigger at the same time: the loser finds a moved window, and looks at what is left. */
+/** A sweep and a trigger may run at the same time. The loser finds a moved window and settles the rest. */
 const MOST_TRIES = 4
 
 const settleOnce = async (
@@ -91,7 +91,7 @@ const settleOnce = async (
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
     return { settlement: undefined, eligibleMinor: sums.netMinor, floorMinor, isContinuing: true }
   }
-  // Read after the summing, which can take minutes: the record has the floor and the bank details of its moment.
+  // Read after the summing, which can take minutes: the record has the present floor and bank details.
   const client = await registered(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
   const settlement = newSettlement(deps, client, { window, end, sums }, trigger.by)
@@ -101,10 +101,10 @@ const settleOnce = async (
 }
 
 /**
- * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Guarantee: each posted entry is in exactly one
- * settlement, and a settlement's sums are those of its entries. The fence closes the window before its entries are read;
- * the record is one transaction, conditioned on the window's start. A crash anywhere leaves nothing half done, and of two
- * callers one settles. Throws 404 for an unknown client.
+ * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Each posted entry is in exactly one settlement,
+ * and a settlement's sums are those of its entries. The fence closes the window before its entries are read. The record
+ * is one transaction, on condition of the window's start. A crash leaves nothing half done, and of two callers one
+ * settles. Throws 404 for an unknown client.
  */
 export const settleClient = async (
   deps: SettleDeps,

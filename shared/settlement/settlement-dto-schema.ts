@@ -5,7 +5,9 @@ const time = v.pipe(v.string(), v.isoTimestamp())
 const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
 const bank = v.pipe(v.nullable(v.string()), v.description('As registered when the settlement was recorded.'))
 
-/** The settlement object (spec 2.3), for its type and for the API description: nothing is parsed with it where we are deployed. */
+/**
+ * The settlement object (spec 2.3): its type and its API description. Nothing is parsed with it in a deployed stage.
+ */
 export const SettlementDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   client_id: v.pipe(v.string(), v.uuid()),

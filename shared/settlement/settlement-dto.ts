@@ -2,7 +2,7 @@ import type { Timestamp } from '../time.ts'
 import { bankIsNewUntil, periodOf, type Settlement } from './settlement.ts'
 import type { SettlementDto } from './settlement-dto-schema.ts'
 
-/** The settlement object (spec 2.3): null where there is no value yet. */
+/** The settlement object (spec 2.3): null for a missing value. */
 export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
   id: settlement.settlementId,
   client_id: settlement.clientId,
@@ -24,7 +24,9 @@ export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
   created_at: settlement.createdAt,
 })
 
-/** Bank details are those of the moment of recording, so it takes a new record to have them. */
+/**
+ * The warning about missing bank details. A settlement keeps those of its recording, so only a new one has new details.
+ */
 const NO_BANK_WARNING =
   'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
 
@@ -36,7 +38,7 @@ const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
     : `bank details were entered on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm {"new_bank": true}.`
 }
 
-/** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out now. */
+/** A settlement as operators see it: the public object, its later state, and a warning about its payout. */
 export const toOperatorSettlement = (settlement: Settlement, now: Timestamp) => ({
   ...toSettlementDto(settlement),
   recredited_at: settlement.recreditedAt ?? null,

@@ -50,14 +50,14 @@ export const listSettlements = async (
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-/** What one batch read takes. */
+/** The keys of one batch read. */
 const PAGE = 100
 
-/** Every settlement of a client that the index knows, each as it is now, page by page. The newest may be missing. */
+/** Every settlement of a client that the index lists, read consistently, page by page. The newest may be missing. */
 export const settlementPages = async function* (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
-  /** Of the end of the public period; all of them without it. */
+  /** A range of the end of the public period; all settlements without it. */
   range?: QueryInput['range'],
 ): AsyncGenerator<readonly Settlement[]> {
   const partition = [clientId, ENTITY] as const
@@ -69,14 +69,14 @@ export const settlementPages = async function* (
   }
 }
 
-/** Any number of settlements by their ids, strongly consistent; one that is not there is left out. */
+/** Settlements by their ids, strongly consistent; missing ones are left out. */
 export const findSettlements = async (
   deps: Pick<Deps, 'table'>,
   ids: readonly SettlementId[],
 ): Promise<readonly Settlement[]> =>
   (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
 
-/** The settlement that swept a time of the client's journal; undefined where none has, or the index lags. */
+/** The settlement that swept a time of the client's journal; undefined when there is none or the index lags. */
 export const settlementAt = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
@@ -96,7 +96,7 @@ export const settlementAt = async (
   return found && found.sweptFrom <= eligibleAt ? found : undefined
 }
 
-/** More settlements than a page of entries spans, unless a client is settled by hand all day. */
+/** More settlements than a page of entries usually spans. */
 const MOST_OF_A_PAGE = 1_000
 
 /** The settlements that swept a span of the client's journal, its end included, oldest first. */
@@ -118,7 +118,7 @@ export const settlementsBetween = async (
   return found.filter(({ sweptFrom }) => sweptFrom <= end)
 }
 
-/** What is to be paid out, over all clients: recorded settlements, newest first. */
+/** The payouts to make, over all clients: recorded settlements, newest first. */
 export const listPayouts = async (deps: Pick<Deps, 'table'>, page: Page): Promise<readonly Settlement[]> => {
   const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-due', partition: ['payout', 0], page })
   return items.map((item) => v.parse(SettlementSchema, item))
@@ -139,7 +139,7 @@ export const recordStep = (settlement: Settlement): Step =>
     isNew,
   )
 
-/** `recorded` -> `manual_paid` or `failed`: terminal both, and no longer to be paid out (spec 3.2). */
+/** Moves from `recorded` to `manual_paid` or `failed`: both are terminal and no longer wait for a payout (spec 3.2). */
 export const closeStep = ({ settlementId, status, settledAt, notes, bankReference }: Settlement): Step =>
   update(
     settlementKey(settlementId),
@@ -155,7 +155,7 @@ export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step 
     all(equals('status', 'failed'), absent('recreditedAt')),
   )
 
-/** Notes entries of its window that its sums do not have. Refused when others were noted since it was read. */
+/** Notes entries of its window that its sums lack. Refused when others were noted since it was read. */
 export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: readonly LeftOut[]): Step =>
   update(
     settlementKey(settlementId),

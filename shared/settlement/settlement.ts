@@ -9,7 +9,7 @@ import { EntrySumsSchema } from './entry-sums.ts'
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
 export const SETTLEMENT_TRIGGERS = ['manual', 'auto'] as const
 
-/** An entry of the window that is not in the settlement's sums, and the re-credit that stands for it. */
+/** An entry of the window that is not in the settlement's sums, and the re-credit that replaces it. */
 const LeftOutSchema = v.object({
   entryId: UuidSchema,
   type: v.picklist(ENTRY_TYPES),
@@ -29,17 +29,17 @@ export const SettlementSchema = v.object({
   currency: v.literal('IDR'),
   status: v.picklist(SETTLEMENT_STATUSES),
   triggeredBy: v.picklist(SETTLEMENT_TRIGGERS),
-  /** The client's settlement before, over whose digest this one's begins. */
+  /** The client's previous settlement, whose digest this one continues. */
   previousId: v.optional(SettlementIdSchema),
-  /** As registered when it was recorded. */
+  /** The bank details of the time of its recording. */
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
-  /** Of the bank transfer; no other settlement has it. */
+  /** Of the bank transfer; unique among settlements. */
   bankReference: v.optional(v.string()),
   settledAt: v.optional(TimestampSchema),
   /** When the net of a failed one became available again; once. */
   recreditedAt: v.optional(TimestampSchema),
-  /** Entries that became visible after it was summed: each is re-credited once, by itself. */
+  /** Entries that became visible after it was summed: each is re-credited once, separately. */
   leftOut: v.optional(v.array(LeftOutSchema)),
   createdAt: TimestampSchema,
 })
@@ -54,14 +54,14 @@ export const periodOf = ({ sweptFrom, sweptUntil }: Settlement) => ({
   end: addMs(sweptUntil, -ELIGIBLE_AGE_MS),
 })
 
-/** How long new bank details are young: time for the merchant to hear of them and object. */
+/** How long bank details count as new: time for the merchant to notice and object. */
 export const NEW_BANK_MS = 3 * DAY_MS
 
-/** Until when the account is new; undefined of details that a client had before its first credit. */
+/** Until when the account counts as new; undefined for details from before the client's first credit. */
 export const bankIsNewUntil = ({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined =>
   bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
 
-/** Whether an entry of its window is one that its sums do not have. */
+/** Whether an entry of its window is missing from its sums. */
 export const isLeftOut =
   ({ leftOut = [] }: Pick<Settlement, 'leftOut'>) =>
   ({ entryId }: Pick<Entry, 'entryId'>): boolean =>

@@ -10,29 +10,29 @@ import { addBlock, type EntrySums } from './entry-sums.ts'
 
 type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
 
-/** How long one run sums: half of the five minutes that its function has. */
+/** How long one run sums: half of its function's five minutes. */
 const RUN_MS = 2.5 * MINUTE_MS
 
-/** Entries that were committed before the fence and may have become visible after it lie in here. */
+/** The span before the fence in which entries may become visible after it was raised. */
 const TAIL_MS = 5 * MINUTE_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 const MOST_LOOKS = 6
 
-/** How far a window is summed: whole blocks of entries, none of them in the window's last minutes. */
+/** The progress of a window's sum: whole blocks of entries, none in the window's last minutes. */
 export type SumProgress = {
   readonly sums: EntrySums
-  /** The last entry in the sums; undefined while there is none. */
+  /** The last entry in the sums; undefined before the first. */
   readonly position?: EntryPosition | undefined
 }
 
 export type Summed = SumProgress & {
-  /** False when the time of the run was over: the sums end at the position, and the next run goes on from there. */
+  /** False when the time of the run was over: the next run continues at the position. */
   readonly isWhole: boolean
 }
 
 export type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
 
-/** The end of what is summed block by block; the rest is read as a tail. */
+/** The end of the span that is summed block by block; the rest is the tail. */
 const bodyEnd = ({ start, end }: Span): Timestamp => later(start, addMs(end, -TAIL_MS))
 
 const positionOf = (entries: readonly Entry[]): EntryPosition | undefined => entries.at(-1)
@@ -81,8 +81,8 @@ const readTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow):
 const idsOf = (entries: readonly Entry[]): string => entries.map(({ entryId }) => entryId).join(' ')
 
 /**
- * The window's last minutes, read until two looks find the same. A transaction becomes visible item by item, so an entry
- * may follow its shard. Throws when the tail does not come to rest.
+ * Reads the window's last minutes until two reads find the same. A transaction becomes visible item by item, so an
+ * entry may follow its shard. Throws when the tail keeps changing.
  */
 const settledTail = async (deps: SumDeps, window: SummedWindow): Promise<readonly Entry[]> => {
   let last = await readTail(deps, window)
@@ -96,8 +96,9 @@ const settledTail = async (deps: SumDeps, window: SummedWindow): Promise<readonl
 }
 
 /**
- * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A window
- * that one run cannot sum is left at the end of a block. The fence must stand before: it is what makes the sums final.
+ * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
+ * that cannot sum the whole window stops at the end of a block. The fence must be raised before, because it makes the
+ * sums final.
  */
 export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumProgress): Promise<Summed> => {
   const { span } = window
@@ -112,7 +113,7 @@ export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumP
   }
 }
 
-/** The net of a window that fits one page, read without its fence; undefined of a longer one. */
+/** The net of a window that fits one page, read without a fence; undefined for a longer one. */
 export const sumFirstPage = async (
   deps: SumDeps,
   { clientId, parts, span }: SummedWindow,

@@ -9,9 +9,9 @@ import { TimestampSchema } from '../time.ts'
 import { EntrySumsSchema } from './entry-sums.ts'
 
 const KeptSumSchema = v.object({
-  /** The window's start that it belongs to. */
+  /** The start of the window that it belongs to. */
   start: TimestampSchema,
-  /** Up to which time the window was closed for it. */
+  /** The end of the window, as it was closed. */
   end: TimestampSchema,
   sums: EntrySumsSchema,
   /** The last entry in the sums. */
@@ -19,7 +19,7 @@ const KeptSumSchema = v.object({
 })
 export type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 
-/** The sum that an earlier run began for the window as it is now. One of another start is nobody's any more. */
+/** The progress of an earlier run for the present window. Progress of another start is ignored. */
 export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined => {
   if (progress === undefined) return undefined
   const kept = v.parse(KeptSumSchema, progress)
@@ -27,8 +27,8 @@ export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined
 }
 
 /**
- * Keeps how far a window is summed. False when another run has swept it, or has kept something, since it was read: sums
- * are never added to others than those they follow.
+ * Stores the progress of a window's sum. False when another run has swept it, or has stored progress, since it was
+ * read: sums only continue those that they follow.
  */
 export const keepSum = async (
   deps: Pick<Deps, 'table'>,

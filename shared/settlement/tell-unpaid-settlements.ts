@@ -4,15 +4,15 @@ import { foundKey } from '../table/keys.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { SettlementSchema } from './settlement.ts'
 
-/** A payout is an operator's work of one day, and a weekend may lie between. */
+/** A payout takes an operator a day, and a weekend may lie between. */
 const PATIENCE_MS = 3 * DAY_MS
-/** Oldest first: whoever has more than these to pay out knows it without a number. */
+/** The most settlements of one alert, oldest first. */
 const LOOKED_AT = 100
 const NAMED = 10
 
 /**
- * Tells the operators, in one alert, which settlements were recorded three days ago and are not paid out. Each day until
- * they are: telling it twice does no harm, and a day that was missed is made up for by the next.
+ * Reports, in one alert, the settlements that were recorded three days ago and are not paid out. It repeats each day
+ * until they are; a repeat is harmless, and the next day makes up for a missed one.
  */
 export const tellUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>): Promise<void> => {
   const range = { atMost: addMs(deps.now(), -PATIENCE_MS) }

@@ -8,13 +8,13 @@ import type { Settlement } from './settlement.ts'
 
 export type Triggered = {
   readonly settlement: Settlement | undefined
-  /** The window is larger than one run: later runs settle it in the operator's name. */
+  /** The window is too large for one run: later runs settle it in the operator's name. */
   readonly isContinuing: boolean
 }
 
 /**
- * An operator's manual trigger: the same rules and the same floor as the sweep (spec 3.2, rule 4). Nothing to settle is
- * a 422 that says what is eligible, what is open, and what the floor is; so is a closed stage.
+ * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422
+ * when there is nothing to settle, with the eligible and open amounts and the floor, and in a closed stage.
  */
 export const triggerSettlement = async (
   deps: SettleDeps,

@@ -13,7 +13,7 @@ import type { EntryPageDto } from './settlement-entries.ts'
 /** An entry of a payment that was just posted is eligible a day later. */
 const FURTHEST_MS = 2 * DAY_MS
 
-/** One outside its settlement was taken by none: its re-credit is. */
+/** No settlement took an entry that was left out; one takes its re-credit. */
 const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId | undefined => {
   const { eligibleAt } = entry
   const found = settlements.find(({ sweptFrom, sweptUntil }) => sweptFrom <= eligibleAt && eligibleAt < sweptUntil)
@@ -21,8 +21,8 @@ const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId
 }
 
 /**
- * A page of a client's journal from a time on, settled or not yet (design section 8). A page costs its own entries and
- * one query of settlements. A reading, not a feed: earlier rows may be written later. Throws 422 for a foreign cursor.
+ * A page of a client's journal from a time on, settled or not (design section 8). A page costs its own entries and one
+ * query of settlements. It is no feed: earlier rows may be written later. Throws 422 for a foreign cursor.
  */
 export const balanceEntries = async (
   deps: Pick<Deps, 'stage' | 'table' | 'now'>,

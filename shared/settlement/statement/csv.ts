@@ -1,9 +1,9 @@
-/** What a spreadsheet would take for a formula, and run. */
+/** Text that a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
 type Cell = string | number | undefined
 
-/** Text is always quoted, so that it stays text; numbers are no formulas, whatever their sign. */
+/** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. */
 const cellOf = (value: Cell): string => {
   if (value === undefined || value === '') return ''
   if (typeof value === 'number') return String(value)
@@ -20,7 +20,7 @@ export const csvRows = <Column extends string>(
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
 ): string => rows.map((row) => `${columns.map((column) => cellOf(row[column])).join(',')}\n`).join('')
 
-/** The same under their columns' names. */
+/** Rows as CSV with the columns' names. */
 export const csv = <Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],

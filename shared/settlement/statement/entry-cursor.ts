@@ -5,7 +5,7 @@ import type { EntryPosition, Span } from '../../journal/entry-store.ts'
 import { CURSOR_JSON, encodeCursor } from '../../page.ts'
 import { TimestampSchema } from '../../time.ts'
 
-/** Where a page of entries ended, and in which list: a cursor leads into no other one. */
+/** Where a page of entries ended, and of which list: a cursor cannot be used for another list. */
 const CursorSchema = v.pipe(
   CURSOR_JSON,
   v.strictObject({ of: UuidSchema, eligible_at: TimestampSchema, id: UuidSchema }),
@@ -15,7 +15,7 @@ const CursorSchema = v.pipe(
 export const entryCursor = (of: string, { eligibleAt, entryId }: EntryPosition): string =>
   encodeCursor({ of, eligible_at: eligibleAt, id: entryId })
 
-/** The position that a cursor says. Throws 422 for a cursor of another list, or outside of the span. */
+/** The position in a cursor. Throws 422 for a cursor of another list or outside the span. */
 export const positionIn = (
   { of, span }: { readonly of: string; readonly span: Span },
   text: string,
@@ -23,7 +23,7 @@ export const positionIn = (
 ): EntryPosition => {
   const parsed = v.safeParse(CursorSchema, text)
   const position = parsed.success && parsed.output.of === of ? parsed.output : undefined
-  // DynamoDB refuses a start outside of the queried span with an error of its own.
+  // DynamoDB refuses a start outside the queried span with its own error.
   if (position === undefined || position.eligible_at < span.start || position.eligible_at >= span.end) {
     const reason = 'must be the cursor of an earlier page of this list'
     throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Leave it out to begin with the first page.')

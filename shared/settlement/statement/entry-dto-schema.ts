@@ -5,7 +5,7 @@ import { PAYMENT_METHODS } from '../../payment-method.ts'
 const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
 const time = (what: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(what))
 
-/** One movement of a merchant's money (design section 8), for its type and for the API description. */
+/** One movement of a merchant's money (design section 8): its type and its API description. */
 export const EntryDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   type: v.pipe(v.picklist(ENTRY_TYPES), v.description('What moved the money.')),

@@ -20,7 +20,7 @@ export const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined)
   client_net_minor: entry.netMinor,
 })
 
-/** A line as cells of a table. */
+/** An entry as cells of a CSV line. */
 export const toCells = (line: EntryDto) => ({ ...line, settlement_id: line.settlement_id ?? undefined })
 
 /** The columns of a page of entries as CSV. */

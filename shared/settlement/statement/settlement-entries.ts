@@ -21,8 +21,8 @@ export type EntryPageDto = {
 export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Span => ({ start, end })
 
 /**
- * A page of the entries that a client's settlement pays out: their sums are the settlement's. A page costs its own
- * entries, wherever it lies, and reads no payment. Throws 404 as `findSettlement` does, and 422 for a cursor of another
+ * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
+ * entries at any position, and reads no payment. Throws 404 as `findSettlement` does, and 422 for a cursor of another
  * settlement.
  */
 export const settlementEntries = async (

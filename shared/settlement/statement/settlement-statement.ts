@@ -10,7 +10,7 @@ import { entryCursor, positionIn } from './entry-cursor.ts'
 import { ENTRY_COLUMNS, toEntryDto } from './entry-dto.ts'
 import { sweptSpan } from './settlement-entries.ts'
 
-/** Entries of one page: a Lambda's answer has room for many more. */
+/** Entries of one page, well below the limit of a Lambda's answer. */
 const PAGE = 500
 
 /** An entry as operators see it: the merchant's line, and when the provider settled its row. */
@@ -23,8 +23,8 @@ const toLine = (entry: Entry, settlementId: Parameters<typeof toEntryDto>[1]) =>
 const COLUMNS = [...ENTRY_COLUMNS, 'provider_transaction_id', 'provider_settled_at'] as const
 
 /**
- * The entries behind a settlement, in pages (design section 7), zeros for the client included: these have a side at the
- * provider. A page costs its own entries and no others; the totals are the settlement's.
+ * The entries of a settlement, in pages (design section 7), including zeros for the client, which have a side at the
+ * provider. A page costs only its own entries; the totals are the settlement's.
  */
 export const settlementStatement = async (
   deps: Pick<Deps, 'table' | 'stage'>,
