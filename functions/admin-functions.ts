@@ -26,7 +26,7 @@ const action = (duty: Duty, file: string, table: TableAccess, access: Access = {
   entry: `functions/admin/${file}.ts`,
   trigger: { kind: 'operator', duty },
   table,
-  // An operator waits for it. Longer ones read a client's books, as settling does.
+  // An operator waits for the answer. Longer ones read a client's books, as settling does.
   timeoutSeconds: 60,
   ...access,
 })
@@ -37,7 +37,7 @@ const support: Action = (...entry) => action('support', ...entry)
 const finance: Action = (...entry) => action('finance', ...entry)
 const admin: Action = (...entry) => action('admin', ...entry)
 
-/** What operators invoke, each as one duty. */
+/** The actions of operators, each of one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'], UpdateItem: ['LEDGER'] })),
   admin(

@@ -41,7 +41,7 @@ const api = (
 
 const LOOKUP = { lookup: true } as const
 
-/** What merchants ask. */
+/** The routes of merchants. */
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('create-payment', 'POST', '/v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
     ...ONLY_WAITS,
@@ -77,7 +77,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     // A hundred rounds, one after the other.
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  // Events are in the partitions of their payments; the ledger says in how many parts those are.
+  // Events are in the partitions of their payments; the ledger says how many parts those have.
   api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),
   {
     ...DEFAULTS,

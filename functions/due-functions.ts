@@ -18,13 +18,13 @@ const due = (
     maxConcurrency: mostWorkers(work, 0),
     runsAt: ({ callsPerMinute }) => mostWorkers(work, callsPerMinute),
   },
-  // A worker begins nothing new after a minute; the rest is for the answers it then waits for.
+  // A worker begins no item after a minute; the rest of its time is for open answers.
   timeoutSeconds: 90,
   reservedConcurrency: mostWorkers(work, 0),
   ...access,
 })
 
-/** Look at what is due, each of one kind: their queues name slots, one a message. */
+/** Workers of due work, one for each kind. Their queues name slots, one a message. */
 export const DUE_FUNCTIONS: readonly FunctionSpec[] = [
   due('payment', 'payments', { table: DUE_PAYMENTS, sends: BOTH_LANES, alerts: true, secrets: ['read-provider'] }),
   due('delivery', 'deliveries', { ...ONLY_WAITS, table: DUE_DELIVERIES, sends: BOTH_LANES }),

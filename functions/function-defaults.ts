@@ -1,29 +1,29 @@
 import type { FunctionSpec, Load } from './function-spec.ts'
 
-/** What an entry of the manifest says beyond where it is and what it may reach of the table. */
+/** Defaults of a manifest entry. */
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
 
 /**
- * Memory is bought for the processor that comes with it: 1,769 MB are a whole one, and functions wait far more than they
- * compute. At 512 MB (0.29 of one) a request's few milliseconds of work stay below what the table takes to answer, and
- * starting is not slowed, since Lambda starts environments with a whole processor. 10 s are several times what the SDK
- * takes to give up on a table that does not answer.
+ * Memory buys processor time: 1,769 MB are a whole processor, and functions wait far more than they compute. At 512 MB
+ * (0.29 of one) a request's few milliseconds of work stay below the table's answer time. Starts are not slower, because
+ * Lambda starts environments with a whole processor. 10 s are several times what the SDK takes to give up on a table
+ * that does not answer.
  */
 export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 
 /**
- * For functions that only wait: for merchants, queues, or the provider. Their share of a processor is half of the
- * default. A start does not slow down: Lambda gives a starting environment a whole processor.
+ * For functions that mostly wait: for merchants, queues, or the provider. They get half of the default processor share.
+ * Starts are not slower, because Lambda gives a starting environment a whole processor.
  */
 export const ONLY_WAITS = { memoryMb: 256 } as const
 
-/** Ends a request by its own deadline of 22 s (design: create), and is over before API Gateway gives up after 29. */
+/** The function ends a request at its own deadline of 22 s (design: create), before API Gateway gives up after 29 s. */
 export const CALLS_PROVIDER_SECONDS = 25
 
-/** Applying provider news asks the provider, and may have to tell the operators. */
+/** Applying provider news asks the provider and may alert operators. */
 export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as const
 
-/** Whoever sends a delivery's message picks its lane by the endpoint, where it knows it. */
+/** A sender of delivery messages chooses the lane by the endpoint, if it knows the endpoint. */
 export const BOTH_LANES = ['webhooks', 'webhooks-slow'] as const
 
 /** Seconds of deliver-webhook that one payment takes. */
@@ -34,8 +34,8 @@ export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'cal
 const HEADROOM = 4 / 3
 
 /**
- * As many runs as attempts are under way. A batch has more than one message only after messages waited: that is the
- * reserve for retries and for merchants that are slow for a while.
+ * As many runs as attempts in progress. A batch has more than one message only after messages have waited: the reserve
+ * for retries and slow merchants.
  */
 export const webhookRuns = (load: Load): number =>
   Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * HEADROOM)

@@ -2,38 +2,38 @@ import type { QueueName } from '../shared/queues.ts'
 import type { CallLimits } from '../shared/runtime/aws/aws-http-options.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
-/** A queue whose messages a function is given, so many in a batch, in so many runs at a time at most. */
+/** A queue that starts a function, with its batch size and most concurrent runs. */
 export type QueueSource = { readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
 
-/** What a stage must carry. The runs of some queues follow it. */
+/** The load that a stage must carry. The runs of some queues follow it. */
 export type Load = {
-  /** What the provider allows for each operation: so many payments can be created in a minute. */
+  /** The provider's quota of each operation: the payments that can be created in a minute. */
   readonly callsPerMinute: number
-  /** Endpoints that a payment's event goes to, on average. */
+  /** The endpoints of a payment's event, on average. */
   readonly endpointsAPayment: number
   /** Milliseconds of one webhook attempt on average, slow merchants included. */
   readonly attemptMs: number
 }
 
-/** The highest maximum that Lambda takes for a queue. */
+/** The highest maximum that Lambda accepts for a queue. */
 const MOST_RUNS = 1_000
 
 /** What starts a function. */
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
-  /** Whatever no route matches. */
+  /** Every path without a route. */
   | { readonly kind: 'http-default' }
   | ({
       readonly kind: 'queue'
       readonly slowLane?: Omit<QueueSource, 'batchSize'>
-      /** Runs that a stage's load needs, where those are more. */
+      /** The runs that a stage's load needs, if more. */
       readonly runsAt?: (load: Load) => number
     } & QueueSource)
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
-  /** Invoked by an operator, as whose duty it is. */
+  /** Invoked by an operator with this duty. */
   | { readonly kind: 'operator'; readonly duty: Duty }
 
-/** What people do, each with a policy of its own, of which one may hold several. Every action of theirs is of one. */
+/** The duties of people, each with its own policy; a person may hold several. Every operator action belongs to one. */
 export const DUTIES = {
   look: 'looks at everything and changes nothing',
   support: 'asks the provider again, sends webhooks again',
@@ -42,7 +42,7 @@ export const DUTIES = {
 } as const
 export type Duty = keyof typeof DUTIES
 
-/** Whoever deploys also starts what a schedule starts, and no action of an operator. */
+/** The deployer also starts scheduled work, and no operator action. */
 export type Role = Duty | 'deploy'
 export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'admin', 'deploy']
 
@@ -52,10 +52,10 @@ export const mayInvoke = (role: Role, { trigger }: FunctionSpec): boolean =>
 /** A time of day in UTC, to the minute. */
 export type TimeOfDay = { readonly hour: number; readonly minute: number }
 
-/** The times of day at which schedules run: a setting of the stage, which the manifest calls by its name. */
+/** The daily times of schedules: a setting of the stage, which the manifest names. */
 export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
 
-/** What they are unless a stage says otherwise; the local gateway's too. The sweep's is spec 3.2, rule 1. */
+/** The defaults, also of the local gateway. The sweep's time is spec 3.2, rule 1. */
 export const DAILY_TIMES: DailyTimes = {
   sweepAtUtc: { hour: 2, minute: 0 },
   auditAtUtc: { hour: 4, minute: 0 },
@@ -63,13 +63,13 @@ export const DAILY_TIMES: DailyTimes = {
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
-  /** Once a day, at the time the stage has set under this name. */
+  /** Daily, at the stage's time of this name. */
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
 export type SecretAccess =
-  /** Reads what we show the provider, its API key. */
+  /** Reads our API key of the provider. */
   | 'read-provider'
-  /** Reads what the provider shows us, its callback tokens. */
+  /** Reads the provider's callback tokens. */
   | 'read-callback-tokens'
 
 export type FunctionSpec = {
@@ -78,32 +78,34 @@ export type FunctionSpec = {
   /** Path from the project's root. */
   readonly entry: string
   readonly trigger: Trigger
-  /** By action and kind of partition (table/keys.ts), and by index: the role can reach nothing else of the table. */
+  /** By action and kind of partition (table/keys.ts), and by index: the role can reach no other item of the table. */
   readonly table: TableAccess
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
   readonly secrets: readonly SecretAccess[]
-  /** What it may do with the signing secrets of endpoints: one of the two, never both. */
+  /** What it may do with the signing secrets of endpoints: seal or unseal, never both. */
   readonly endpointSecrets?: 'seal' | 'unseal'
-  /** Starts payments: is told the stage's default return URL and display name. */
+  /** Creates payments: it gets the stage's default return URL and display name. */
   readonly payerDefaults?: boolean
   readonly timeoutSeconds: number
-  /** How long it waits for the table and the queues, where that is less than the default. */
+  /** How long it waits for the table and the queues, if less than the default. */
   readonly calls?: CallLimits
   readonly memoryMb: number
-  /** Runs at a time, where a stage reserves any: one where a second would only repeat its questions, or a queue's workers. */
+  /**
+   * Concurrent runs, if a stage reserves any: one when a second run would only repeat its calls, or a queue's workers.
+   */
   readonly reservedConcurrency?: number
-  /** Sends to the queue that triggers it, by design and bounded by the table's rows. */
+  /** It sends to its own queue, by design, and bounded by the table's rows. */
   readonly recursive?: boolean
-  /** Calls addresses that merchants choose: leaves from the stage's fixed addresses, where it has them. */
+  /** It calls addresses that merchants choose, from the stage's fixed addresses if there are any. */
   readonly callsMerchants?: boolean
-  /** What merchants look up beside payments, balance and settlements: nobody waits for a payment there. */
+  /** A lookup of merchants besides payments, balance and settlements; no payment waits for it. */
   readonly lookup?: true
 }
 
 /**
- * Every queue that starts a function, its own first. Behind it the slow lane: a second queue of the same messages, whose
- * few runs are all that work which takes long can hold. Some have more runs where the stage's load needs them.
+ * Every queue that starts a function, its own first. The slow lane is a second queue of the same messages, whose few
+ * runs are all that slow work can hold. Some have more runs if the stage's load needs them.
  */
 export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] => {
   if (trigger.kind !== 'queue') return []
@@ -122,7 +124,7 @@ export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
   return trigger.kind === 'http-default' ? '$default' : undefined
 }
 
-/** Whether it runs by itself, day by day: not only when a person asks. */
+/** Whether it also runs without a person's request. */
 export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind !== 'operator'
 
 /** Whether requests from outside start it. */

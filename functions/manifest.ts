@@ -4,7 +4,7 @@ import { BACKGROUND_FUNCTIONS } from './background-functions.ts'
 import type { FunctionSpec } from './function-spec.ts'
 
 /**
- * Every function, what starts it and what it may touch. The CDK stack and the local gateway are two targets of this
- * list; neither has a second one.
+ * Every function, its trigger and its access. The CDK stack and the local gateway both use this list; there is no
+ * second one.
  */
 export const MANIFEST: readonly FunctionSpec[] = [...API_FUNCTIONS, ...BACKGROUND_FUNCTIONS, ...ADMIN_FUNCTIONS]

@@ -6,8 +6,8 @@ import type { IndexName } from '../shared/table/schema.ts'
 export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
 
 /**
- * What news of a visible payment may touch: its money, suspense and its alert. An event is put beside its payment, with its
- * deliveries to the endpoints of the client.
+ * Access of provider news about a visible payment: its money, suspense and its alert. An event is written in the
+ * payment's partition, with its deliveries to the client's endpoints.
  */
 export const NEWS_OF_VISIBLE: TableAccess = {
   GetItem: ['PAYMENT'],
@@ -17,13 +17,20 @@ export const NEWS_OF_VISIBLE: TableAccess = {
   UpdateFields: ['LEDGER'],
 }
 
-/** What any news may touch: what leads to a payment from its destination and its reference is put when it becomes visible. */
+/**
+ * Access of all provider news: the pointers from destination and reference are written when the payment becomes
+ * visible.
+ */
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINATION', 'REFERENCE'] })
 
-/** A change with its audit record: behind the head of the subject's chain. Nothing may update or delete a record. */
+/**
+ * A change with its audit record, after the last record of the subject's chain. No role may update or delete a record.
+ */
 export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
-/** What posts a payment, or moves its money: the payment, its shard and its entries. Nothing updates or deletes an entry. */
+/**
+ * Posting a payment or moving its money: the payment, its shard and its entries. No role updates or deletes an entry.
+ */
 export const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
   PutItem: ['JOURNAL'],
@@ -39,10 +46,10 @@ export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
-/** A client's entries: its window says in how many parts they are. */
+/** A client's entries; its window says how many parts they have. */
 export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
 
-/** Entries of a window become a settlement. Payments that waited long are posted before. */
+/** Entries of a window become a settlement. Payments that have waited long are posted first. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
@@ -71,13 +78,13 @@ export const listed = (kind: Partition, ...indexes: readonly IndexName[]): Table
 /** An operator's change of one item, and its record. */
 export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { GetItem: [kind], UpdateItem: [kind] })
 
-/** A list's total is the ledger's count. */
+/** The total of a list is the ledger's count. */
 export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
 
-/** By its key, or by what a merchant calls its order: what leads there is in the client's parts. */
+/** By its idempotency key, or by the merchant's reference, whose pointers are in the client's parts. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
-/** A payment with its events, once none of its deliveries is under way. */
+/** A payment with its events, when none of its deliveries is in progress. */
 export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -86,7 +93,7 @@ export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   UpdateItem: ['PAYMENT'],
 })
 
-/** Settlements, and for the bank's file what the payout gate would ask about. */
+/** Settlements, and for the bank's file the items that the payout gate checks. */
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,
   listed('SETTLEMENT', 'by-owner', 'by-due'),
@@ -110,7 +117,7 @@ export const OWN_DELIVERIES: TableAccess = allAccess(
 )
 export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
-/** Tells the operators of deliveries of an endpoint that were abandoned. */
+/** Alerts operators about abandoned deliveries of an endpoint. */
 const TELLING: TableAccess = {
   GetItem: ['DELIVERY'],
   GetFields: ['ENDPOINTS'],
@@ -120,7 +127,7 @@ const TELLING: TableAccess = {
   indexes: ['by-owner', 'by-status'],
 }
 
-/** A new round of a delivery; the event whose bytes it sends is kept, in the partition of its payment. */
+/** A new round of a delivery; the event whose bytes it sends is in the partition of its payment. */
 export const ROUNDS: TableAccess = allAccess(TELLING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
@@ -131,10 +138,12 @@ export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
 })
 export const REDELIVERING: TableAccess = allAccess(REDELIVERING_SINCE, RECORDED, { GetItem: ['DELIVERY'] })
 
-/** Whether the provider is paused, and that it is. */
+/** Whether the provider is paused, and setting it. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/** The provider's transactions held against the books, slice by slice: what settled is posted, what moved is booked. */
+/**
+ * The provider's transactions, compared with the books slice by slice: settled rows are posted, reversals are booked.
+ */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
   BatchGetItem: ['PAYMENT'],
@@ -143,7 +152,7 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   indexes: ['by-due'],
 })
 
-/** What is due, by kind: news of payments, messages of deliveries, alerts. */
+/** Due items, by kind: news of payments, messages of deliveries, alerts. */
 export const DUE_PAYMENTS: TableAccess = allAccess(NEWS, PAUSES, listed('PAYMENT', 'by-due'))
 export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'), {
   GetItem: ['DELIVERY'],
@@ -154,7 +163,10 @@ export const DUE_ALERTS: TableAccess = allAccess(TELLING, DUE_DELIVERIES, {
   UpdateItem: ['SUSPENSE'],
 })
 
-/** What a settlement is held against: its entries, their payments, its trail and its client's other settlements. */
+/**
+ * The items that a settlement is compared with: its entries, their payments, its trail and its client's other
+ * settlements.
+ */
 const SETTLEMENT_AUDIT: TableAccess = {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
@@ -162,7 +174,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** A client's books. What was found is written where no money is. */
+/** A client's books. Findings are written to items without money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   BatchGetItem: ['DELIVERY', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],
@@ -173,7 +185,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 /** The same, and the books of the house. */
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, { BatchGetItem: ['SUSPENSE'], Query: ['HOUSE'] })
 
-/** What an audit finds after a restore is judged again and repaired. */
+/** After a restore the audit's findings are judged again and repaired. */
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
   GetItem: ['PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
@@ -183,7 +195,7 @@ export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
   ConditionCheckItem: ['PAYMENT'],
 })
 
-/** A settlement is paid out as its audit and its gate saw it. */
+/** Paying out a settlement as its audit and its gate saw it. */
 export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETTLEMENT'), {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['SUSPENSE'],
@@ -193,7 +205,7 @@ export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETT
   indexes: ['by-status'],
 })
 
-/** The books: entries of clients and of the house, with what settlements keep of theirs. */
+/** The books: entries of clients and of the house, with the totals that settlements keep. */
 export const BOOKS: TableAccess = allAccess(JOURNAL_READ, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['SETTLEMENT'],

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { settlementStatement } from '../../shared/settlement/statement/settlement-statement.ts'
 
-const summary = 'The payments behind a settlement, in pages, with totals and how much the provider has paid us of them.'
+const summary = 'The entries of a settlement, in pages, with totals and how much of them the provider has settled.'
 const input = v.strictObject({
   settlement_id: v.string(),
   cursor: v.optional(v.string()),

@@ -7,7 +7,7 @@ import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
 import { listSuspense, suspenseAbout } from '../../shared/suspense/suspense-store.ts'
 
 const summary =
-  'Money that was credited to nobody and findings the books cannot explain, newest first: all, or those of a status, ' +
+  'Money without a client and findings that the books cannot explain, newest first: all, or those of a status, ' +
   'a merchant or a payment; `complete` says if all were looked at.'
 const input = v.strictObject({
   status: v.optional(v.picklist(SUSPENSE_STATUSES)),

@@ -6,7 +6,7 @@ import { MAX_DIFFERENCES } from '../../shared/verdict/difference.ts'
 
 const summary =
   'Repairs what a restore left of the last transactions: the differences of audit-ledger, exactly as it shows them. ' +
-  'Whatever it does not repair is refused by name, and nothing is written.'
+  'It refuses, by name, what it does not repair, and then writes nothing.'
 
 const FIGURE = v.nullable(v.union([v.string(), v.number()]))
 

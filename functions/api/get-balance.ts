@@ -13,7 +13,7 @@ const query = v.object({
       ),
     ),
   ),
-  /** Adds the figures that make the balance whole. */
+  /** `include=settlements` adds the figures of settlements. */
   include: v.optional(v.literal('settlements', 'include must be settlements')),
 })
 

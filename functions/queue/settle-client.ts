@@ -5,9 +5,9 @@ import { settleClient } from '../../shared/settlement/settle-client.ts'
 
 const message = v.object({
   client_id: ClientIdSchema,
-  /** Whose trigger it goes on with; absent for the sweep. */
+  /** The operator whose trigger it continues; absent for the sweep. */
   operator: v.optional(v.string()),
-  /** Of the invocation by which it was triggered. */
+  /** The request id of that trigger. */
   request_id: v.optional(v.string()),
 })
 

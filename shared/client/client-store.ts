@@ -158,7 +158,7 @@ export const changeClient = async (
     }
     if (await recordWhileFresh(deps, record, steps, grows ? { freshUntil } : undefined)) return after
   }
-  throw new GatewayError('conflict', 'others are changing this client right now; try again')
+  throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }
 
 /** Whether a client ever received money. */

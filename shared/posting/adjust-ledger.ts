@@ -177,5 +177,5 @@ export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Pr
     if (byOther) return byOther
     if (outcome.refusedBy === 'houseEntry' && row) throw takenOver(row.transactionId)
   }
-  throw new GatewayError('conflict', 'others are changing the ledger of this client right now; try again')
+  throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
 }

@@ -100,7 +100,7 @@ const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Prom
     if (outcome.refusedBy !== LEDGER) return 'refused'
     postedAt = later(deps.now(), fenceIn(outcome.item))
   }
-  throw new Error('the journal of a client was closed again and again while a payment was posted')
+  throw new Error('the journal of a client kept being closed while a payment was posted')
 }
 
 /** A transaction has a hundred items: the shard, and of each payment the payment, its entries and perhaps a finding. */

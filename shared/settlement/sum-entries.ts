@@ -92,7 +92,7 @@ const settledTail = async (deps: SumDeps, window: SummedWindow): Promise<readonl
     last = again
     await deps.sleep(LOOK_AGAIN_MS)
   }
-  throw new Error('the entries of a closed window do not come to rest')
+  throw new Error('the entries of a closed window kept changing')
 }
 
 /**

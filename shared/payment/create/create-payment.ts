@@ -66,7 +66,7 @@ const resume = async (
 }
 
 const shareUsedUp = (retryAfterSeconds: number) =>
-  new GatewayError('rate_limit', 'the provider takes few payments now and you have had your share; retry later', {
+  new GatewayError('rate_limit', 'provider capacity is limited; your share for this minute is used; retry later', {
     retryAfterSeconds,
   })
 

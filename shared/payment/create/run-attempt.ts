@@ -40,7 +40,7 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
       return {
         outcome: 'not_executed',
         code: answer.reason,
-        message: 'the provider takes no payments right now; retry with the same Idempotency-Key',
+        message: 'the provider accepts no payments right now; retry with the same Idempotency-Key',
       }
     case 'unknown':
       return {

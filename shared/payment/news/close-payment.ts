@@ -63,7 +63,7 @@ export const closePayment = async (
     if (outcome.refusedBy !== 'suspense') return undefined
     untold = undefined
   }
-  throw new Error('others were in the way of a payment that ends, for minutes')
+  throw new Error('conflicting writes kept a payment from ending, for minutes')
 }
 
 type Closing = {

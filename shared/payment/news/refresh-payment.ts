@@ -42,7 +42,7 @@ export const refreshPayment = async (
   const refreshed = await findAnyPayment(deps, id)
   if (refreshed.status === 'pending' && outcomes.some(({ kind }) => kind === 'not_shown')) {
     await markDueNow(deps, refreshed.paymentId, deps.now())
-    throw new GatewayError('server_error', 'paid, says the provider, and does not show the money yet', {
+    throw new GatewayError('server_error', 'the provider reports the payment as paid but does not show the money yet', {
       actionHint: 'Nothing: the payment is looked at again within a minute.',
     })
   }

@@ -121,5 +121,5 @@ export const tellFirst = async (deps: TellDeps, met: Delivery): Promise<Delivery
     delivery = current
     if (needsAlert(delivery)) await tell(deps, delivery, await endpointOf(deps, delivery))
   }
-  throw new Error('others kept telling of an endpoint while a round was begun')
+  throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }

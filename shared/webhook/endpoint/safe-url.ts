@@ -50,7 +50,7 @@ export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
   if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) return refused('must be an https URL')
   if (url.username !== '' || url.password !== '') return refused('must not carry user info')
   if (loopback) return { allowed: true, url }
-  if (rules.httpsPortOnly && url.port !== '') return refused('must use port 443: webhooks leave by no other')
+  if (rules.httpsPortOnly && url.port !== '') return refused('must use port 443, the only port that webhooks may use')
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused('must name a host, not an address')
   // RFC 6761: such a name means loopback on every machine.
   if (/(^|\.)localhost\.?$/.test(url.hostname)) return refused('must name a host on the public internet')

@@ -70,7 +70,7 @@ const write = async (
 ): Promise<void> => {
   const { applied } = await recordChange(deps, record, steps)
   if (applied) return
-  throw new GatewayError('conflict', 'the endpoint was changed by somebody else meanwhile', {
+  throw new GatewayError('conflict', 'another operator changed the endpoint at the same time', {
     actionHint: 'Look at it with list-endpoints and try again.',
   })
 }

@@ -36,7 +36,7 @@ describe('createPayment when the provider fails', () => {
       { kind: 'refused', code: 'INVALID_MERCHANT_SETTINGS' },
       'the provider refused the payment: INVALID_MERCHANT_SETTINGS',
     ],
-    [{ kind: 'not_executed', reason: 'rate_limited' }, 'the provider takes no payments right now'],
+    [{ kind: 'not_executed', reason: 'rate_limited' }, 'the provider accepts no payments right now'],
     [{ kind: 'unknown', reason: 'timeout' }, 'the provider did not answer'],
     [{ kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true }, 'the provider failed'],
   ] as const)(

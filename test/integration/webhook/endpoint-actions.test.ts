@@ -141,7 +141,7 @@ describe('update-endpoint', () => {
     const racing = beforeFirst(deps, 'transact', () => remove(deps, endpoint))
 
     const change = { clientId, endpointId, operator: OPERATOR, enabled: true, eventTypes: undefined }
-    await expect(changeIt(racing, change)).rejects.toThrow('changed by somebody else')
+    await expect(changeIt(racing, change)).rejects.toThrow('another operator changed')
     expect(await stored(deps, endpoint)).toMatchObject({ enabled: false, deletedAt: deps.now() })
   })
 })

@@ -60,7 +60,7 @@ describe('inspectUrl', () => {
   })
 
   it.each([
-    ['https://merchant.example:8443/hooks', 'must use port 443: webhooks leave by no other'],
+    ['https://merchant.example:8443/hooks', 'must use port 443, the only port that webhooks may use'],
     ['https://merchant.example:443/hooks', 'allowed'],
     ['https://merchant.example/hooks', 'allowed'],
   ])('of %s where webhooks leave by port 443 alone: %s', (url, verdict) => {
