@@ -134,7 +134,7 @@ describe('the time of an event', () => {
 
     const closing = closePayment(frozenAmong(deps, 12, 6), payment, 'expired', 'due_work')
 
-    await expect(closing).rejects.toThrow('in the way')
+    await expect(closing).rejects.toThrow('conflicting writes')
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
   })
 })

@@ -232,7 +232,7 @@ describe('posting at the fence (design section 12)', () => {
       },
     })
 
-    await expect(post(raised, open)).rejects.toThrow('closed again and again')
+    await expect(post(raised, open)).rejects.toThrow('kept being closed')
 
     expect(await deps.table.get(paymentKey(open.paymentId))).toHaveProperty('openAt')
     await post(deps, open)
