@@ -62,18 +62,6 @@ describe('what a person reads', () => {
   })
 })
 
-it.each([
-  ['ci', 'bash .ci/run'],
-  ['nightly', 'bash .ci/nightly'],
-])('the workflow %s runs %s, by actions that nobody can change behind their names', (name, command) => {
-  const workflow = read(`.github/workflows/${name}.yml`)
-  const actions = matches(workflow, /uses: (\S+)/g)
-
-  expect(matches(workflow, /^ +- run: (.+)$/gm)).toContain(command)
-  expect(actions.length).toBeGreaterThan(0)
-  expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toStrictEqual([])
-})
-
 describe('the way of the money in the README', () => {
   const cells = matches(README, /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm)
     .map((row) => row.split(' | '))
