@@ -31,7 +31,7 @@ Account and region are those of AWS_PROFILE and AWS_REGION. Goes to cdk deploy, 
   ${Object.keys(PASSED_ON)
     .map((flag) => `--${flag}`)
     .join(' ')}
-Exit code: 0 done, 1 something is missing, 2 called wrongly, otherwise the code of cdk.`
+Exit code: 0 done, 1 something is missing, 2 called wrongly, otherwise the code of cdk, or of the doctor.`
 
 export type DeployCommand = {
   readonly stage: string | undefined
