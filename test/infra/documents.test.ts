@@ -62,16 +62,31 @@ describe('what a person reads', () => {
   })
 })
 
-it.each([
-  ['ci', 'bash .ci/run'],
-  ['nightly', 'bash .ci/nightly'],
-])('the workflow %s runs %s, by actions that nobody can change behind their names', (name, command) => {
-  const workflow = read(`.github/workflows/${name}.yml`)
-  const actions = matches(workflow, /uses: (\S+)/g)
+describe('the first deployment in docs/operations.md', () => {
+  const [, section = ''] =
+    /^## 1\. The first deployment[^\n]*\n([\s\S]+?)^Before the first merchant/m.exec(read('docs/operations.md')) ?? []
+  const [, provider = ''] = /^## 3\. The provider\n([\s\S]+?)^## 4/m.exec(read('docs/operations.md')) ?? []
+  const [before = '', ...actions] = section.split(/^\d+\. /m)
 
-  expect(matches(workflow, /^ +- run: (.+)$/gm)).toContain(command)
-  expect(actions.length).toBeGreaterThan(0)
-  expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toStrictEqual([])
+  it('takes at most twelve actions by hand, with one command each at most', () => {
+    const commands = actions.map((action) =>
+      matches(action, /```sh\n([\s\S]+?)```/g).flatMap((block) => block.trim().split('\n')),
+    )
+
+    expect(actions.length).toBeGreaterThan(8)
+    expect(actions.length).toBeLessThanOrEqual(12)
+    expect(commands.filter((lines) => lines.length > 1)).toStrictEqual([])
+    expect(before).not.toMatch(/```|`npm|`aws/)
+  })
+
+  it('counts each step at the provider as an action of its own', () => {
+    const steps = matches(provider, /^(\d+)\. /gm)
+    const named = matches(section, /section 3, step (\d+)\./g)
+
+    // The last one is the doctor, which --init asks.
+    expect(named).toStrictEqual(steps.slice(0, -1))
+    expect(actions.at(-1)).toMatch(/^`npm run deploy -- --stage prod --init` again/)
+  })
 })
 
 describe('the way of the money in the README', () => {

@@ -38,9 +38,16 @@ export const installMinistack = async (): Promise<void> => {
 export type RehearsalClock = {
   /** What a process needs in its environment to live by this clock. */
   readonly env: NodeJS.ProcessEnv
+  /** Comes back when every process knows it. */
   advance(seconds: number): void
   offsetSeconds(): number
 }
+
+/**
+ * How long a process keeps the time it has read. Without a cache each question for the time reads the file, and two
+ * threads that do so at once can end their process: libfaketime shares a buffer among them.
+ */
+const CACHED_SECONDS = 1
 
 export const rehearsalClock = async (directory: string): Promise<RehearsalClock> => {
   const where = ['-c', 'import libfaketime; print(libfaketime.__path__[0])']
@@ -53,13 +60,14 @@ export const rehearsalClock = async (directory: string): Promise<RehearsalClock>
     env: {
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_NO_CACHE: '1',
+      FAKETIME_CACHE_DURATION: String(CACHED_SECONDS),
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
     offsetSeconds: () => offset,
     advance: (seconds) => {
       offset += seconds
       save()
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, (CACHED_SECONDS + 1) * 1_000)
     },
   }
 }

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
+import { PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { call, eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal } from './rehearsal.ts'
+import { basicAuth } from './world.ts'
 
 const ClientSchema = v.object({ client_id: v.string() })
 const KeySchema = v.object({ key_id: v.string(), api_key: v.string() })
@@ -113,12 +115,12 @@ export const requestOf = async (provider: string, { id }: Payment): Promise<stri
 }
 
 const payAtProvider = async (
-  { provider, secrets }: Rehearsal['world'],
+  { provider }: Rehearsal['world'],
   payment: Payment,
   amount: number | undefined,
 ): Promise<void> => {
   const headers = {
-    authorization: `Basic ${Buffer.from(`${secrets.provider.secret_key}:`).toString('base64')}`,
+    authorization: basicAuth(PROVIDER_KEY),
     'api-version': '2024-11-11',
     'content-type': 'application/json',
   }

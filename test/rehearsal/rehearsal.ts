@@ -1,16 +1,16 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { eventually as lookEventually } from '../../infra/local/process/eventually.ts'
 import { type RehearsalClock, VERDICTS } from './emulator.ts'
 import { runTool, type ToolRun } from './run-tool.ts'
+import { assertMade, NotRun, standIn } from './stand-in.ts'
 import { readVerdicts, type Verdict } from './verdicts.ts'
 import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
 
 export const STAGE = 'dev'
 export const STACK = `gateway-${STAGE}`
 export const OPERATOR = 'rehearsal'
-
-/** Generous: a first call starts a process, beside others' work on the same machine. */
 
 export type Rehearsal = {
   readonly directory: string
@@ -19,8 +19,13 @@ export type Rehearsal = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
-  /** One step of the report, with its seconds. Throws what `run` throws. */
-  step<T>(what: string, run: () => Promise<T>): Promise<T>
+  /**
+   * One step of the report, with its seconds. It never throws: what fails, or takes too long, is reported and answered
+   * by a stand-in, and the steps that read it or name it among their needs are not run.
+   */
+  step<T>(what: string, run: () => Promise<T>, needs?: readonly unknown[]): Promise<T>
+  /** Steps that failed or were not run. */
+  readonly failures: () => readonly string[]
   /** What the emulator cannot do, so that it is listed and not passed over. */
   cannot(what: string): void
   readonly limits: () => readonly string[]
@@ -31,13 +36,15 @@ export type Rehearsal = {
 }
 
 type Parts = Pick<Rehearsal, 'directory' | 'env' | 'clock' | 'world'> & {
+  readonly stepMs?: number
   /** As whom an action is invoked: who holds its duty. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
 export const startRehearsal = (parts: Parts): Rehearsal => {
-  const { directory, env, envOf } = parts
+  const { directory, env, envOf, stepMs = STEP_MS } = parts
   const limits: string[] = []
+  const failures: string[] = []
   const npm: Rehearsal['npm'] = async (script, args, codes = [0], more = {}) => {
     const ran = await runTool('npm', ['run', '-s', script, '--', ...args], { env: { ...env, ...more } })
     if (codes.includes(ran.code)) return ran
@@ -48,12 +55,23 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
   return {
     ...parts,
     verdicts: () => readVerdicts(join(directory, VERDICTS)),
-    step: async (what, run) => {
+    step: async <T>(what: string, run: () => Promise<T>, needs: readonly unknown[] = []) => {
       const begun = performance.now()
-      const done = await run()
-      console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(6)} s  ${what}`)
-      return done
+      const tell = (said: string) =>
+        console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(6)} s  ${said}`)
+      try {
+        assertMade(needs)
+        const done = await inTime(run(), stepMs)
+        tell(what)
+        return done
+      } catch (error) {
+        const verb = error instanceof NotRun ? 'NOT RUN' : 'FAILED'
+        failures.push(`${verb}  ${what}`)
+        tell(`${verb}  ${what}: ${error instanceof Error ? error.message : String(error)}`)
+        return standIn(what)
+      }
     },
+    failures: () => failures,
     cannot: (what) => void limits.push(what),
     limits: () => limits,
     npm,
@@ -64,6 +82,17 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
       return code === 0 ? JSON.parse(output) : undefined
     },
   }
+}
+
+/** More than a program is given: run-tool.ts. */
+const STEP_MS = 1_200_000
+
+/** What still runs then is left behind: its calls may fail, and nobody waits for them. */
+const inTime = <T>(work: Promise<T>, ms: number): Promise<T> => {
+  const late = sleep(ms, undefined, { ref: false }).then(() => {
+    throw new Error(`it took longer than ${ms / 1_000} s`)
+  })
+  return Promise.race([work, late])
 }
 
 const lastOf = (text: string) => text.slice(-4_000)

@@ -8,6 +8,7 @@ export type ToolRun = { readonly code: number; readonly output: string; readonly
 type Options = {
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
+  readonly deadlineMs?: number
 }
 
 /** A quarter of an hour: a deployment takes two minutes, and nothing may wait for ever. */
@@ -16,15 +17,26 @@ const DEADLINE_MS = 900_000
 const NOT_FOUND = 127
 
 /** Runs a program to its end, with nothing to answer its questions. */
-export const runTool = async (program: string, args: readonly string[], { env, cwd }: Options): Promise<ToolRun> => {
+export const runTool = async (
+  program: string,
+  args: readonly string[],
+  { env, cwd, deadlineMs = DEADLINE_MS }: Options,
+): Promise<ToolRun> => {
   const child = spawn(program, args, {
     cwd: cwd ?? PROJECT_ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal: AbortSignal.timeout(DEADLINE_MS),
+    // A group of its own, which ends as one: a process that it started would keep its output open for ever.
+    detached: true,
   })
+  let isLate = false
+  const deadline = setTimeout(() => {
+    isLate = true
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }, deadlineMs)
   // A program that is not there fails as one that ends badly.
   const ended = once(child, 'close').catch(() => [NOT_FOUND])
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-  return { code: Number(code ?? 1), output, errors }
+  clearTimeout(deadline)
+  return { code: Number(code ?? 1), output, errors: isLate ? `${errors}\nended after ${deadlineMs / 1_000} s` : errors }
 }

@@ -9,15 +9,24 @@ type Options = Certificates & {
   readonly address: string
   /** Whom it speaks for: a server on this machine without TLS. */
   readonly behind: string
+  /** By what the server is asked instead, of what somebody showed. */
+  readonly authorized?: (authorization: string | undefined) => string
 }
 
 /** TLS before a server of this machine, on the address at which the world looks for it. */
-export const startTlsFront = async ({ address, behind, certificate, key }: Options): Promise<{ close(): void }> => {
+export const startTlsFront = async ({
+  address,
+  behind,
+  authorized,
+  certificate,
+  key,
+}: Options): Promise<{ close(): void }> => {
   const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
   const { host } = new URL(behind)
   const server = createServer(tls, (incoming, response) => {
     const { method, url, headers } = incoming
-    const passed = request(new URL(url ?? '/', behind), { method, headers: { ...headers, host } }, (answer) => {
+    const shown = { ...headers, host, ...(authorized && { authorization: authorized(headers.authorization) }) }
+    const passed = request(new URL(url ?? '/', behind), { method, headers: shown }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
     })

@@ -34,6 +34,14 @@ const leads = (name: string) => {
   return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
 }
 
+/** What the provider takes and shows, as somebody has set it in its dashboard. */
+export type Dashboard = {
+  keys: readonly string[]
+  token: string
+  /** The key of the last call. */
+  lastKey: string
+}
+
 export type OutsideWorld = {
   readonly provider: string
   readonly inbox: string
@@ -41,12 +49,11 @@ export type OutsideWorld = {
   advance(seconds: number): void
   /** Where the provider's callbacks go from now on. */
   callBack(apiUrl: string): void
-  readonly secrets: {
-    readonly provider: { readonly secret_key: string }
-    readonly callback: { readonly callback_tokens: readonly string[] }
-  }
+  readonly dashboard: Dashboard
   close(): Promise<void>
 }
+
+export const basicAuth = (key: string): string => `Basic ${Buffer.from(`${key}:`).toString('base64')}`
 
 /** Everybody outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
 export const startWorld = async (certificates: Certificates): Promise<OutsideWorld> => {
@@ -57,11 +64,13 @@ export const startWorld = async (certificates: Certificates): Promise<OutsideWor
   started.defer(() => names.close())
 
   let apiUrl = ''
+  const dashboard: Dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to what is on its own machine.
   const relay = await startLocalHttpServer({
     port: 0,
     answer: async ({ method, path, headers, body }) => {
-      const sent = Object.entries(headers).filter(([name]) => /^(content-type|x-|webhook-)/.test(name))
+      const shown = { ...headers, 'x-callback-token': dashboard.token }
+      const sent = Object.entries(shown).filter(([name]) => /^(content-type|x-|webhook-)/.test(name))
       const init = { method, body: new Uint8Array(body), headers: sent.map(([name, value]) => [name, String(value)]) }
       const answer = await fetch(`${apiUrl}${path}`, { ...init, headers: Object.fromEntries(init.headers) })
       return jsonReply(answer.status, await answer.json())
@@ -78,11 +87,16 @@ export const startWorld = async (certificates: Certificates): Promise<OutsideWor
   started.defer(() => provider.close())
   const inbox = await startWebhookInbox({ port: 0, signingSecret: () => undefined, clock })
   started.defer(() => inbox.close())
-  for (const [address, { url }] of [
-    [PROVIDER_ADDRESS, provider],
-    [MERCHANT_ADDRESS, inbox],
-  ] as const) {
-    const front = await startTlsFront({ ...certificates, address, behind: url })
+  // The simulator has one key: those of the dashboard are taken for it.
+  const byKey = (authorization = '') => {
+    dashboard.lastKey = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
+      .toString()
+      .replace(/:$/, '')
+    return basicAuth(dashboard.keys.includes(dashboard.lastKey) ? PROVIDER_KEY : 'none')
+  }
+  const behind = { ...certificates, address: PROVIDER_ADDRESS, behind: provider.url, authorized: byKey }
+  for (const options of [behind, { ...certificates, address: MERCHANT_ADDRESS, behind: inbox.url }]) {
+    const front = await startTlsFront(options)
     started.defer(() => front.close())
   }
   const running = started.move()
@@ -93,7 +107,7 @@ export const startWorld = async (certificates: Certificates): Promise<OutsideWor
     callBack: (url) => {
       apiUrl = url
     },
-    secrets: { provider: { secret_key: PROVIDER_KEY }, callback: { callback_tokens: [CALLBACK_TOKEN] } },
+    dashboard,
     close: () => running.disposeAsync(),
   }
 }

@@ -47,7 +47,7 @@ export const invokeAction = async (
     const duty = env['GATEWAY_DUTY']
     if (target.endpoint !== undefined && duty) addHeader(client, DUTY_HEADER, duty)
     const { FunctionError: failure, Payload: result } = await client.send(command)
-    const text = result?.transformToString() ?? ''
+    const text = Buffer.from(result ?? []).toString()
     if (failure !== undefined) throw new InvocationFailed(`${name} failed: ${text}`)
     return text === '' ? null : parseOwnJson(text)
   } catch (error) {

@@ -1,9 +1,11 @@
+import { ACMClient } from '@aws-sdk/client-acm'
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { IAMClient } from '@aws-sdk/client-iam'
 import { LambdaClient } from '@aws-sdk/client-lambda'
 import { Route53Client } from '@aws-sdk/client-route-53'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { STSClient } from '@aws-sdk/client-sts'
@@ -23,6 +25,7 @@ export type AwsClients = ReturnType<typeof awsClients>
 export const awsClients = (region: string) => {
   const config = { ...LIMITS, region }
   return {
+    acm: new ACMClient({ ...LIMITS, region: GLOBAL_REGION }),
     cloudFormation: new CloudFormationClient(config),
     globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: GLOBAL_REGION }),
     dynamodb: new DynamoDBClient(config),
@@ -31,6 +34,7 @@ export const awsClients = (region: string) => {
     lambda: new LambdaClient(config),
     route53: new Route53Client(config),
     secretsManager: new SecretsManagerClient(config),
+    serviceQuotas: new ServiceQuotasClient(config),
     sns: new SNSClient(config),
     sqs: new SQSClient(config),
     sts: new STSClient(config),

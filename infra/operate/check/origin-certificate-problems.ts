@@ -6,6 +6,9 @@ import { PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
 import type { OriginCertificate } from '../../stack/stage-file.ts'
 import { errorName } from './run-check.ts'
 
+/** Of the authority that the project comes with. */
+export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
+
 /** Long enough before its end that nobody exchanges it in a hurry: with it the whole API is out of reach. */
 const RENEWED_BEFORE_DAYS = 60
 
@@ -34,7 +37,7 @@ const authorityProblems = (authority: string, nowMs: number): readonly string[] 
 const certificateProblems = ({ ca, subject, validTo }: X509Certificate, nowMs: number): readonly string[] => {
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS)
   return [
-    ...(subject === 'CN=placeholder' ? ['is still the placeholder'] : []),
+    ...(subject === PLACEHOLDER_SUBJECT ? ['is still the placeholder'] : []),
     ...(ca ? [] : ['holds a certificate that is no authority']),
     ...(days < RENEWED_BEFORE_DAYS ? [`holds a certificate that ends in ${days} days`] : []),
   ]

@@ -2,13 +2,14 @@ import { type Finding, unclear } from './finding.ts'
 
 /** Errors whose remedy is known, by the name AWS gives them. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [/AccessDenied|NotAuthorized|AuthorizationError/, 'use credentials that may read this'],
+  [/AccessDenied|NotAuthorized|AuthorizationError|UnauthorizedOperation/, 'use credentials that may read this'],
   [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'aws sso login, or set AWS_PROFILE'],
   [/Throttl|TooManyRequests/, 'wait a moment and try again'],
   [
     /Timeout|ETIMEDOUT|ECONN|E(NET|HOST)UNREACH|ENOTFOUND|EAI_AGAIN|NetworkingError/,
     'check the network, then try again',
   ],
+  [/^ENOENT$/, 'install openssl'],
   [/QueueDoesNotExist|NonExistentQueue/, 'deploy the stage, or set AWS_REGION and AWS_PROFILE to where it is'],
 ]
 
@@ -20,8 +21,15 @@ export const errorName = (error: unknown): string => {
   return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
 }
 
-export const remedyFor = (error: unknown): string =>
-  REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
+/** Of a refusal, the action that AWS names in it. Nothing else of a message is shown. */
+const refusedAction = (error: unknown): string | undefined =>
+  /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(error instanceof Error ? error.message : '')?.[1]
+
+export const remedyFor = (error: unknown): string => {
+  const action = refusedAction(error)
+  if (action !== undefined) return `use credentials that may do ${action}`
+  return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
+}
 
 /** Runs a check. Whatever keeps it from looking becomes a finding of its own and stops no other check. */
 export const runCheck = async (

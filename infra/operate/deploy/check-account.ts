@@ -4,9 +4,22 @@ import { GetCallerIdentityCommand, type STSClient } from '@aws-sdk/client-sts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
+import { type AwsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
 import { describedStack, outputOf } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { errorName, remedyFor } from '../check/run-check.ts'
+
+/** The regions that a stage is published to, and who says there whether it can be. */
+export const publishedTo = (
+  { cloudFormation, globalCloudFormation }: Pick<AwsClients, 'cloudFormation' | 'globalCloudFormation'>,
+  { front }: Pick<DeployedStage, 'front'>,
+  region: string,
+): readonly { readonly region: string; readonly client: CloudFormationClient }[] => [
+  { region, client: cloudFormation },
+  ...(front === 'cloudfront' && region !== GLOBAL_REGION
+    ? [{ region: GLOBAL_REGION, client: globalCloudFormation }]
+    : []),
+]
 
 /** The first version of CDK's bootstrap resources that our stacks are published through; a test holds it to the assembly. */
 export const OLDEST_BOOTSTRAP = 8
@@ -28,7 +41,7 @@ export const checkBootstrap = async (client: CloudFormationClient, region: strin
   const version = (stack && outputOf(stack, 'BootstrapVersion')) ?? 'unknown'
   if (Number(version) >= OLDEST_BOOTSTRAP) return ok(what, `version ${version}`)
   const detail = stack ? `version ${version}, needs ${OLDEST_BOOTSTRAP} or later` : 'not done yet'
-  return wrong(what, detail, `npx cdk bootstrap aws://ACCOUNT/${region}`)
+  return wrong(what, detail, 'npm run deploy -- --stage STAGE --init')
 }
 
 /** Whether the account can spare what a new stage reserves: CloudFormation says so after minutes, and takes everything back. */

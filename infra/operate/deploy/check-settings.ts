@@ -26,6 +26,9 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
     : [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
 }
 
+const FRONT_REMEDY =
+  'npm run deploy -- --stage STAGE --init makes the first; docs/operations.md, "The front\'s certificate"'
+
 const frontLacks = (
   { domain, front, frontSettings: { originCertificate } }: DeployedStage,
   nowMs: number,
@@ -38,6 +41,6 @@ const frontLacks = (
     ...(domain?.name === PLACEHOLDER_DOMAIN.name
       ? [[`the domain is still ${PLACEHOLDER_DOMAIN.name}`, 'set domain in infra/stages/STAGE.json'] as const]
       : []),
-    ...problems.map((problem) => [problem, 'docs/operations.md, "The front\'s certificate"'] as const),
+    ...problems.map((problem) => [problem, FRONT_REMEDY] as const),
   ]
 }

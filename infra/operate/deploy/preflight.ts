@@ -1,10 +1,10 @@
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { type AwsClients, awsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
+import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { runCheck } from '../check/run-check.ts'
-import { checkBootstrap, checkCredentials, checkSpareConcurrency } from './check-account.ts'
+import { checkBootstrap, checkCredentials, checkSpareConcurrency, publishedTo } from './check-account.ts'
 import { checkDomain } from './check-domain.ts'
 import { checkInstalled } from './check-installed.ts'
 import { checkLeftovers } from './check-leftovers.ts'
@@ -42,10 +42,9 @@ export const preflight = async (
   if (credentials.state !== 'ok') return { findings: [...here, credentials], first: false }
   let first = false
   const found = await Promise.all([
-    runCheck(`CDK bootstrap in ${region}`, () => checkBootstrap(aws.cloudFormation, region)),
-    stage.front === 'cloudfront' && region !== GLOBAL_REGION
-      ? runCheck(`CDK bootstrap in ${GLOBAL_REGION}`, () => checkBootstrap(aws.globalCloudFormation, GLOBAL_REGION))
-      : [],
+    ...publishedTo(aws, stage, region).map((place) =>
+      runCheck(`CDK bootstrap in ${place.region}`, () => checkBootstrap(place.client, place.region)),
+    ),
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
     runCheck('stack', async () => {
       const stack = await describedStack(aws.cloudFormation, stackNameOf(stage))

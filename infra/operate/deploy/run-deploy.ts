@@ -2,20 +2,24 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { runCommand } from '../../local/terminal/command-line.ts'
-import { printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { hasWrong, renderFindings } from '../check/finding.ts'
+import { hasWrong } from '../check/finding.ts'
 import { regionOf } from '../check/region.ts'
 import { stageNamed } from '../check/stage-named.ts'
 import { DEPLOY_HELP, parseDeployCommand } from './deploy-command.ts'
+import { initStage } from './init-stage.ts'
 import { preflight } from './preflight.ts'
+import { show } from './show.ts'
 
 export type DeployIo = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Runs the CDK command line and answers its exit code. */
   readonly runCdk: (args: readonly string[], env: Readonly<Record<string, string | undefined>>) => Promise<number>
   readonly preflight?: typeof preflight
+  readonly initStage?: typeof initStage
+  /** What closes a first deployment, once a person has filled in what is left. Answers the exit code. */
+  readonly finish: (stage: string, env: NodeJS.ProcessEnv) => Promise<number>
 }
 
 /** The command line of CDK in a process of its own, on the terminal of this one: it may ask for an approval. */
@@ -27,31 +31,40 @@ export const runCdk: DeployIo['runCdk'] = (args, env) =>
     child.on('close', (code) => resolve(code ?? 1))
   })
 
-const afterFirst = ({ settings: { name } }: DeployedStage): string => `
-The stage is there for the first time. What is left to do, each step in docs/operations.md:
-  1. put the provider's key into the secret ${providerSecretName(name)}, and its callback token into ${callbackSecretName(name)}
-  2. enter the callback URL in the provider's dashboard
-  3. have every alarm recipient confirm the subscription
-  4. run the rare schedules once, since their alarms count silence:
-     npm run -s admin -- sweep-settlements --stage ${name}
-     npm run -s admin -- sync-provider-transactions --stage ${name}
-  5. npm run doctor -- --stage ${name}`
+const leftToDo = ({ settings: { name }, domain, alarmRecipients }: DeployedStage): string => {
+  const domainLeft = domain && `name the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
+  const left = [
+    ...(domainLeft ? [domainLeft] : []),
+    `in the provider's dashboard make a key, enter the callback URL, copy its token; put them into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
+    ...(alarmRecipients.length > 0 ? [`have ${alarmRecipients.join(', ')} confirm each subscription`] : []),
+    `then run the rare schedules and the doctor: npm run deploy -- --stage ${name} --init`,
+  ]
+  return `\nWhat only a person can do, each step in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
+}
 
 /** Looks at what a deployment needs, and deploys all stacks of the stage when nothing is missing. */
 export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number> =>
   runCommand(DEPLOY_HELP, argv, async () => {
-    const { stage: name, checkOnly, flags } = parseDeployCommand(argv)
-    const stage = stageNamed(name)
+    const { stage: name, checkOnly, init, flags } = parseDeployCommand(argv)
     const region = await regionOf(io.env)
+    const env = { ...io.env, AWS_REGION: region }
+    const cdk = (args: readonly string[]) => io.runCdk(args, env)
+    if (init && region !== undefined) {
+      const stage = stageNamed(name)
+      show(await (io.initStage ?? initStage)({ stage, region, root: PROJECT_ROOT, runCdk: cdk }))
+    }
+    // Anew: what was made may stand in its file.
+    const stage = stageNamed(name)
     const { findings, first } = await (io.preflight ?? preflight)({ stage, region, flags, root: PROJECT_ROOT })
-    console.log(printableLines(renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' })))
+    show(findings)
     if (hasWrong(findings)) {
-      console.error('\nNothing was started.')
+      console.error('\nNothing was deployed.')
+      if (init) console.log(leftToDo(stage))
       return 1
     }
     if (checkOnly) return 0
-    const args = ['deploy', '--all', '--no-notices', '-c', `stage=${stage.settings.name}`, ...flags]
-    const code = await io.runCdk(args, { ...io.env, AWS_REGION: region })
-    if (code === 0 && first && !flags.includes('prepare-change-set')) console.log(afterFirst(stage))
-    return code
+    const code = await cdk(['deploy', '--all', '--no-notices', '-c', `stage=${stage.settings.name}`, ...flags])
+    if (code !== 0 || flags.includes('prepare-change-set')) return code
+    if (first) console.log(leftToDo(stage))
+    return init && !first ? io.finish(stage.settings.name, env) : 0
   })

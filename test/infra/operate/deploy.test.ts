@@ -20,6 +20,7 @@ const aDeployment = (overrides: Partial<DeployIo> & { readonly cdkAnswers?: numb
       return overrides.cdkAnswers ?? 0
     },
     preflight: async () => ({ findings: [ok('packages', 'fine')], first: false }),
+    finish: async () => 0,
     ...overrides,
   }
   const run = async (...argv: readonly string[]) => ({
@@ -57,7 +58,7 @@ describe('npm run deploy', () => {
         'missing         region: none is set',
         '                  -> set AWS_REGION',
         '',
-        'Nothing was started.',
+        'Nothing was deployed.',
       ].join('\n'),
     )
   })
@@ -78,15 +79,79 @@ describe('npm run deploy', () => {
     const first: DeployIo['preflight'] = async () => ({ findings: [], first: true })
 
     const { text } = await aDeployment({ preflight: first }).run('--stage', 'dev')
-    expect(text).toContain("put the provider's key into the secret gateway/dev/provider, and its callback token into")
-    expect(text).toContain('npm run -s admin -- sweep-settlements --stage dev')
+    expect(text).toBe(
+      [
+        '',
+        'What only a person can do, each step in docs/operations.md, section 1:',
+        "  1. in the provider's dashboard make a key, enter the callback URL, copy its token; put them into the secrets gateway/dev/provider and gateway/dev/provider-callback",
+        '  2. then run the rare schedules and the doctor: npm run deploy -- --stage dev --init',
+      ].join('\n'),
+    )
     const prepared = ['--stage', 'dev', '--method', 'prepare-change-set']
     expect((await aDeployment({ preflight: first }).run(...prepared)).text).not.toContain('secret')
     expect((await aDeployment({ preflight: first, cdkAnswers: 1 }).run('--stage', 'dev')).text).not.toContain('secret')
     expect((await aDeployment().run('--stage', 'dev')).text).not.toContain('secret')
   })
 
+  it('makes what is missing before it looks, and says at the end what only a person can do', async () => {
+    const order: string[] = []
+    const { code, calls, text } = await aDeployment({
+      initStage: async ({ stage, region, runCdk: run }) => {
+        order.push(`init ${stage.settings.name} in ${region}`)
+        await run(['bootstrap', 'aws://1/us-east-1'])
+        return [ok('CDK bootstrap in us-east-1', 'made'), wrong('account concurrency', '10', 'request it')]
+      },
+      preflight: async () => {
+        order.push('preflight')
+        return { findings: [ok('packages', 'fine')], first: true }
+      },
+      finish: async () => {
+        order.push('finish')
+        return 0
+      },
+    }).run('--stage', 'prod', '--init')
+
+    expect([code, order]).toStrictEqual([0, ['init prod in ap-southeast-3', 'preflight']])
+    expect(calls.map(({ args: [command], region }) => [command, region])).toStrictEqual([
+      ['bootstrap', 'ap-southeast-3'],
+      ['deploy', 'ap-southeast-3'],
+    ])
+    expect(text).toMatch(/^ok +CDK bootstrap in us-east-1: made\nmissing +account concurrency: 10\n +-> request it\nok/)
+    expect(text).toContain(
+      '  1. name the servers of zone Z00000000000000000000 at the registrar of example.com\n  2. in',
+    )
+  })
+
+  it('says what only a person can do also when something is missing, and deploys nothing', async () => {
+    const findings = [wrong('stage settings', 'the domain is still pay.example.com', 'set domain')]
+    const { code, calls, text } = await aDeployment({
+      initStage: async () => [],
+      preflight: async () => ({ findings, first: true }),
+    }).run('--stage', 'prod', '--init')
+
+    expect([code, calls]).toStrictEqual([1, []])
+    expect(text).toMatch(/Nothing was deployed\.\n\nWhat only a person can do/)
+  })
+
+  it.each([0, 3])(
+    'ends a first deployment with the rare schedules and the doctor, and its exit code %i',
+    async (says) => {
+      const finished: (readonly [string, string | undefined])[] = []
+      const { code, text } = await aDeployment({
+        initStage: async () => [],
+        finish: async (stage, env) => {
+          finished.push([stage, env['AWS_REGION']])
+          return says
+        },
+      }).run('--stage', 'prod', '--init')
+
+      expect([code, finished]).toStrictEqual([says, [['prod', 'ap-southeast-3']]])
+      expect(text).not.toContain('only a person')
+    },
+  )
+
   it.each([
+    [['--stage', 'prod', '--init', '--check'], '--check looks only, and --init makes: give one of them'],
     [[], 'name the stage with --stage NAME'],
     [['--stage', 'prod', '-c', 'stage=dev'], "Unknown option '-c'"],
     [['--stage', 'prod', '--region=us-east-1'], "Unknown option '--region'"],

@@ -2,38 +2,50 @@ import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { describedStack, outputOf } from '../../../infra/operate/check/described-stack.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { ACCOUNT, REGION } from '../emulator.ts'
-import { type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
-import { runTool } from '../run-tool.ts'
-
-export type DeployedGateway = { readonly apiUrl: string }
+import { REGION } from '../emulator.ts'
+import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 
 /** From an empty account to a stage that can take payments: docs/operations.md, section 1. */
-export const deployStage = async (rehearsal: Rehearsal): Promise<DeployedGateway> => {
-  const { env, npm, step } = rehearsal
-  await step('npx cdk bootstrap', async () => {
-    const { code, errors } = await runTool('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT}/${REGION}`], { env })
-    if (code !== 0) throw new Error(`cdk bootstrap: ${errors.slice(-2_000)}`)
+export const deployStage = async (rehearsal: Rehearsal): Promise<string> => {
+  const { npm, step } = rehearsal
+  const init = ['--stage', STAGE, '--init', '--require-approval', 'never']
+  await step('npm run deploy -- --check misses the bootstrap alone', async () => {
+    const { output } = await npm('deploy', ['--stage', STAGE, '--check'], [1])
+    const missing = [...output.matchAll(/^missing +(.+?):/gm)].map(([, what]) => what).join()
+    expect(missing === `CDK bootstrap in ${REGION}`, `the preflight says:\n${output}`)
   })
-  await step('npm run deploy -- --check finds nothing missing', () => npm('deploy', ['--stage', STAGE, '--check']))
-  await step('npm run deploy, the first time', () => npm('deploy', ['--stage', STAGE, '--require-approval', 'never']))
-  return step('the provider’s key and callback token are filled in', async () => ({
-    apiUrl: await connectProvider(rehearsal, REGION),
-  }))
+  const deployed = await step('npm run deploy -- --init, from an empty account', async () => {
+    const { output } = await npm('deploy', init)
+    expect(output.includes(`CDK bootstrap in ${REGION}: made`), `it does not say what it made:\n${output}`)
+    expect(output.includes('What only a person can do'), `it does not say what is left:\n${output}`)
+  })
+  const connect = () => connectProvider(rehearsal, REGION)
+  const apiUrl = await step('the provider’s key and callback token are filled in', connect, [deployed])
+  await step('npm run deploy -- --init again: all is there, the rare schedules run, the doctor finds nothing wrong', async () => {
+    const { output } = await npm('deploy', init, [0])
+    expect(output.includes(`CDK bootstrap in ${REGION}: is there`), `it makes what is there:\n${output}`)
+    expect(/^ok +sync-provider-transactions: has run$/m.test(output), `no schedule has run:\n${output}`)
+  }, [apiUrl])
+  return apiUrl
+}
+
+/** Into the stage's secrets there. */
+export const putSecrets = async (region: string, key: string, tokens: readonly string[]): Promise<void> => {
+  const { secretsManager } = awsClients(region)
+  const secrets = {
+    [providerSecretName(STAGE)]: { secret_key: key },
+    [callbackSecretName(STAGE)]: { callback_tokens: tokens },
+  }
+  for (const [SecretId, value] of Object.entries(secrets)) {
+    await secretsManager.send(new PutSecretValueCommand({ SecretId, SecretString: JSON.stringify(value) }))
+  }
 }
 
 /** The provider's secrets of the stage there, and where the provider calls back: steps that no deployment can take. */
 export const connectProvider = async ({ world }: Rehearsal, region: string): Promise<string> => {
-  const aws = awsClients(region)
-  const secrets = [
-    [providerSecretName(STAGE), world.secrets.provider],
-    [callbackSecretName(STAGE), world.secrets.callback],
-  ] as const
-  for (const [SecretId, value] of secrets) {
-    const SecretString = JSON.stringify(value)
-    await aws.secretsManager.send(new PutSecretValueCommand({ SecretId, SecretString }))
-  }
-  const stack = await describedStack(aws.cloudFormation, STACK)
+  const { keys, token } = world.dashboard
+  await putSecrets(region, keys[0] ?? '', [token])
+  const stack = await describedStack(awsClients(region).cloudFormation, STACK)
   const apiUrl = stack && outputOf(stack, 'ApiUrl')
   if (apiUrl === undefined) throw new Error('the stack has no output ApiUrl')
   world.callBack(apiUrl)

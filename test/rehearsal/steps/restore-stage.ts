@@ -26,41 +26,46 @@ const backup = async (): Promise<string> => {
 /** A table that was damaged, by the steps of docs/operations.md, section 7. */
 export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, paid: Payment): Promise<void> => {
   const { step } = rehearsal
-  const payment = await merchant.create('order-6')
-  const key = { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } }
-  const kept = await backup()
-  const good = new Date(Date.now() + rehearsal.clock.offsetSeconds() * 1_000).toISOString()
-  const closed = releaseOf(rehearsal, 'closed-release', { role: 'closed' })
-  await step('restore: a row is lost, and the stage is deployed closed', async () => {
-    advance(rehearsal, 60)
-    await client().send(new dynamodb.DeleteItemCommand({ TableName, Key: key }))
-    await deployRelease(rehearsal, closed)
-    await merchant.post(Closed, 'payments', {}, {}, 500)
+  const before = await step('restore: there is a payment, and a backup of the table', async () => {
+    const payment = await merchant.create('order-6')
+    const key = { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } }
+    const good = new Date(Date.now() + rehearsal.clock.offsetSeconds() * 1_000).toISOString()
+    return { payment, key, kept: await backup(), good }
   })
-  await step('npm run restore makes the next table, as of the last good second', async () => {
-    await npmIn(rehearsal, closed, ['restore', '--at', good])
-    const { Item: row } = await client().send(new dynamodb.GetItemCommand({ TableName: RESTORED, Key: key }))
+  const closed = await step('restore: its row is lost, and the stage is deployed closed', async () => {
+    advance(rehearsal, 60)
+    await client().send(new dynamodb.DeleteItemCommand({ TableName, Key: before.key }))
+    const release = releaseOf(rehearsal, 'closed-release', { role: 'closed' })
+    await deployRelease(rehearsal, release)
+    await merchant.post(Closed, 'payments', {}, {}, 500)
+    return { release }
+  })
+  const restored = await step('npm run restore makes the next table, as of the last good second', async () => {
+    await npmIn(rehearsal, closed.release, ['restore', '--at', before.good])
+    const { Item: row } = await client().send(new dynamodb.GetItemCommand({ TableName: RESTORED, Key: before.key }))
     if (row !== undefined) return
     rehearsal.cannot('a restore to a point in time brings what is there now; a backup made before was restored instead')
     const protection = { TableName: RESTORED, DeletionProtectionEnabled: false }
     await client().send(new dynamodb.UpdateTableCommand(protection))
     await client().send(new dynamodb.DeleteTableCommand({ TableName: RESTORED }))
-    await npmIn(rehearsal, closed, ['restore', '--backup', kept])
+    await npmIn(rehearsal, closed.release, ['restore', '--backup', before.kept])
   })
-  await step('a torn row of it is recounted while the stage is closed', async () => {
+  const tearAndRecount = async () => {
     await tearEvent(paid)
     const table = { generation: 2 }
     await deployRelease(rehearsal, releaseOf(rehearsal, 'closed-restored', { role: 'closed', table }))
     await recount(rehearsal, merchant)
-  })
-  await step('the stage is deployed open on it, and what is paid is announced', async () => {
+  }
+  await step('a torn row of it is recounted while the stage is closed', tearAndRecount, [restored])
+  const open = async () => {
     await deployRelease(rehearsal, releaseOf(rehearsal, 'restored-release', { table: { generation: 2 } }))
     await syncCompletely(rehearsal)
-    const { status } = await merchant.get(PaymentSchema, `payments/${payment.id}`)
+    const { status } = await merchant.get(PaymentSchema, `payments/${before.payment.id}`)
     expect(status === 'pending', `the payment is ${status}`)
-    await merchant.pay(payment)
-    await eventually('a webhook', async () => (await merchant.webhooksOf(payment))[0])
-  })
+    await merchant.pay(before.payment)
+    await eventually('a webhook', async () => (await merchant.webhooksOf(before.payment))[0])
+  }
+  await step('the stage is deployed open on it, and what is paid is announced', open, [restored])
 }
 
 /** The event of a payment did not come back. */

@@ -54,9 +54,10 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
   })
   const cancelled = await step('a payment is cancelled, at the provider first', async () => {
     const { id } = await merchant.create('order-2')
-    return merchant.post(PaymentSchema, `payments/${id}/cancel`)
+    const payment = await merchant.post(PaymentSchema, `payments/${id}/cancel`)
+    expect(payment.status === 'cancelled', `the payment is ${payment.status}`)
+    return payment
   })
-  expect(cancelled.status === 'cancelled', `the payment is ${cancelled.status}`)
   const reversed = await step('a payment is paid, and its money goes back', async () => {
     const payment = await merchant.pay(await merchant.create('order-3'))
     const request = await requestOf(world.provider, payment)
@@ -67,7 +68,8 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
   await step('a customer pays another amount: the payment fails, and the money is held in suspense', async () => {
     await merchant.pay(await merchant.create('order-8'), ANOTHER_AMOUNT_MINOR)
   })
-  return { paid, reversed, cancelled, unpaid: await merchant.create('order-unpaid') }
+  const unpaid = await step('a payment is created that nobody pays', () => merchant.create('order-unpaid'))
+  return { paid, reversed, cancelled, unpaid }
 }
 
 const webhooks = (merchant: Merchant, payment: Payment, count: number) =>

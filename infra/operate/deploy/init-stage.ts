@@ -1,0 +1,50 @@
+import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
+import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
+import { type AwsClients, awsClients } from '../check/aws-clients.ts'
+import { checkAccountQuotas, checkApiRequests } from '../check/check-account-quotas.ts'
+import { type Finding, ok, wrong } from '../check/finding.ts'
+import { runCheck } from '../check/run-check.ts'
+import { checkBootstrap, checkCredentials, publishedTo } from './check-account.ts'
+import { makeOriginCertificate } from './make-origin-certificate.ts'
+
+export type InitInput = {
+  readonly stage: DeployedStage
+  readonly region: string
+  readonly root: string
+  /** Runs the CDK command line and answers its exit code. */
+  readonly runCdk: (args: readonly string[]) => Promise<number>
+}
+
+/**
+ * What a stage needs and its template cannot make. The account's quotas come first: people answer requests. What is
+ * there stays as it is, and what fails stops nothing else, so the same call goes on after a failure.
+ */
+export const initStage = async (
+  { stage, region, root, runCdk }: InitInput,
+  connect: (region: string) => AwsClients = awsClients,
+): Promise<readonly Finding[]> => {
+  const aws = connect(region)
+  const credentials = await checkCredentials(aws.sts, region)
+  if (credentials.state !== 'ok') return [credentials]
+  const found = [credentials, ...(await checkAccountQuotas(aws, stage))]
+  if (hasAlarms(stage)) found.push(...(await runCheck('account API requests', () => checkApiRequests(aws, stage))))
+  for (const place of publishedTo(aws, stage, region)) {
+    const what = `CDK bootstrap in ${place.region}`
+    const made = await make(what, async () => {
+      const looked = await checkBootstrap(place.client, place.region)
+      if (looked.state === 'ok') return ok(what, `is there: ${looked.detail}`)
+      const { Account: account = '' } = await aws.sts.send(new GetCallerIdentityCommand({}))
+      const code = await runCdk(['bootstrap', `aws://${account}/${place.region}`])
+      return code === 0
+        ? ok(what, 'made')
+        : wrong(what, `cdk ended with ${code}`, 'its last lines say what it may not do')
+    })
+    found.push(...made)
+  }
+  if (stage.front !== 'cloudfront') return found
+  return [...found, ...(await make('origin certificate', () => makeOriginCertificate(aws.acm, stage, root)))]
+}
+
+/** What could not be made is missing. */
+const make: typeof runCheck = async (what, run) =>
+  (await runCheck(what, run)).map((found) => (found.state === 'unclear' ? { ...found, state: 'wrong' } : found))

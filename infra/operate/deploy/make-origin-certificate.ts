@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import {
+  type ACMClient,
+  ImportCertificateCommand,
+  ListTagsForCertificateCommand,
+  paginateListCertificates,
+} from '@aws-sdk/client-acm'
+import { type DeployedStage, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
+import { type Finding, ok } from '../check/finding.ts'
+import { PLACEHOLDER_SUBJECT } from '../check/origin-certificate-problems.ts'
+
+/** By it a certificate is found again whose id never reached the stage's file. */
+const TAG = 'payment-gateway-origin'
+
+/**
+ * The certificate that CloudFront shows to the origin, and the authority that the origin believes: made, imported into
+ * ACM, and written into the project, in which the stage's file names them. Their keys exist in a directory that is gone
+ * afterwards, and in ACM. After a crash the next call makes both anew, and imports in the place of the first.
+ */
+export const makeOriginCertificate = async (
+  acm: ACMClient,
+  { settings: { name }, frontSettings: { originCertificate } }: DeployedStage,
+  root: string,
+): Promise<Finding | readonly Finding[]> => {
+  const what = 'origin certificate'
+  if (originCertificate === undefined) return []
+  const file = `infra/stages/${name}.json`
+  if (originCertificate.id !== PLACEHOLDER_CERTIFICATE) return ok(what, `is there: ${file} names it`)
+  const { authority, certificate, key } = makeKeys(name)
+  const CertificateArn = await importedBefore(acm, name)
+  const imported = await acm.send(
+    new ImportCertificateCommand({
+      Certificate: certificate,
+      PrivateKey: key,
+      CertificateChain: authority,
+      ...(CertificateArn === undefined ? { Tags: [{ Key: TAG, Value: name }] } : { CertificateArn }),
+    }),
+  )
+  const id = imported.CertificateArn?.split('/').at(-1) ?? PLACEHOLDER_CERTIFICATE
+  believe(resolve(root, originCertificate.authority), authority)
+  const settings = readFileSync(join(root, file), 'utf8')
+  writeFileSync(join(root, file), settings.replace(PLACEHOLDER_CERTIFICATE, id))
+  return ok(what, `made: commit ${file} and ${originCertificate.authority}`)
+}
+
+/** Another stage may believe what is there, unless it is the placeholder. */
+const believe = (path: string, authority: Buffer): void => {
+  const before = readFileSync(path)
+  const isPlaceholder = new X509Certificate(before).subject === PLACEHOLDER_SUBJECT
+  writeFileSync(path, isPlaceholder ? authority : Buffer.concat([before, authority]))
+}
+
+const importedBefore = async (client: ACMClient, stage: string): Promise<string | undefined> => {
+  for await (const { CertificateSummaryList: found = [] } of paginateListCertificates({ client }, {})) {
+    for (const { CertificateArn } of found) {
+      const { Tags = [] } = await client.send(new ListTagsForCertificateCommand({ CertificateArn }))
+      if (Tags.some(({ Key, Value }) => Key === TAG && Value === stage)) return CertificateArn
+    }
+  }
+  return undefined
+}
+
+const NEW_KEY = ['-newkey', 'rsa:2048', '-nodes']
+const TEN_YEARS = ['-days', '3650']
+const EXTENSIONS = 'basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n'
+
+/** ACM issues none for clients: docs/operations.md, "The front's certificate". */
+const makeKeys = (stage: string) => {
+  // Only its owner can read it.
+  const cwd = mkdtempSync(join(tmpdir(), 'gateway-origin-'))
+  const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { cwd, stdio: 'ignore' })
+  const made = (file: string) => readFileSync(join(cwd, file))
+  try {
+    const authority = ['-subj', `/CN=gateway-${stage} origin`, '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
+    openssl('req', '-x509', ...NEW_KEY, ...TEN_YEARS, ...authority, '-keyout', 'authority.key', '-out', 'authority.pem')
+    openssl('req', ...NEW_KEY, '-subj', `/CN=gateway-${stage} front`, '-keyout', 'front.key', '-out', 'front.csr')
+    writeFileSync(join(cwd, 'front.ext'), EXTENSIONS)
+    const signed = ['-CA', 'authority.pem', '-CAkey', 'authority.key', '-CAcreateserial', '-extfile', 'front.ext']
+    openssl('x509', '-req', '-in', 'front.csr', ...signed, ...TEN_YEARS, '-out', 'front.pem')
+    return { authority: made('authority.pem'), certificate: made('front.pem'), key: made('front.key') }
+  } finally {
+    rmSync(cwd, { recursive: true })
+  }
+}

@@ -1,0 +1,239 @@
+import { X509Certificate } from 'node:crypto'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  ACMClient,
+  ImportCertificateCommand,
+  type ImportCertificateCommandInput,
+  ListCertificatesCommand,
+  ListTagsForCertificateCommand,
+} from '@aws-sdk/client-acm'
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { DescribeLimitsCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import {
+  GetAWSDefaultServiceQuotaCommand,
+  GetServiceQuotaCommand,
+  ServiceQuotasClient,
+} from '@aws-sdk/client-service-quotas'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { originCertificateProblems } from '../../../infra/operate/check/origin-certificate-problems.ts'
+import { initStage } from '../../../infra/operate/deploy/init-stage.ts'
+import { type DeployedStage, deployedStage, PLACEHOLDER_CERTIFICATE } from '../../../infra/stack/stage.ts'
+import { parseStageFile } from '../../../infra/stack/stage-file.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
+import { awsRefusal } from './aws-refusal.ts'
+
+const acm = mockClient(ACMClient)
+const cloudFormation = mockClient(CloudFormationClient)
+const dynamodb = mockClient(DynamoDBClient)
+const lambda = mockClient(LambdaClient)
+const quotas = mockClient(ServiceQuotasClient)
+const sts = mockClient(STSClient)
+const mocks = [acm, cloudFormation, dynamodb, lambda, quotas, sts]
+afterAll(() => {
+  for (const mock of mocks) mock.restore()
+})
+
+const AUTHORITY = 'infra/stack/edge/origin-authority.pem'
+const STAGE_FILE = 'infra/stages/prod.json'
+const ARN = 'arn:aws:acm:us-east-1:000000000000:certificate/11111111-2222-4333-8444-555555555555'
+const denied = (action: string) =>
+  awsRefusal('AccessDeniedException', `User: arn:aws:iam::0:user/ayu is not authorized to perform: ${action} on *`)
+
+let root: string
+let bootstrapped: string[]
+let cdkArgs: (readonly string[])[]
+
+/** An empty account with the quotas of the stage, and a project as it comes. */
+beforeEach(() => {
+  for (const mock of mocks) mock.reset()
+  root = tempDirectory()
+  bootstrapped = []
+  cdkArgs = []
+  for (const file of [AUTHORITY, STAGE_FILE]) {
+    mkdirSync(join(root, file, '..'), { recursive: true })
+    cpSync(join(PROJECT_ROOT, file), join(root, file))
+  }
+  sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:ayu' })
+  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
+  const limits = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
+  dynamodb.on(DescribeLimitsCommand).resolves(limits)
+  quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 2_500 } })
+  cloudFormation.on(DescribeStacksCommand).callsFake(async (_, getClient) => {
+    if (!bootstrapped.includes(await getClient().config.region())) throw awsRefusal('ValidationError', 'does not exist')
+    const Outputs = [{ OutputKey: 'BootstrapVersion', OutputValue: '28' }]
+    return { Stacks: [{ StackName: 'CDKToolkit', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE', Outputs }] }
+  })
+  acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList: [] })
+  acm.on(ImportCertificateCommand).resolves({ CertificateArn: ARN })
+})
+
+/** `prod` as the project's file says it now. */
+const stageNow = (): DeployedStage => {
+  const text = readFileSync(join(root, STAGE_FILE), 'utf8')
+  return { ...deployedStage('prod'), frontSettings: parseStageFile(STAGE_FILE, text).frontSettings }
+}
+
+const init = async (options: Partial<DeployedStage> = {}, cdkAnswers = 0) => {
+  const runCdk = async (args: readonly string[]) => {
+    cdkArgs.push(args)
+    if (cdkAnswers === 0) bootstrapped.push(args.at(-1)?.split('/').at(-1) ?? '')
+    return cdkAnswers
+  }
+  const found = await initStage({ stage: { ...stageNow(), ...options }, region: 'ap-southeast-3', root, runCdk })
+  return found.map(({ what, state, detail, todo }) =>
+    [`${state} ${what}: ${detail}`, ...(todo ? [todo] : [])].join(' -> '),
+  )
+}
+
+const QUOTAS_FIT = [
+  'ok credentials: account 000000000000 in ap-southeast-3, arn:ayu',
+  'ok account concurrency: 1000, and synth and concurrency-near-limit count with 1000',
+  'ok account table units: 40000 reads and 40000 writes a second of one table, and the stage counts with 20000 and 20000',
+  'ok account API requests: 2500 a second of all APIs, and the routes of the stage let through 1888',
+]
+const EVERYTHING_THERE = [
+  ...QUOTAS_FIT,
+  'ok CDK bootstrap in ap-southeast-3: is there: version 28',
+  'ok CDK bootstrap in us-east-1: is there: version 28',
+  'ok origin certificate: is there: infra/stages/prod.json names it',
+]
+const imported = (): ImportCertificateCommandInput[] =>
+  acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
+
+describe('initStage', () => {
+  it('makes the bootstraps and what the origin knows its front by, and finds them there the second time', async () => {
+    expect(await init()).toStrictEqual([
+      ...QUOTAS_FIT,
+      'ok CDK bootstrap in ap-southeast-3: made',
+      'ok CDK bootstrap in us-east-1: made',
+      `ok origin certificate: made: commit ${STAGE_FILE} and ${AUTHORITY}`,
+    ])
+    expect(cdkArgs).toStrictEqual([
+      ['bootstrap', 'aws://000000000000/ap-southeast-3'],
+      ['bootstrap', 'aws://000000000000/us-east-1'],
+    ])
+    const settings = readFileSync(join(PROJECT_ROOT, STAGE_FILE), 'utf8')
+    const id = '11111111-2222-4333-8444-555555555555'
+    expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(settings.replace(PLACEHOLDER_CERTIFICATE, id))
+    expect(originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now())).toStrictEqual([])
+
+    expect(await init()).toStrictEqual(EVERYTHING_THERE)
+    expect([cdkArgs.length, imported().length]).toStrictEqual([2, 1])
+  })
+
+  it('imports a certificate for clients, by the authority that it writes, and no key stays', async () => {
+    await init()
+
+    const [{ Certificate, CertificateChain, PrivateKey, Tags } = {}] = imported()
+    const authority = new X509Certificate(readFileSync(join(root, AUTHORITY)))
+    const shown = new X509Certificate(Buffer.from(Certificate ?? []))
+    expect(shown.verify(authority.publicKey)).toBe(true)
+    expect(shown).toMatchObject({ ca: false, subject: 'CN=gateway-prod front', keyUsage: ['1.3.6.1.5.5.7.3.2'] })
+    expect(Buffer.from(CertificateChain ?? []).toString()).toBe(authority.toString())
+    expect(Buffer.from(PrivateKey ?? []).toString()).toContain('PRIVATE KEY')
+    expect(Tags).toStrictEqual([{ Key: 'payment-gateway-origin', Value: 'prod' }])
+    expect(readFileSync(join(root, AUTHORITY), 'utf8')).not.toContain('PRIVATE KEY')
+  })
+
+  it('goes on after a crash between the import and the file, in the place of the certificate that is there', async () => {
+    acm
+      .on(ListCertificatesCommand)
+      .resolves({ CertificateSummaryList: [{ CertificateArn: 'other' }, { CertificateArn: ARN }] })
+    acm.on(ListTagsForCertificateCommand, { CertificateArn: 'other' }).resolves({ Tags: [] })
+    const Tags = [{ Key: 'payment-gateway-origin', Value: 'prod' }]
+    acm.on(ListTagsForCertificateCommand, { CertificateArn: ARN }).resolves({ Tags })
+
+    await init()
+
+    expect(imported()).toMatchObject([{ CertificateArn: ARN }])
+    expect(imported()[0]?.Tags).toBeUndefined()
+  })
+
+  it('keeps an authority that another stage may believe', async () => {
+    const other = readFileSync(join(PROJECT_ROOT, 'test/support/origin-authority.pem'), 'utf8')
+    writeFileSync(join(root, AUTHORITY), other)
+
+    await init()
+
+    const text = readFileSync(join(root, AUTHORITY), 'utf8')
+    expect(text.startsWith(other)).toBe(true)
+    expect(text.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+  })
+
+  it('goes on where it was half done: what is there stays, what failed is made', async () => {
+    bootstrapped = ['ap-southeast-3']
+    const first = await init({}, 1)
+    expect(first.slice(4)).toStrictEqual([
+      'ok CDK bootstrap in ap-southeast-3: is there: version 28',
+      'wrong CDK bootstrap in us-east-1: cdk ended with 1 -> its last lines say what it may not do',
+      `ok origin certificate: made: commit ${STAGE_FILE} and ${AUTHORITY}`,
+    ])
+
+    await init()
+
+    expect(await init()).toStrictEqual(EVERYTHING_THERE)
+    expect(imported()).toHaveLength(1)
+  })
+
+  it.each([
+    [
+      'acm:ImportCertificate',
+      'origin certificate',
+      () => acm.on(ImportCertificateCommand).rejects(denied('acm:ImportCertificate')),
+    ],
+    [
+      'acm:ListCertificates',
+      'origin certificate',
+      () => acm.on(ListCertificatesCommand).rejects(denied('acm:ListCertificates')),
+    ],
+  ])('names the permission %s where it is missing for %s, and changes no file', async (action, what, refuse) => {
+    refuse()
+
+    const found = await init()
+
+    expect(found).toContain(`wrong ${what}: AccessDeniedException -> use credentials that may do ${action}`)
+    for (const file of [AUTHORITY, STAGE_FILE]) {
+      expect(readFileSync(join(root, file), 'utf8')).toBe(readFileSync(join(PROJECT_ROOT, file), 'utf8'))
+    }
+  })
+
+  it('makes nothing without credentials', async () => {
+    sts.on(GetCallerIdentityCommand).rejects(awsRefusal('ExpiredToken'))
+
+    expect(await init()).toStrictEqual(['wrong credentials: ExpiredToken -> aws sso login, or set AWS_PROFILE'])
+    expect([cdkArgs, imported()]).toStrictEqual([[], []])
+  })
+
+  it('says that openssl is missing', async () => {
+    vi.stubEnv('PATH', tempDirectory())
+
+    expect((await init()).at(-1)).toBe('wrong origin certificate: ENOENT -> install openssl')
+    vi.unstubAllEnvs()
+  })
+
+  it('lists the quotas to request by the stage’s own numbers, with the command, and makes the rest', async () => {
+    lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 10 } })
+    dynamodb.on(DescribeLimitsCommand).rejects(denied('dynamodb:DescribeLimits'))
+    quotas.on(GetServiceQuotaCommand).rejects(awsRefusal('NoSuchResourceException'))
+    quotas.on(GetAWSDefaultServiceQuotaCommand).resolves({ Quota: { Value: 1_000 } })
+
+    const found = await init()
+
+    const request = 'aws service-quotas request-service-quota-increase --service-code'
+    expect(found.slice(1, 4)).toStrictEqual([
+      `wrong account concurrency: 10, and synth and concurrency-near-limit count with 1000 -> ${request} lambda --quota-code L-B99A9384 --desired-value 1000, or set accountConcurrency in infra/stages/STAGE.json and deploy`,
+      'unclear account table units: AccessDeniedException -> use credentials that may do dynamodb:DescribeLimits',
+      `wrong account API requests: 1000 a second of all APIs, and the routes of the stage let through 1888 -> ${request} apigateway --quota-code L-8A5B8E43 --desired-value 1888`,
+    ])
+    expect(found.slice(4).every((line) => line.startsWith('ok'))).toBe(true)
+  })
+
+  it('makes one bootstrap and no certificate for a stage without a front, and asks a disposable one for no quota', async () => {
+    expect(await init(deployedStage('dev'))).toStrictEqual([QUOTAS_FIT[0], 'ok CDK bootstrap in ap-southeast-3: made'])
+  })
+})

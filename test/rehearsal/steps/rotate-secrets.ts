@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { checkCallback } from '../../../infra/operate/doctor/check-callback.ts'
+import { REGION } from '../emulator.ts'
+import type { Merchant } from '../merchant.ts'
+import { expect, type Rehearsal } from '../rehearsal.ts'
+import { inTraffic } from '../traffic.ts'
+import { putSecrets } from './deploy-stage.ts'
+
+const NEW = { key: 'xnd_production_of_the_rotation', token: 'callback-token-of-the-rotation' }
+
+/** Each process reads a secret of more than a minute again when a value does not fit. The minute cannot be put on. */
+const ACTS_AFTER_MS = 65_000
+
+/** Which of the tokens a callback may carry now, as the doctor asks. */
+const accepted = async (apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> => {
+  const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens, nowMs: Date.now })
+  return found.filter(({ what }) => what.startsWith('callback with token')).map(({ state }) => state === 'ok')
+}
+
+/** The provider's key and the callback token are exchanged by docs/operations.md, section 4, while payments are taken. */
+export const rotateSecrets = async (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string): Promise<void> => {
+  const { step, world } = rehearsal
+  const { dashboard } = world
+  const [oldKey = ''] = dashboard.keys
+  const oldToken = dashboard.token
+  const traffic = (name: string, change: () => Promise<unknown>) => inTraffic(rehearsal, merchant, name, change)
+  const put = async () => {
+    dashboard.keys = [NEW.key, oldKey]
+    await putSecrets(REGION, NEW.key, [oldToken, NEW.token])
+  }
+  const begun = await step('a new key and a second callback token are put, in mid-traffic: nothing fails', () =>
+    traffic('before-rotation', put),
+  )
+  const overlap = async () => {
+    await sleep(ACTS_AFTER_MS)
+    const both = await accepted(apiUrl, oldToken, NEW.token)
+    expect(both.length === 2 && both.every(Boolean), 'a token is refused during the overlap')
+    dashboard.token = NEW.token
+  }
+  const changed = await step(
+    'a minute later both tokens are accepted, and the provider changes its own, in mid-traffic: nothing fails',
+    () => traffic('overlap', overlap),
+    [begun],
+  )
+  const takeOut = () => traffic('taken-out', () => putSecrets(REGION, NEW.key, [NEW.token]))
+  return step('the old token is taken out, in mid-traffic: nothing fails', takeOut, [changed])
+}
+
+/**
+ * The old ones end. Functions forget them half an hour later by a clock that nobody can put on, or with their processes:
+ * a deployment that came in between has begun these anew.
+ */
+export const endRotation = (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string, needs: readonly unknown[]) => {
+  const { step, world } = rehearsal
+  const deleteKey = async () => {
+    world.dashboard.keys = [NEW.key]
+  }
+  const end = async () => {
+    await inTraffic(rehearsal, merchant, 'after-rotation', deleteKey)
+    expect(world.dashboard.lastKey === NEW.key, 'the provider was not asked with the new key')
+    const [isOld, isNew] = await accepted(apiUrl, CALLBACK_TOKEN, NEW.token)
+    expect(isNew === true && isOld === false, `the old token is accepted: ${isOld}, and the new one: ${isNew}`)
+  }
+  return step(
+    'after a deployment the old key is deleted, in mid-traffic: nothing fails, the old token is refused',
+    end,
+    needs,
+  )
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import type { Merchant, Payment } from './merchant.ts'
+import { eventually, expect, type Rehearsal } from './rehearsal.ts'
+
+/** So many payments at least, however soon the change is over. */
+const LEAST = 3
+/** Below the limit of a client in `dev`. */
+const PAUSE_MS = 1_000
+const PER_PAGE = 100
+
+const Body = v.pipe(v.string(), v.parseJson(), v.object({ event_id: v.string() }))
+const Deliveries = v.object({
+  data: v.array(
+    v.object({ event_id: v.string(), attempts: v.array(v.object({ http_status: v.nullable(v.number()) })) }),
+  ),
+})
+
+/**
+ * Makes a change while payments are created and paid, one after the other. Each create must be answered 201, each
+ * payment credited by its callback, and each webhook taken at its first attempt.
+ */
+export const inTraffic = async (
+  rehearsal: Rehearsal,
+  merchant: Merchant,
+  name: string,
+  change: () => Promise<unknown>,
+): Promise<void> => {
+  let isOver = false
+  const changed = change().finally(() => {
+    isOver = true
+  })
+  // Whatever the traffic meets, the change ends first: nothing else may begin beside it.
+  const [made, traffic] = await Promise.allSettled([changed, sell(rehearsal, merchant, name, () => isOver)])
+  if (made.status === 'rejected') throw made.reason
+  if (traffic.status === 'rejected') throw traffic.reason
+  await announcedAtOnce(rehearsal, merchant, traffic.value)
+}
+
+/**
+ * A busy emulator answers a write later than the SDK waits. The SDK sends it again and meets what it wrote itself, as
+ * another attempt. A merchant comes again later, as docs/merchants says; here another payment is made instead.
+ */
+const LATE = 'the payment is still being created'
+const MOST_LATE = 2
+
+const sell = async ({ cannot }: Rehearsal, merchant: Merchant, name: string, isOver: () => boolean) => {
+  const paid: Payment[] = []
+  let late = 0
+  for (let at = 0; paid.length < LEAST || !isOver(); at++) {
+    const created = await merchant.create(`${name}-${at}`).catch((error: unknown) => {
+      if (!String(error).includes(LATE) || ++late > MOST_LATE) throw error
+      cannot('a busy emulator answers a write after the SDK has sent it again: a create in traffic was left out for it')
+      return undefined
+    })
+    if (created !== undefined) paid.push(await merchant.pay(created))
+    await sleep(PAUSE_MS)
+  }
+  return paid
+}
+
+/** Each webhook arrived, and needed one attempt. Operators look: a merchant's own lists count against its limit. */
+const announcedAtOnce = async ({ admin }: Rehearsal, merchant: Merchant, paid: readonly Payment[]): Promise<void> => {
+  const events: string[] = []
+  for (const payment of paid) {
+    const { body } = await eventually(`a webhook of ${payment.id}`, async () => (await merchant.webhooksOf(payment))[0])
+    events.push(v.parse(Body, body).event_id)
+  }
+  const attempted = new Map<string, string>()
+  for (let page = 1; page <= Math.ceil(paid.length / PER_PAGE) + 1; page++) {
+    const asked = { client_id: merchant.clientId, per_page: PER_PAGE, page }
+    const { data } = v.parse(Deliveries, await admin('list-deliveries', asked))
+    for (const { event_id: id, attempts } of data) attempted.set(id, attempts.map((one) => one.http_status).join(', '))
+  }
+  const failed = events.map((id) => attempted.get(id)).filter((answered) => answered !== '200')
+  expect(failed.length === 0, `webhooks were answered ${failed.join('; ')}`)
+}
