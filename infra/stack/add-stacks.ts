@@ -5,7 +5,7 @@ import { WatchStack } from './monitoring/watch-stack.ts'
 import { frontStackNameOf, stackNameOf, watchStackNameOf } from './stack-name-of.ts'
 import type { DeployedStage } from './stage.ts'
 
-/** The stacks of a stage: `gateway-<stage>`, `-watch` behind it, and `-front` where CloudFront is before it. */
+/** The stacks of a stage: `gateway-<stage>`, then `-watch`, and `-front` if CloudFront is in front of it. */
 export const addStacks = (app: App, stage: DeployedStage): void => {
   const gateway = new GatewayStack(app, stackNameOf(stage), { stage })
   new WatchStack(app, watchStackNameOf(stage), { stage, gateway })

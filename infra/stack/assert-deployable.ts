@@ -2,12 +2,12 @@ import { assertCarried } from './capacity/assert-carried.ts'
 import { assertClientLimits } from './capacity/assert-client-limits.ts'
 import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
 
-/** AWS Budgets takes no more for one notification. */
+/** The most recipients of one AWS Budgets notification. */
 const MOST_TOLD_OF_BUDGET = 10
 
 /**
- * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
- * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
+ * Refuses settings that must never be deployed: webhooks to loopback addresses would reach the Lambda runtime's own
+ * API. Only the local gateway, which is no stack, allows them.
  */
 export const assertDeployable = (stage: DeployedStage): void => {
   const { settings, front, domain } = stage

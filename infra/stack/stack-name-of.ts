@@ -1,9 +1,9 @@
 import type { DeployedStage } from './stage.ts'
 
-/** What CloudFormation calls the stack of a stage; also the beginning of every name in it. */
+/** The name of a stage's first stack, and the prefix of all names in it. */
 export const stackNameOf = ({ settings }: Pick<DeployedStage, 'settings'>): string => `gateway-${settings.name}`
 
-/** The table of a generation: the first has the stage's name, a restored one its number behind it. */
+/** The table's name in a generation: the first has the stage's name, a restored one also its number. */
 export const tableNameOf = (
   stage: Pick<DeployedStage, 'settings' | 'table'>,
   generation: number = stage.table.generation,

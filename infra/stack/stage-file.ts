@@ -16,10 +16,10 @@ const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
 
 const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
 
-/** What a route lets through; API Gateway answers the rest with 429. */
+/** The requests that a route lets through; API Gateway answers the rest with 429. */
 const ThrottleSchema = v.strictObject({ requestsPerSecond: above(0, 1_000_000), burst: above(0, 1_000_000) })
 
-/** A name of one's own for the API, in a hosted zone of the same account. */
+/** The API's own domain name, in a hosted zone of the same account. */
 const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
 
 /** By which API Gateway knows the front before any function runs; how to make one: docs/operations.md, section 2. */
@@ -30,7 +30,7 @@ const OriginCertificateSchema = v.strictObject({
   authority: Text,
 })
 
-/** A wider one is a network of many, and no merchant's. */
+/** A wider range belongs to many users, not to one merchant. */
 const WIDEST_RANGE_BITS = 24
 
 const isRange = (text: string): boolean => {
@@ -38,7 +38,7 @@ const isRange = (text: string): boolean => {
   return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
 }
 
-/** An attempt has no more time: shared/webhook/send/https-webhook-sender.ts. */
+/** The time of a whole attempt: shared/webhook/send/https-webhook-sender.ts. */
 const MOST_ATTEMPT_MS = 10_000
 /** With a fifth each, five addresses together fill a route. */
 const MOST_ADDRESS_SHARE = 0.2
@@ -71,8 +71,8 @@ const TableSettings = v.strictObject({
 })
 
 /**
- * How one deployment differs from another: everything, and all of it here. No account ids, no regions and no secrets:
- * those come from the deployer's credentials and from Secrets Manager.
+ * All settings of a stage. No account ids, no regions and no secrets: those come from the deployer's credentials and
+ * from Secrets Manager.
  */
 export const StageFileSchema = v.strictObject({
   /** `closed`: every route answers 500, and no queue or schedule starts anything. Operators' functions run. */
@@ -94,7 +94,7 @@ export const StageFileSchema = v.strictObject({
   clientCreateLimit: Rate,
   /** After so many days an API key ends that was issued without an expiry. Left out: never. */
   keyLifetimeDays: v.optional(Rate),
-  /** What becomes of the table when its stack is deleted or replaces it; of the rest: `removalPolicyBesidesTable`. */
+  /** What happens to the table when its stack is deleted or replaces it; for the rest: `removalPolicyBesidesTable`. */
   removalPolicy: v.picklist(['retain', 'destroy']),
   /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
   deletionProtection: v.boolean(),

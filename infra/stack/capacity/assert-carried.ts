@@ -4,12 +4,15 @@ import { loadOf } from './load-of.ts'
 import { PAYMENT_UNITS } from './payment-use.ts'
 import { carriedUnits, type Station, stationsOf, tableStations } from './stations.ts'
 
-/** The table carries so many times what the API lets in: payments with more fields, and deliveries that fail, use more. */
+/**
+ * The table must carry this multiple of what the API lets in: payments with more fields, and failing deliveries, use
+ * more.
+ */
 const RESERVE = 2
 
 const shown = (perSecond: number): number => Math.floor(perSecond * 10) / 10
 
-/** What carries less, with its number and what to do; undefined where everything carries enough. */
+/** The station that carries too little, with its number and the remedy; undefined when all carry enough. */
 const tooSmall = (wanted: string, perSecond: number, stations: readonly Station[]): string | undefined => {
   const small = stations
     .filter((station) => station.perSecond < perSecond)
@@ -20,9 +23,9 @@ const tooSmall = (wanted: string, perSecond: number, stations: readonly Station[
 }
 
 /**
- * Throws on a stage whose API lets in more payments than its table carries, or whose quota of the provider exceeds what
- * AWS carries for it. What is too much must be refused by API Gateway (429, nothing begun) and not by DynamoDB or Lambda
- * (500, half done). What comes after a payment is paced by its creation.
+ * Throws on a stage whose API lets in more payments than its table carries, or whose provider quota exceeds what AWS
+ * carries. API Gateway must refuse the excess (429, nothing begun), not DynamoDB or Lambda (500, half done). The pace
+ * of creates limits all later work of a payment.
  */
 export const assertCarried = (stage: DeployedStage): void => {
   const { requestsPerSecond, burst } = throttleOf(stage, CREATE_ROUTE)

@@ -6,19 +6,19 @@ import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 import { loadOf } from './load-of.ts'
 import { carriedUnits, tableStations } from './stations.ts'
 
-/** Of what a stage carries, the most that a client without a limit of its own may use. */
+/** The largest share of a stage that a client without its own limit may use. */
 const QUARTER = 1 / 4
 
 type Bound = { readonly by: string; readonly perSecond: number }
 
-/** What bounds the creates of one client: where they come in, what their payments use, and who is asked for them. */
+/** The stations that limit one client's creates: the route, the table's keys, and the provider's quota. */
 const boundsOfCreates = (stage: DeployedStage): readonly Bound[] => [
   { by: CREATE_ROUTE, perSecond: throttleOf(stage, CREATE_ROUTE).requestsPerSecond },
   ...tableStations(stage).map(({ name, perSecond }) => ({ by: name, perSecond })),
   { by: 'the quota of the provider', perSecond: loadOf(stage).callsPerMinute / 60 },
 ]
 
-/** What bounds the points of one client: each may be as many units of one kind. */
+/** The stations that limit one client's points: each point may be that many units of one kind. */
 const boundsOfPoints = (stage: DeployedStage): readonly Bound[] => {
   const { reads, writes } = carriedUnits(stage)
   const routes = API_FUNCTIONS.map(routeKeyOf).filter((route) => route !== undefined && route !== CREATE_ROUTE)

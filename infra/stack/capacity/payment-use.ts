@@ -1,7 +1,7 @@
 /**
- * Request units of one payment in its whole life, with one endpoint, rounded up. DynamoDB bounds the table and each index
- * by itself. A figure is that of the life that uses most: paid, or unpaid in one of the ways to pay. `npm run bench --
- * units` measures them; a test of that bench compares.
+ * Request units of one payment in its whole life, with one endpoint, rounded up. DynamoDB limits the table and each
+ * index separately. A figure is of the life that uses most: paid, or unpaid in one of the ways to pay. `npm run bench
+ * -- units` measures them; a test of that bench compares.
  */
 export const PAYMENT_UNITS = {
   writes: { table: 22.3, 'by-owner': 6.1, 'by-status': 6.1, 'by-open': 4, 'by-due': 10 },
@@ -16,8 +16,8 @@ export const PAYMENT_UNITS = {
 export const KEY_UNITS = { duePayments: 7, dueDeliveries: 3, dueSync: 0.61, ledgerOfClient: 6 } as const
 
 /**
- * Seconds that a payment takes of the functions behind the API, the wait for the provider included. They are assumed:
- * replace them by the metric `AWS/Lambda Duration` of your own stage.
+ * Seconds of function time of a payment, the wait for the provider included. They are assumed: replace them by the
+ * metric `AWS/Lambda Duration` of your own stage.
  */
 export const RUN_SECONDS = {
   'api-create-payment': 0.9,

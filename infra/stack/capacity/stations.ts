@@ -8,11 +8,11 @@ import type { DeployedStage } from '../stage.ts'
 import { loadOf } from './load-of.ts'
 import { KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
 
-/** Something that AWS bounds, and how many payments a second it carries without a growing backlog. */
+/** A limit of AWS, and how many payments a second it carries without a growing backlog. */
 export type Station = {
   readonly name: string
   readonly perSecond: number
-  /** What to change in infra/stack/stage.ts so that it carries more. */
+  /** The setting to change so that it carries more. */
   readonly remedy: string
 }
 
@@ -21,7 +21,7 @@ const FRESH = { reads: 12_000, writes: 4_000 } as const
 /** Write units a second of one partition key, of the table and of each index. */
 const KEY_WRITES = 1_000
 
-/** What the stage's table carries from its first minute on, and so does each of its indexes. */
+/** The units that the table, and each index, carries from its first minute. */
 export const carriedUnits = ({ table: { maxReadUnits, maxWriteUnits, warm } }: Pick<DeployedStage, 'table'>) => ({
   reads: Math.min(maxReadUnits, Math.max(FRESH.reads, warm?.readUnits ?? 0)),
   writes: Math.min(maxWriteUnits, Math.max(FRESH.writes, warm?.writeUnits ?? 0)),
@@ -57,7 +57,9 @@ const deliveries = (stage: DeployedStage): Station => {
   }
 }
 
-/** Keys that payments of all clients share, and the ledger of a client that creates as much as it may by default. */
+/**
+ * Keys that all clients' payments share, and the ledger of a client that creates as much as its default limit allows.
+ */
 const hottestKey = ({ settings, deliveries: { endpointsAPayment } }: DeployedStage): Station => {
   const shared = {
     'payments in by-due': KEY_UNITS.duePayments / WORK_SLOTS.payment,
@@ -77,7 +79,7 @@ const hottestKey = ({ settings, deliveries: { endpointsAPayment } }: DeployedSta
   return { ...hottest, name: `the hottest key (${hottest.name})` }
 }
 
-/** Functions that have runs of their own, and all others, which share what the account has left. */
+/** Functions with reserved runs; all others share the rest of the account. */
 const runStations = (stage: DeployedStage): readonly Station[] => {
   const seconds: Readonly<Record<string, number>> = {
     ...RUN_SECONDS,
@@ -106,7 +108,7 @@ const reservedStation = (name: string, runs: number, seconds: number): Station =
   remedy: 'raise reservedConcurrency and accountConcurrency',
 })
 
-/** All that AWS bounds of what a payment uses. The provider's quota is no station: it says what the stations must carry. */
+/** All limits of AWS that a payment meets. The provider's quota is no station: it sets the load. */
 export const stationsOf = (stage: DeployedStage): readonly Station[] => [
   deliveries(stage),
   ...tableStations(stage),

@@ -14,11 +14,11 @@ import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 export const hostedZone = (scope: Construct, id: string, { zone }: StageDomain): IHostedZone =>
   HostedZone.fromHostedZoneAttributes(scope, id, { hostedZoneId: zone.id, zoneName: zone.name })
 
-/** What API Gateway itself answers to: behind a front it is the front's origin, and the stage's name is the front's. */
+/** The domain name of API Gateway. With a front it is the front's origin, and the stage's name belongs to the front. */
 export const apiDomainName = ({ name }: StageDomain, front: DeployedStage['front']): string =>
   front === 'cloudfront' ? `origin.${name}` : name
 
-/** The authority's own certificate, which no secret is in: it is part of the code, and goes where API Gateway reads it. */
+/** The authority's certificate, which contains no secret. It is part of the code and is uploaded for API Gateway. */
 export const originAuthorityPath = (authority: string): string => resolve(PROJECT_ROOT, authority)
 
 type Props = {
@@ -27,7 +27,7 @@ type Props = {
   readonly httpApi: Pick<GatewayHttpApi, 'api' | 'stage'>
 }
 
-/** The API under a name of our own, over TLS 1.2 or later, with a certificate that renews itself. */
+/** The API under our own name, over TLS 1.2 or later, with a certificate that renews itself. */
 export class ApiDomain extends Construct {
   readonly name: string
 
@@ -57,8 +57,8 @@ export class ApiDomain extends Construct {
   }
 
   /**
-   * Behind a front with a certificate whoever shows none of its authority gets no TLS connection: no request, so nothing
-   * is counted against a throttle and no function runs.
+   * With a front's certificate, a caller without a certificate of its authority gets no TLS connection: no throttle
+   * counts it and no function runs.
    */
   private frontOnly({ front, frontSettings }: DeployedStage): Pick<apigateway.DomainNameProps, 'mtls'> {
     const { originCertificate } = frontSettings

@@ -5,8 +5,8 @@ import { Construct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
 
 /**
- * As in the API's log: no path, query, header or body. The caller's address is known only here. CloudWatch bills each
- * byte, so a field that repeats another is left out.
+ * As in the API's log: no path, query, header or body. Only this log knows the caller's address. CloudWatch bills each
+ * byte, so repeated fields are left out.
  */
 export const FRONT_LOG_FIELDS = [
   'date',
@@ -22,7 +22,7 @@ export const FRONT_LOG_FIELDS = [
   'x-edge-detailed-result-type',
 ] as const
 
-/** The log's name without the `:*` that CloudFormation ends it with, and that other services want. */
+/** The log's name without the `:*` that CloudFormation appends. */
 export const bareArn = (log: LogGroup): string =>
   Stack.of(log).formatArn({
     service: 'logs',
@@ -41,7 +41,7 @@ export class FrontLog extends Construct {
     const log = new LogGroup(this, 'Log', {
       logGroupName: `/aws/vendedlogs/cloudfront/${name}`,
       retention: RetentionDays.TWO_WEEKS,
-      // Kept, its name would stop the front from being turned on again.
+      // If it were kept, its name would prevent a new front.
       removalPolicy: RemovalPolicy.DESTROY,
     })
     const source = new CfnDeliverySource(this, 'Source', {

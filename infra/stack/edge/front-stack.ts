@@ -15,10 +15,10 @@ import { FrontLog } from './front-log.ts'
 import { FRONT_REGION } from './origin-secret.ts'
 import { WebAcl } from './web-acl.ts'
 
-/** Longer than the API lets a request last, so that a slow one is answered by the gateway's envelope. */
+/** Longer than the API's request limit, so that the gateway's envelope answers slow requests. */
 const ORIGIN_TIMEOUT = Duration.seconds(30)
 
-/** Answers that CloudFront caches whatever the cache policy says. One merchant's must not become another's. */
+/** Status codes that CloudFront caches whatever the cache policy says. One merchant must not get another's answer. */
 const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
 
 /**
@@ -48,9 +48,9 @@ export class FrontStack extends Stack {
         validation: CertificateValidation.fromDns(zone),
       }),
       minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
-      // By itself CloudFront keeps an error for ten seconds and shows it to everybody who asks for the same path.
+      // By default CloudFront caches an error for ten seconds and shows it to all callers of the path.
       errorResponses: CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-      // The firewall counts single addresses, and every subscriber of IPv6 has more of them than can be counted.
+      // The firewall counts single addresses, and an IPv6 subscriber has too many of them.
       enableIpv6: false,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       webAclId: acl.arn,
@@ -58,7 +58,7 @@ export class FrontStack extends Stack {
         origin: originOf(stage, domain),
         allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
         cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
-        // The API knows itself by the origin's name; everything else a client sends reaches it, also its key.
+        // The API expects the origin's name. Everything else that a client sends reaches it, its key included.
         originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         // A key that was sent in the clear must not seem to work.
         viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
@@ -71,13 +71,13 @@ export class FrontStack extends Stack {
     const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
     new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
 
-    // Here, because CloudFormation has budgets in this region and not in every stage's.
+    // Here, because CloudFormation has budgets in this region, and not in every stage's region.
     addMonthlyBudget(this, stage)
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId, description: 'The CloudFront front' })
   }
 }
 
-/** By hand: the origin's construct knows no certificate yet (aws-cdk, issue 37842). */
+/** As an override: the origin's construct has no certificate yet (aws-cdk, issue 37842). */
 const showCertificate = (distribution: cloudfront.Distribution, { frontSettings }: DeployedStage): void => {
   const { originCertificate } = frontSettings
   if (originCertificate === undefined) return
@@ -92,14 +92,17 @@ const showCertificate = (distribution: cloudfront.Distribution, { frontSettings 
   })
 }
 
-/** Every request carries the secret by which the functions know it: CloudFront replaces one that a caller sends. */
+/**
+ * Every request carries the secret by which functions recognise the front. CloudFront replaces a value that a caller
+ * sends.
+ */
 const originOf = (stage: DeployedStage, domain: StageDomain): HttpOrigin =>
   new HttpOrigin(apiDomainName(domain, stage.front), {
     protocolPolicy: cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
     originSslProtocols: [cloudfront.OriginSslPolicy.TLS_V1_2],
     readTimeout: ORIGIN_TIMEOUT,
     customHeaders: {
-      // CloudFormation puts the value in while deploying: it is in no template.
+      // CloudFormation inserts the value during the deployment: no template contains it.
       [ORIGIN_HEADER]: SecretValue.secretsManager(originSecretName(stage.settings.name), {
         jsonField: 'current',
       }).unsafeUnwrap(),

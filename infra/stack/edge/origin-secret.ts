@@ -12,7 +12,7 @@ export const FRONT_REGION = 'us-east-1'
 const LENGTH = 64
 
 /**
- * What CloudFront shows the gateway, made by Secrets Manager and copied to where the front's stack reads it. How to
+ * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the front's region. How to
  * exchange it: shared/runtime/origin-guard.ts.
  */
 export class OriginSecret extends Construct {
@@ -29,7 +29,7 @@ export class OriginSecret extends Construct {
         excludePunctuation: true,
         passwordLength: LENGTH,
       },
-      // Worth nothing without its stack, which makes a new one.
+      // Useless without its stack; a new stack makes a new one.
       removalPolicy: RemovalPolicy.DESTROY,
     })
     this.copyToFront()

@@ -5,7 +5,7 @@ import { bearerPattern } from '../../../shared/client/api-key.ts'
 import type { DeployedStage } from '../stage.ts'
 import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 
-/** The shortest that the firewall counts over: what an address takes at once is spent before it is counted. */
+/** The firewall's shortest window: an address may use its whole share at once. */
 const WINDOW_SECONDS = 60
 
 /** By path alone: where the provider's news comes in. */
@@ -18,22 +18,22 @@ const isCallback = (routeKey: string): boolean => CALLBACK_PATHS.some((path) => 
 export const visible = (metricName: string) => ({
   cloudWatchMetricsEnabled: true,
   metricName,
-  // A sample shows headers, also those that the log leaves out.
+  // A sample would show headers, also those that the log leaves out.
   sampledRequestsEnabled: false,
 })
 
 type RateRule = {
   readonly name: string
-  /** Routes that it counts: an address gets its share of the narrowest of them. */
+  /** The counted routes: an address gets its share of the narrowest of them. */
   readonly counts: (routeKey: string) => boolean
   readonly scope: () => CfnWebACL.StatementProperty
-  /** The addresses that merchants have told us of are not counted. */
+  /** Addresses that merchants have told us are not counted. */
   readonly exceptKnown: boolean
 }
 
 /**
- * Callbacks are counted by themselves, so that neither a merchant's flood refuses the provider nor the other way round:
- * every refusal delays money by 15 minutes. Creates are counted twice, since they are the dearest and the narrowest route.
+ * Callbacks are counted separately, so that a merchant's flood never refuses the provider, or the reverse: each refusal
+ * delays money by 15 minutes. Creates are counted twice, because they are the dearest and narrowest route.
  */
 const RATE_RULES: readonly RateRule[] = [
   { name: 'callbacks-per-address', counts: isCallback, scope: () => exactly(CALLBACK_PATHS), exceptKnown: false },
@@ -76,8 +76,8 @@ const besides = (scope: CfnWebACL.StatementProperty, known: string | undefined):
       }
 
 /**
- * Refuse an address that asks too often, in the envelope of spec section 7. `known`: the set of addresses that merchants
- * have told us of, which their own limits hold.
+ * Refuses an address that sends too many requests, in the envelope of spec section 7. `known`: addresses that merchants
+ * have told us; their own limits apply.
  */
 export const rateRules = (stage: DeployedStage, known?: string): CfnWebACL.RuleProperty[] =>
   RATE_RULES.map((rule, at) => ({
@@ -104,8 +104,8 @@ export const rateRules = (stage: DeployedStage, known?: string): CfnWebACL.RuleP
   }))
 
 /**
- * A create without a key of this stage's form costs no function and no read, and counts against no address: it is refused
- * with the 401 of spec section 5.
+ * Refuses a create without a key of this stage's form with the 401 of spec section 5. It costs no function and no read,
+ * and counts against no address.
  */
 export const createsWithoutKey = ({ settings }: DeployedStage): CfnWebACL.RuleProperty => ({
   name: CREATES_WITHOUT_KEY,
@@ -134,7 +134,7 @@ export const createsWithoutKey = ({ settings }: DeployedStage): CfnWebACL.RulePr
 
 const CREATES_WITHOUT_KEY = 'creates-without-key'
 
-/** Any spelling of the path: of what is counted too much rather than too little. */
+/** Any spelling of the path: it may count too much, never too little. */
 const requestsTo = (routeKey: string): CfnWebACL.StatementProperty => {
   const [method = '', path = ''] = routeKey.split(' ')
   return {
@@ -147,7 +147,7 @@ const requestsTo = (routeKey: string): CfnWebACL.StatementProperty => {
   }
 }
 
-/** As it was sent: an address that spells a path otherwise is answered by no callback route either. */
+/** The path as it was sent: a callback with another spelling reaches no callback route. */
 export const exactly = (paths: readonly string[]): CfnWebACL.StatementProperty => {
   const [first, ...others] = paths.map((path) => matching({ uriPath: {} }, path, ['NONE']))
   if (!first) throw new Error('the manifest has no callback path')

@@ -39,7 +39,7 @@ const managedRules = (): CfnWebACL.RuleProperty[] =>
       managedRuleGroupStatement: {
         vendorName: 'AWS',
         name,
-        // AWS changes these rules under us, and a callback that is refused delays money: ours is checked by its token.
+        // AWS changes these rules without notice, and a refused callback delays money: the token checks callbacks.
         scopeDownStatement: { notStatement: { statement: exactly(CALLBACK_PATHS) } },
         ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
       },
@@ -47,14 +47,14 @@ const managedRules = (): CfnWebACL.RuleProperty[] =>
     visibilityConfig: visible(name),
   }))
 
-/** Never written down: who asks, what the provider shows us, and what is asked for (design: no path, no query in logs). */
+/** Never logged: the caller's key, the provider's token, and the query (design: no path, no query in logs). */
 const REDACTED = [
   ...['authorization', 'x-callback-token', 'cookie', 'idempotency-key'].map((Name) => ({ singleHeader: { Name } })),
   { uriPath: {} },
   { queryString: {} },
 ]
 
-/** What the front lets through to the gateway. */
+/** The rules of the front. */
 export class WebAcl extends Construct {
   readonly arn: string
 
@@ -87,13 +87,13 @@ export class WebAcl extends Construct {
     return new CfnIPSet(this, 'Merchants', { name, scope: 'CLOUDFRONT', ipAddressVersion: 'IPV4', addresses }).attrArn
   }
 
-  /** What was let through is in the API's own log. */
+  /** The API's own log has the requests that were let through. */
   private logRefusals(name: string, acl: CfnWebACL): void {
     const log = new LogGroup(this, 'Log', {
-      // The firewall writes to no log whose name begins otherwise.
+      // The firewall requires this beginning of a log's name.
       logGroupName: `aws-waf-logs-${name}`,
       retention: RetentionDays.TWO_WEEKS,
-      // Kept, its name would stop the front from being turned on again.
+      // If it were kept, its name would prevent a new front.
       removalPolicy: RemovalPolicy.DESTROY,
     })
     const keep = (action: string) => ({

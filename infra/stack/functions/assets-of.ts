@@ -13,8 +13,8 @@ import type { DeployedStage } from '../stage.ts'
 import { SOURCE_MAPS } from './source-maps.ts'
 
 /**
- * The means that the manifest gives a function no use for, by the names under which shared/runtime/runtime-deps.ts asks
- * for them. A literal makes the bundler leave out all that only they would load.
+ * Dependencies that the manifest gives a function no use for, by their names in shared/runtime/runtime-deps.ts. A
+ * literal lets the bundler leave out what only they would load.
  */
 const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
   const uses = {
@@ -25,7 +25,7 @@ const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
     SECRETS: spec.secrets.length > 0 || (stage.front !== 'none' && isHttp(spec)),
     PROVIDER: spec.secrets.includes('read-provider'),
     MERCHANTS: spec.callsMerchants === true,
-    // Where a webhook would go is looked at when an endpoint is registered, too.
+    // Registering an endpoint also checks where its webhooks would go.
     ADDRESSES: spec.callsMerchants === true || spec.endpointSecrets === 'seal',
   }
   return Object.entries(uses).flatMap(([means, used]) => (used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']]))

@@ -12,7 +12,7 @@ import type { GatewayFunctions } from './gateway-functions.ts'
 
 const MINUTE = Duration.minutes(1)
 
-/** A broken tenth of ten requests a second makes 60 of these a minute; single ones happen to a version that is well. */
+/** A broken tenth of ten requests a second makes 60 of these a minute; single ones also happen to a good version. */
 const SERVER_ERRORS_A_MINUTE = 5
 
 type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions; readonly api: HttpApi }
@@ -33,14 +33,14 @@ export class CanaryDeployments extends Construct {
     const serverErrors = new Alarm(this, 'ServerErrors', {
       alarmName: `${alarmPrefix(stage)}server-errors`,
       alarmDescription: 'Takes back a new version while it is tried: the API answers with server errors',
-      // A payment that the provider refuses for what it is, is answered 500 by the specification: no fault of a version.
+      // The specification answers 500 when the provider refuses one payment. That is no fault of a version.
       metric: cloudWatchMetric(faults(stage, api), 1),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
     })
 
     for (const { spec, live } of [...functions.triggeredBy('http'), ...functions.triggeredBy('http-default')]) {
-      // What is looked up is moved at once: nobody waits for a payment there, and each canary takes two resources.
+      // Lookups move to the new version at once: no payment waits for them, and each canary takes two resources.
       if (!(live instanceof Alias) || spec.lookup) continue
       const crashes = this.crashes(spec.name, live, stage)
       new LambdaDeploymentGroup(this, spec.name, {
@@ -54,7 +54,7 @@ export class CanaryDeployments extends Construct {
     }
   }
 
-  /** Answers with an error are answers: this counts runs that broke off or never began. */
+  /** Counts runs that broke off or never began; answers with an error are answers. */
   private crashes(name: string, alias: IFunction, stage: DeployedStage): Alarm {
     return new Alarm(this, `${name}-crashes`, {
       alarmName: `${alarmPrefix(stage)}${name}-crashes`,

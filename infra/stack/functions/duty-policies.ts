@@ -15,8 +15,8 @@ type Props = {
 }
 
 /**
- * A managed policy for each duty, to be attached to people, and one for whoever deploys. What one of them may invoke
- * no other may: a function has one duty. They name functions one by one.
+ * A managed policy for each duty, to be attached to people, and one for the deployer. Each function belongs to one
+ * duty. Policies name functions one by one.
  */
 export class DutyPolicies extends Construct {
   constructor(scope: Construct, id: string, props: Props) {
@@ -27,7 +27,7 @@ export class DutyPolicies extends Construct {
   private policy(role: Role, props: Props): void {
     const { stage } = props
     const started = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
-    // By it the doctor asks whether operators' functions work. It starts no action of theirs.
+    // The doctor uses it to ask whether operators' functions work. It starts no action.
     const functions = role === 'deploy' ? [...started, PROVER] : started
     const does = role === 'deploy' ? 'deploys, holds the provider’s secrets, starts what schedules start' : DUTIES[role]
     const name = `${stackNameOf(stage)}-${role}`

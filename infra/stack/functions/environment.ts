@@ -5,7 +5,7 @@ import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
 import { clientEnvironments } from './reserved-concurrency.ts'
 
-/** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */
+/** A function's environment: stage and table always, and only the addresses that its manifest entry uses. */
 export const environmentOf = (
   spec: FunctionSpec,
   { stage, table, queues, topic, sealKey }: Pick<GrantedResources, 'stage' | 'table' | 'queues' | 'topic' | 'sealKey'>,

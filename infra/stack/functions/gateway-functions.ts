@@ -10,7 +10,7 @@ import { hasAlias, LIVE_ALIAS } from './live-alias.ts'
 import { nodeRuntime } from './node-runtime.ts'
 import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts'
 
-/** A run that failed is repeated by the next one, which sees the world as it is then. */
+/** The next run repeats a failed one, with the state of that time. */
 const asyncRuns = ({ trigger }: FunctionSpec, { queues }: GrantedResources): lambda.EventInvokeConfigOptions =>
   trigger.kind === 'schedule'
     ? {
@@ -20,7 +20,7 @@ const asyncRuns = ({ trigger }: FunctionSpec, { queues }: GrantedResources): lam
       }
     : {}
 
-/** Whoever calls merchants leaves from the stage's fixed addresses, where it has them. */
+/** A function that calls merchants uses the stage's fixed addresses, if there are any. */
 const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) =>
   egress && callsMerchants === true
     ? { vpc: egress.vpc, vpcSubnets: egress.subnets, securityGroups: [egress.securityGroup] }
@@ -29,7 +29,7 @@ const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResource
 /** One function of the manifest with a role and a log of its own. */
 class GatewayFunction extends Construct {
   readonly lambda: lambda.Function
-  /** What its trigger invokes: the function, or the alias that a deployment moves from version to version. */
+  /** What its trigger invokes: the function, or the alias that a deployment moves to a new version. */
   readonly live: lambda.IFunction
 
   constructor(scope: Construct, spec: FunctionSpec, resources: GrantedResources, code: lambda.Code) {
@@ -43,7 +43,7 @@ class GatewayFunction extends Construct {
       memorySize: spec.memoryMb,
       timeout: Duration.seconds(spec.timeoutSeconds),
       environment: environmentOf(spec, resources),
-      // Kept when the next one comes: an alias can only be moved back to a version that is still there (runbook).
+      // Kept when the next version comes: an alias can only move back to an existing version (runbook).
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
       ...reservedConcurrency(spec, resources.stage),

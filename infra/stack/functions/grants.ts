@@ -20,7 +20,7 @@ export type GrantedResources = {
   readonly queues: GatewayQueues
   readonly topic: Topic
   readonly provider: ProviderSecrets
-  /** Of a stage that encrypts all it keeps with a key of its own. */
+  /** The key of a stage that encrypts all its data with its own key. */
   readonly key?: IKey | undefined
   /** Seals the secrets of endpoints. */
   readonly sealKey: IKey
@@ -61,14 +61,14 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
 
 const anyOf = (partition: Partition) => `${pkPrefix(partition)}*`
 
-/** Nothing of the item but what was named is answered. */
+/** Only the named attributes are answered. */
 const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
   GetFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
   QueryFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
   UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
 }
 
-/** The open fields of a kind of items, and its keys, without which nothing is found. "All" is refused, as no names are. */
+/** The open fields of a kind of items, and its keys. A request for all attributes is refused. */
 const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: ITableV2): PolicyStatement[] =>
   allow([iamAction(action)], [tableArn], {
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
@@ -78,9 +78,8 @@ const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: IT
   })
 
 /**
- * Each action on the table reaches the stated kinds of items alone. A request that names no key, which would meet
- * "all of them" trivially, is refused by the second condition. An index has other keys than the table, several of them
- * together, so there the index itself is the border.
+ * Each action reaches only the stated kinds of items. The second condition refuses a request without a key, which would
+ * match "all of them" trivially. An index has other keys, shared by several kinds, so the index itself is the limit.
  */
 const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
   ...TABLE_ACTIONS.flatMap((action) =>
@@ -106,7 +105,7 @@ const secretGrants = (access: SecretAccess, { provider }: GrantedResources): Pol
   }
 }
 
-/** Lambda reads queues in the function's name. */
+/** Lambda reads queues with the function's role. */
 const triggerGrants = ({ trigger }: FunctionSpec, { queues }: GrantedResources): PolicyStatement[] => {
   switch (trigger.kind) {
     case 'queue':

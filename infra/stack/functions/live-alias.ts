@@ -4,7 +4,7 @@ import type { DeployedStage } from '../stage.ts'
 /** Requests, queues and schedules invoke it. A release moves it to a new version once that is proven. */
 export const LIVE_ALIAS = 'live'
 
-/** What operators invoke has none: they invoke the function itself, and the doctor asks whether it works. */
+/** Functions of operators have no alias: the function itself is invoked, and the doctor asks whether it works. */
 export const hasAlias = (spec: FunctionSpec, { deployment }: DeployedStage): boolean =>
   deployment !== 'all-at-once' && runsByItself(spec)
 

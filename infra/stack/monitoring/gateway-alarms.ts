@@ -20,13 +20,13 @@ import { cloudWatchMetric } from './cloudwatch-metric.ts'
 
 /** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
 const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
-/** Asked for by the hour: quiet that no operator ends must end by itself. */
+/** Per hour: a quiet period that no operator ends must end by itself. */
 const QUIET_MINUTES = 60
 
 /**
- * Every alarm of alarms/alarm-table.ts. Each tells the topic by its own name when it goes off and when it is over. Above them
- * `gateway-<stage>-page-<what>` stand for those that page, and tell the pager's topic alone. They are several: a slow
- * trouble that is on for hours must not hide the next one.
+ * Every alarm of alarms/alarm-table.ts. Each tells the topic when it goes off and when it is over.
+ * `gateway-<stage>-page-<what>` combine those that page, and tell only the pager's topic. There are several, so that a
+ * slow trouble of hours does not hide the next.
  */
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]
@@ -64,7 +64,7 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /** On while an operator asked for it, and an hour after that at most. */
+  /** On while an operator asked for quiet, and at most an hour longer. */
   private quiet(stage: string): Alarm {
     const asked = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
     return new Alarm(this, 'quiet', {

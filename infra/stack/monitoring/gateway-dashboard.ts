@@ -54,8 +54,8 @@ const inLines = (graphs: readonly Graph[]): readonly (readonly IWidget[])[] =>
 const heading = (markdown: string): IWidget => new TextWidget({ markdown, width: 24, height: 1 })
 
 /**
- * "Is money moving?" in one look, and below it what money moves on. Every stage has one: an account's first three
- * dashboards cost nothing, and a stage without alarms is looked at all the more.
+ * Shows "is money moving?" first, then the machines below. Every stage has one: an account's first three dashboards are
+ * free, and stages without alarms need it most.
  */
 export class GatewayDashboard extends Construct {
   constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly pages: readonly IAlarm[] }) {

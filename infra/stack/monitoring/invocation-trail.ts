@@ -6,12 +6,12 @@ import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 
-/** So long nobody can delete or change what was recorded, the account's root neither. */
+/** During this time the records cannot be deleted or changed, not even by the account's root. */
 const KEPT = Duration.days(400)
 
 /**
- * Who invoked which operator function, by the account's own trail: the request id there is the one of our audit records.
- * In a bucket that nothing can be deleted from; files are signed, hour by hour.
+ * Records who invoked which operator function, by the account's own trail. Its request id is that of our audit records.
+ * Nothing can be deleted from its bucket; files are signed every hour.
  */
 export class InvocationTrail extends Construct {
   constructor(
@@ -28,7 +28,7 @@ export class InvocationTrail extends Construct {
       objectLockEnabled: true,
       objectLockDefaultRetention: ObjectLockRetention.compliance(KEPT),
       lifecycleRules: [{ expiration: KEPT.plus(Duration.days(1)), noncurrentVersionExpiration: Duration.days(1) }],
-      // It could not be deleted with the stack as long as anything is in it.
+      // It could not be deleted with the stack while it has content.
       removalPolicy: RemovalPolicy.RETAIN,
     })
     const trail = new Trail(this, 'Trail', {

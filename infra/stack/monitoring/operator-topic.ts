@@ -8,15 +8,15 @@ import type { DeployedStage } from '../stage.ts'
 
 type Props = {
   readonly stage: DeployedStage
-  /** `alerts`: every alarm and alert, read in the day. `pages`: what wakes somebody, and nothing else. */
+  /** `alerts`: every alarm and alert, read during the day. `pages`: only what must wake a person. */
   readonly name: 'alerts' | 'pages'
   readonly recipients: readonly string[]
   readonly key?: Key | undefined
 }
 
 /**
- * Where operators are told. Its recipients are asked once to confirm, by e-mail or at the address they listen on; other
- * subscriptions are made after the deployment.
+ * A topic for operators. AWS asks its recipients once to confirm, by e-mail or at their address. Other subscriptions
+ * are made after the deployment.
  */
 export class OperatorTopic extends Construct {
   readonly topic: sns.Topic

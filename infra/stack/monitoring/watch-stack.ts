@@ -5,8 +5,8 @@ import { GatewayAlarms } from './gateway-alarms.ts'
 import { GatewayDashboard } from './gateway-dashboard.ts'
 
 /**
- * Alarms and dashboard, in a stack of their own: a stack holds 500 resources. It keeps nothing: it may be deleted and
- * deployed again, and is deployed after the stack that it watches.
+ * Alarms and dashboard, in their own stack: a stack holds 500 resources. It keeps no data, so it may be deleted and
+ * deployed again, after the stack that it watches.
  */
 export class WatchStack extends Stack {
   constructor(

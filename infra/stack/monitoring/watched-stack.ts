@@ -17,8 +17,8 @@ export type WatchedResources = {
 }
 
 /**
- * The stack by the names CloudWatch uses for it, spelled out: what watches it is another stack. Queues and indexes are found, so that a new one is watched
- * unasked.
+ * The names that CloudWatch uses for the stack's resources, because alarms are in another stack. Queues and indexes are
+ * enumerated, so new ones are watched automatically.
  */
 export const watchedStack = ({ stage, queues, api }: WatchedResources): Watched => ({
   stage: stage.settings.name,
@@ -37,7 +37,7 @@ export const watchedStack = ({ stage, queues, api }: WatchedResources): Watched 
   reservedRuns: reservedRuns(stage, MANIFEST),
 })
 
-/** Nothing reads them, and what is in them was given up. */
+/** Nothing reads them: their messages were given up. */
 const deadLetterQueues = (queues: GatewayQueues, { settings }: DeployedStage): Watched['deadLetterQueues'] =>
   queues.node
     .findAll()

@@ -1,7 +1,7 @@
 import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import type { Construct } from 'constructs'
 
-/** Ranges that are nobody's on the internet: loopback and documentation need no rule, since no route leads there. */
+/** Ranges that are not on the internet. Loopback and documentation need no rule, because no route leads there. */
 const NOT_PUBLIC = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10']
 
 /** Where a network's resolver also answers. */
@@ -10,8 +10,8 @@ const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
 const EPHEMERAL = [1024, 65_535] as const
 
 /**
- * An access list that lets subnets speak HTTPS to public addresses and to their resolver, and to nothing inside: a URL
- * that got past the checks on it meets a closed door. A list has no memory, so answers need a rule of their own.
+ * An access list that lets subnets speak HTTPS to public addresses and to their resolver, and to nothing inside, even
+ * if a URL passed the checks. A list is stateless, so answers need their own rule.
  */
 export const closedSubnets = (
   scope: Construct,

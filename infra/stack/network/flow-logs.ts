@@ -5,7 +5,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 
-/** Who was called and what was turned away, for 14 days: addresses and counts, never contents. */
+/** Which addresses were called and which packets refused, for 14 days: addresses and counts, never contents. */
 export class FlowLogs extends Construct {
   constructor(scope: Construct, id: string, { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage }) {
     super(scope, id)

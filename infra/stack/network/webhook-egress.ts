@@ -10,7 +10,9 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { closedSubnets } from './closed-subnets.ts'
 import { FlowLogs } from './flow-logs.ts'
 
-/** Nothing is peered with it, and Lambda shares an interface for each subnet among all runs: a small range is enough. */
+/**
+ * No network is peered with it, and Lambda shares an interface for each subnet among all runs: a small range is enough.
+ */
 const RANGE = '10.0.0.0/24'
 const ZONES = 2
 
@@ -63,7 +65,7 @@ export class WebhookEgress extends Construct {
     }).overrideLogicalId('WebhookAddresses')
   }
 
-  /** Kept like the stage's data: merchants have it in their firewalls, and a new one cuts them off. */
+  /** Kept like the stage's data: merchants have it in their firewalls, and a new address would cut them off. */
   private fixedAddress(stage: DeployedStage, zone: number): ec2.CfnEIP {
     const address = new ec2.CfnEIP(this, `Address${zone}`, { domain: 'vpc' })
     address.applyRemovalPolicy(removalPolicyBesidesTable(stage))
