@@ -26,51 +26,53 @@ import {
 
 const api = (
   file: string,
-  method: 'GET' | 'POST',
-  path: string,
+  route: `${'GET' | 'POST'} /${string}`,
   table: TableAccess,
   access: Access = {},
-): FunctionSpec => ({
-  ...DEFAULTS,
-  name: `api-${file}`,
-  entry: `functions/api/${file}.ts`,
-  trigger: { kind: 'http', method, path },
-  table: allAccess(AUTHENTICATION, table),
-  ...access,
-})
+): FunctionSpec => {
+  const [method, path = ''] = route.split(' ')
+  return {
+    ...DEFAULTS,
+    name: `api-${file}`,
+    entry: `functions/api/${file}.ts`,
+    trigger: { kind: 'http', method: method === 'GET' ? 'GET' : 'POST', path },
+    table: allAccess(AUTHENTICATION, table),
+    ...access,
+  }
+}
 
 const LOOKUP = { lookup: true } as const
 
 /** The routes of merchants. */
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
-  api('create-payment', 'POST', '/v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
+  api('create-payment', 'POST /v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
     ...ONLY_WAITS,
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  api('list-payments', 'GET', '/v1/payments', allAccess(PAYMENT_LISTS, FOUND_PAYMENTS)),
-  api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
-  api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS_OF_VISIBLE, {
+  api('list-payments', 'GET /v1/payments', allAccess(PAYMENT_LISTS, FOUND_PAYMENTS)),
+  api('get-payment', 'GET /v1/payments/{id}', { GetItem: ['PAYMENT'] }),
+  api('cancel-payment', 'POST /v1/payments/{id}/cancel', NEWS_OF_VISIBLE, {
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  api('get-balance', 'GET', '/v1/balance', BALANCE),
-  api('list-balance-entries', 'GET', '/v1/balance/entries', BALANCE_ENTRIES, LOOKUP),
-  api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
-  api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
-  api('list-settlement-payments', 'GET', '/v1/settlements/{id}/payments', SETTLED_ENTRIES, LOOKUP),
-  api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { QueryFields: ['ENDPOINTS'] }, LOOKUP),
-  api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES, LOOKUP),
-  api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY, LOOKUP),
-  api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
+  api('get-balance', 'GET /v1/balance', BALANCE),
+  api('list-balance-entries', 'GET /v1/balance/entries', BALANCE_ENTRIES, LOOKUP),
+  api('list-settlements', 'GET /v1/settlements', listed('SETTLEMENT', 'by-owner')),
+  api('get-settlement', 'GET /v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
+  api('list-settlement-payments', 'GET /v1/settlements/{id}/payments', SETTLED_ENTRIES, LOOKUP),
+  api('list-webhook-endpoints', 'GET /v1/webhook_endpoints', { QueryFields: ['ENDPOINTS'] }, LOOKUP),
+  api('list-webhook-deliveries', 'GET /v1/webhook_deliveries', OWN_DELIVERIES, LOOKUP),
+  api('get-webhook-delivery', 'GET /v1/webhook_deliveries/{id}', OWN_DELIVERY, LOOKUP),
+  api('redeliver-webhook', 'POST /v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
     ...LOOKUP,
     sends: BOTH_LANES,
     alerts: true,
   }),
-  api('redeliver-to-endpoint', 'POST', '/v1/webhook_endpoints/{id}/redeliver', REDELIVERING_SINCE, {
+  api('redeliver-to-endpoint', 'POST /v1/webhook_endpoints/{id}/redeliver', REDELIVERING_SINCE, {
     ...LOOKUP,
     sends: BOTH_LANES,
     alerts: true,
@@ -78,7 +80,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   // Events are in the partitions of their payments; the ledger says how many parts those have.
-  api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),
+  api('list-events', 'GET /v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),
   {
     ...DEFAULTS,
     name: 'api-not-found',

@@ -33,7 +33,7 @@ type Forward = { readonly after: Payment; readonly steps: Steps<string>; readonl
 const succeeded = async (deps: RecountDeps, stray: StrayEvent, pending: Payment): Promise<Forward | undefined> => {
   const capture = await askCapture(deps, pending)
   if (capture === undefined) return undefined
-  const after = paidBy(deps, pending, capture, stray.event.firedAt, 'operator')
+  const after = paidBy(deps, pending, { capture, at: stray.event.firedAt, source: 'operator' })
   const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
   return { after, steps: { payment: leavePending(after), ledger } }
 }
@@ -49,7 +49,10 @@ const succeededCreating = async (
   const { firedAt } = stray.event
   const upstream = { paymentRequestId: capture.paymentRequestId, destination: detailsOf(stray).payment_destination }
   const made = newPayment(creating, upstream, { createdAt: firedAt, expiresAt: undefined })
-  const after = { ...paidBy(deps, made, capture, firedAt, 'operator'), rememberedProviderPaymentIds: undefined }
+  const after = {
+    ...paidBy(deps, made, { capture, at: firedAt, source: 'operator' }),
+    rememberedProviderPaymentIds: undefined,
+  }
   const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
   return { after, steps: { payment: commitSucceeded(after, deps.now()), ledger }, pointers: true }
 }
@@ -81,7 +84,7 @@ export const bringForwardByEntry = async (
   if (pending?.status !== 'pending' || pending.clientId !== by.client.clientId || paidAt === undefined) return undefined
   const capture = await askCapture(deps, pending)
   if (capture === undefined) return undefined
-  const after = paidBy(deps, pending, capture, paidAt, 'operator')
+  const after = paidBy(deps, pending, { capture, at: paidAt, source: 'operator' })
   return repairOf(deps, by, {
     subject: paymentId,
     of: [],

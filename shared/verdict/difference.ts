@@ -17,14 +17,9 @@ export const MAX_DIFFERENCES = 1_000
 export const differs = (what: string, id: string, expected: Value, found: Value): readonly Difference[] =>
   (expected ?? null) === (found ?? null) ? [] : [{ what, id, expected: expected ?? null, found: found ?? null }]
 
-/** For a rule without an exact value: `expected` says in words what is broken. */
-export const breaks = (
-  what: string,
-  id: string,
-  isBroken: boolean,
-  expected: string,
-  found: Value,
-): readonly Difference[] => (isBroken ? differs(what, id, expected, found) : [])
+/** For a rule without an exact value: `expected` of the difference says in words what is broken. */
+export const when = (isBroken: boolean, difference: readonly Difference[]): readonly Difference[] =>
+  isBroken ? difference : []
 
 /** A raw attribute as a difference shows it. */
 export const shown = (value: unknown): Value => {

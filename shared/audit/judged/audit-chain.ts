@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import { type Difference, differs, when } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
@@ -12,7 +12,7 @@ export const auditChain = ({ client, clientId, settlements, ledger }: ClientBook
     differences.push(
       ...differs('settlement.swept_from', id, until, sweptFrom),
       ...differs('settlement.previous_id', id, last, previousId),
-      ...breaks('settlement.swept_until', id, sweptUntil <= sweptFrom, 'after its start', sweptUntil),
+      ...when(sweptUntil <= sweptFrom, differs('settlement.swept_until', id, 'after its start', sweptUntil)),
     )
     until = sweptUntil
     last = id

@@ -7,7 +7,7 @@ import { type Item, toItem } from '../../table/attributes.ts'
 import { deliveryKey, endpointsPk } from '../../table/keys.ts'
 import { queryPages } from '../../table/query-pages.ts'
 import { addMs, type Timestamp } from '../../time.ts'
-import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
+import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 import { type Delivery, DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { DELIVERY_ENTITY } from '../../webhook/delivery/delivery-store.ts'
 
@@ -65,15 +65,15 @@ const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Differe
   const { status, attempts, roundStart, nextAttemptAt } = delivery
   const isScheduled = status === 'scheduled'
   return [
-    ...breaks('delivery.round_start', id, roundStart < 0 || roundStart > attempts, 'at most its attempts', roundStart),
-    ...breaks(
-      'delivery.next_attempt_at',
-      id,
-      isScheduled !== (nextAttemptAt !== undefined),
-      'of one scheduled',
-      status,
+    ...when(
+      roundStart < 0 || roundStart > attempts,
+      differs('delivery.round_start', id, 'at most its attempts', roundStart),
     ),
-    ...breaks('delivery.attempts', id, status === 'succeeded' && attempts < 1, 'at least one', attempts),
+    ...when(
+      isScheduled !== (nextAttemptAt !== undefined),
+      differs('delivery.next_attempt_at', id, 'of one scheduled', status),
+    ),
+    ...when(status === 'succeeded' && attempts < 1, differs('delivery.attempts', id, 'at least one', attempts)),
   ]
 }
 

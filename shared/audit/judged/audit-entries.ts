@@ -9,7 +9,7 @@ import { recreditEntry } from '../../settlement/recredit-settlement.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { paymentKey } from '../../table/keys.ts'
 import type { Timestamp } from '../../time.ts'
-import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustedEntries } from './audit-adjustments.ts'
 import type { ClientBooks } from './client-books.ts'
 
@@ -105,8 +105,8 @@ export const auditEntries = async (
     const isTwice = ids.has(entry.entryId)
     ids.add(entry.entryId)
     return [
-      ...breaks('entry', entry.entryId, isTwice, 'once', 'twice'),
-      ...breaks('entry.house_minor', entry.entryId, !isBalanced(entry), 'equal sides', entry.houseMinor),
+      ...when(isTwice, differs('entry', entry.entryId, 'once', 'twice')),
+      ...when(!isBalanced(entry), differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor)),
       ...(entry.paymentId === undefined ? [] : auditOfPayment(books, entry, payments)),
     ]
   })

@@ -7,7 +7,7 @@ import { creditedOf } from '../../ledger/balance.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
-import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import { type Difference, differs, when } from '../../verdict/difference.ts'
 import { auditAdjustments } from './audit-adjustments.ts'
 import { auditChain } from './audit-chain.ts'
 import { auditEntries } from './audit-entries.ts'
@@ -82,14 +82,11 @@ export const auditFigures = async (
     ...chain,
     ...figures.flatMap(([name, expected, found]) => differs(name, clientId, expected, found)),
     ...Array.from({ length: parts * LEDGER_SHARDS }, (_, shard) => shard).flatMap((shard) =>
-      breaks('ledger_shard', String(shard), !numbers.has(shard), 'there', 'not there'),
+      when(!numbers.has(shard), differs('ledger_shard', String(shard), 'there', 'not there')),
     ),
-    ...breaks(
-      'ledger_shard',
-      clientId,
+    ...when(
       shards.length > parts * LEDGER_SHARDS,
-      `${parts * LEDGER_SHARDS} shards`,
-      shards.length,
+      differs('ledger_shard', clientId, `${parts * LEDGER_SHARDS} shards`, shards.length),
     ),
     ...tail.differences,
     ...(await auditAdjustments(deps, books)),

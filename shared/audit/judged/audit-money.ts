@@ -2,7 +2,7 @@ import { ZERO } from '../../money.ts'
 import type { Payment, Reversal } from '../../payment/payment.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
-import { breaks, type Difference, differs } from '../../verdict/difference.ts'
+import { type Difference, differs, when } from '../../verdict/difference.ts'
 
 /** How often the payment's money was written: posted, moved, and its late row booked. */
 const versionOf = ({ postedAt, voidedOpen, movements, lateRowAt }: Payment): number | undefined => {
@@ -41,7 +41,7 @@ export const auditMoney = (payment: Payment): readonly Difference[] => {
   if (status !== 'succeeded') {
     const found = postedAt ?? openAt
     return [
-      ...breaks('payment.posted_at', id, found !== undefined, 'never paid', found),
+      ...when(found !== undefined, differs('payment.posted_at', id, 'never paid', found)),
       ...differs('payment.taken_back_minor', id, ZERO, takenBackMinor),
       ...differs('payment.movements', id, 0, movements.length),
     ]

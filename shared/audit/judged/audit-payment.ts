@@ -6,7 +6,7 @@ import type { Item } from '../../table/attributes.ts'
 import { ownerOf } from '../../table/keys.ts'
 import { WORK_SLOTS } from '../../table/schema.ts'
 import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
+import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 
 /** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
 export const estimateOf = (payment: Payment): Pricing | undefined => {
@@ -22,12 +22,9 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
   const estimate = estimateOf(payment)
   const final = payment.status === 'succeeded' ? finalFee : undefined
   return [
-    ...breaks(
-      'payment.notional_minor',
-      id,
+    ...when(
       estimate === undefined,
-      'an amount and channel with a tariff',
-      notionalMinor,
+      differs('payment.notional_minor', id, 'an amount and channel with a tariff', notionalMinor),
     ),
     // Plain arithmetic: a tampered amount can exceed the range of money, and must be named anyway.
     ...differs('payment.net_minor', id, notionalMinor - providerFeeMinor - markupMinor, payment.netMinor),
@@ -37,12 +34,9 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
     ...(final?.status === 'assumed' && estimate
       ? differs('payment.final_fee', id, estimate.providerFeeMinor, final.feeMinor)
       : []),
-    ...breaks(
-      'payment.final_fee',
-      id,
+    ...when(
       finalFee !== undefined && final === undefined,
-      'none before success',
-      finalFee?.at,
+      differs('payment.final_fee', id, 'none before success', finalFee?.at),
     ),
   ]
 }
@@ -100,45 +94,30 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
   const early = addMs(createdAt, -SKEW_MS)
   const soon = addMs(now, SKEW_MS)
   return [
-    ...breaks('payment.created_at', id, createdAt > soon, 'a time that has come', createdAt),
-    ...breaks('payment.transitions', id, outside(endedAt, early, soon), 'in order, and not to come', endedAt),
-    ...breaks(
-      'payment.expires_at',
-      id,
+    ...when(createdAt > soon, differs('payment.created_at', id, 'a time that has come', createdAt)),
+    ...when(outside(endedAt, early, soon), differs('payment.transitions', id, 'in order, and not to come', endedAt)),
+    ...when(
       outside(expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS)),
-      'within a year of its creation',
-      expiresAt,
+      differs('payment.expires_at', id, 'within a year of its creation', expiresAt),
     ),
-    ...breaks(
-      'payment.cancel_requested_at',
-      id,
+    ...when(
       outside(cancelRequestedAt, early, addMs(endedAt, SKEW_MS)),
-      'while it was pending',
-      cancelRequestedAt,
+      differs('payment.cancel_requested_at', id, 'while it was pending', cancelRequestedAt),
     ),
-    ...breaks(
-      'payment.expiry_started_at',
-      id,
+    ...when(
       outside(expiryStartedAt, addMs(expiresAt ?? now, -SKEW_MS), addMs(endedAt, SKEW_MS)),
-      'past its time, while it was pending',
-      expiryStartedAt,
+      differs('payment.expiry_started_at', id, 'past its time, while it was pending', expiryStartedAt),
     ),
-    ...breaks(
-      'payment.provider_settled_at',
-      id,
+    ...when(
       providerSettledAt !== undefined &&
         (paidAt === undefined || outside(providerSettledAt, addMs(begunAt(payment), -DAY_MS), addMs(now, DAY_MS))),
-      'after it was paid, and not to come',
-      providerSettledAt,
+      differs('payment.provider_settled_at', id, 'after it was paid, and not to come', providerSettledAt),
     ),
-    ...breaks(
-      'payment.final_fee',
-      id,
+    ...when(
       outside(finalFee?.at, addMs(paidAt ?? createdAt, -SKEW_MS), soon),
-      'after it was paid, and not to come',
-      finalFee?.at,
+      differs('payment.final_fee', id, 'after it was paid, and not to come', finalFee?.at),
     ),
-    ...breaks('payment.due_at', id, outside(dueAt, early, lastCheckOf(payment, now)), 'by its expiry', dueAt),
+    ...when(outside(dueAt, early, lastCheckOf(payment, now)), differs('payment.due_at', id, 'by its expiry', dueAt)),
   ]
 }
 

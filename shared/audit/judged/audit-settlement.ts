@@ -8,7 +8,7 @@ import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlemen
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { HISTORY_STEPS, type StageSettings } from '../../stage-settings.ts'
 import { timestampOf } from '../../time.ts'
-import { breaks, type Difference, differs, shown } from '../../verdict/difference.ts'
+import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
 import { auditEntries } from './audit-entries.ts'
@@ -142,12 +142,9 @@ export const auditSettlement = async (
     ...differs('settlement.swept_from', id, previous?.sweptUntil ?? books.client.createdAt, sweptFrom),
     ...auditPlace(stored),
     // Without it no audit comes, and the payout waits for the audit.
-    ...breaks(
-      'settlement.verdict',
-      id,
+    ...when(
       settlement.status === 'recorded' && verdict === undefined,
-      'there',
-      'not there',
+      differs('settlement.verdict', id, 'there', 'not there'),
     ),
     ...compareSums(settlement, sums),
     ...differences,

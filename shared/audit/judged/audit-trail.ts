@@ -11,7 +11,7 @@ import {
 import { auditRecordPk, foundKey, type Key } from '../../table/keys.ts'
 import { queryPages } from '../../table/query-pages.ts'
 import { addMs, DAY_MS } from '../../time.ts'
-import { breaks, type Difference } from '../../verdict/difference.ts'
+import { type Difference, differs, when } from '../../verdict/difference.ts'
 
 export type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
 
@@ -38,7 +38,7 @@ const readOnce = async (deps: Pick<Deps, 'table'>, subject: string) => {
   return {
     head,
     records,
-    differences: breaks('audit_record', subject, broken !== undefined, 'a whole chain', broken),
+    differences: when(broken !== undefined, differs('audit_record', subject, 'a whole chain', broken)),
   }
 }
 

@@ -1,5 +1,5 @@
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { breaks, type Difference } from '../../verdict/difference.ts'
+import { type Difference, differs, when } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** Clocks differ a little. */
@@ -13,20 +13,19 @@ const auditFence = ({ clientId, ledger }: ClientBooks, now: Timestamp): readonly
   const { window, shards } = ledger
   const { settledUntil, closedUntil } = window
   return [
-    ...breaks(
-      'window.closed_until',
-      clientId,
+    ...when(
       isOutside(settledUntil, addMs(later(now, settledUntil), SKEW_MS), closedUntil),
-      'from what is settled until now',
-      closedUntil,
+      differs('window.closed_until', clientId, 'from what is settled until now', closedUntil),
     ),
     ...shards.flatMap((shard) =>
-      breaks(
-        'ledger_shard.closed_until',
-        String(shard.number),
+      when(
         isOutside(settledUntil, closedUntil, shard.closedUntil),
-        'from what is settled until where the window is closed',
-        shard.closedUntil,
+        differs(
+          'ledger_shard.closed_until',
+          String(shard.number),
+          'from what is settled until where the window is closed',
+          shard.closedUntil,
+        ),
       ),
     ),
   ]
@@ -51,16 +50,13 @@ const auditChanged = (
   // Settling and re-crediting never wait for each other, so the last commit may have the earlier time.
   const isOfNone = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
   return [
-    ...breaks('window.changed_at', clientId, isOfNone, 'the time of a settlement or of a re-credit', changedAt),
+    ...when(isOfNone, differs('window.changed_at', clientId, 'the time of a settlement or of a re-credit', changedAt)),
     ...ledger.shards.flatMap(({ number, creditedMinor, creditedAt }) =>
-      breaks(
-        'ledger_shard.credited_at',
-        String(number),
+      when(
         creditedAt === undefined
           ? creditedMinor !== 0
           : isOutside(addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS), creditedAt),
-        'a time that has come',
-        creditedAt ?? 'none',
+        differs('ledger_shard.credited_at', String(number), 'a time that has come', creditedAt ?? 'none'),
       ),
     ),
   ]

@@ -44,13 +44,13 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
   }
 }
 
+type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
+
 /** A payment exists already: replay it, wait for its running attempt, or take it over. */
 const resume = async (
   deps: CreateDeps,
-  client: Client,
   met: StoredPayment | undefined,
-  parsed: ParsedRequest,
-  deadline: Deadline,
+  { client, parsed, deadline }: Call,
 ): Promise<CreateResult> => {
   let stored = met
   for (let round = 0; round < MAX_ROUNDS && stored !== undefined; round++) {
@@ -85,7 +85,7 @@ export const createPayment = async (
   if (!parsed.ok) {
     const stored = idempotencyKey && (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
     if (!stored) throw parsed.error
-    return resume(deps, client, stored, parsed, deadline)
+    return resume(deps, stored, { client, parsed, deadline })
   }
   const paymentId = idempotencyKey
     ? paymentIdForKey(client.clientId, idempotencyKey)
@@ -100,5 +100,5 @@ export const createPayment = async (
   const claimed = await claimPayment(deps, creating)
   return claimed.applied
     ? runAttempt(deps, client, creating, deadline)
-    : resume(deps, client, parseStored(claimed.item), parsed, deadline)
+    : resume(deps, parseStored(claimed.item), { client, parsed, deadline })
 }

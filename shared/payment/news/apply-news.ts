@@ -46,13 +46,17 @@ export type OnCreating = (
 
 type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating: OnCreating }
 
+type Facts = {
+  readonly news: ProviderNews
+  readonly stored: StoredPayment | undefined
+  readonly source: NewsSource
+  readonly onCreating: OnCreating
+}
+
 const applyDecision = async (
   deps: NewsDeps,
   decision: Decision,
-  news: ProviderNews,
-  stored: StoredPayment | undefined,
-  source: NewsSource,
-  onCreating: OnCreating,
+  { news, stored, source, onCreating }: Facts,
 ): Promise<Step> => {
   switch (decision.do) {
     case 'nothing':
@@ -74,10 +78,12 @@ const applyDecision = async (
     case 'hold_and_fail': {
       const held = heldMoney({ ...decision, now: deps.now() })
       const failureReason = decision.cause === 'wrong_amount' ? 'wrong_amount' : 'other'
-      return appliedOrAgain(await closePayment(deps, decision.payment, 'failed', source, { held, failureReason }))
+      return appliedOrAgain(
+        await closePayment(deps, decision.payment, { status: 'failed', source, held, failureReason }),
+      )
     }
     case 'close':
-      return appliedOrAgain(await closePayment(deps, decision.payment, decision.status, source, decision))
+      return appliedOrAgain(await closePayment(deps, decision.payment, { ...decision, source }))
     default:
       return assertNever(decision)
   }
@@ -101,7 +107,7 @@ export const applyNews = async (
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const stored = known ?? (paymentId && (await findStoredPayment(deps, paymentId)))
     known = undefined
-    const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), news, stored, source, onCreating)
+    const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), { news, stored, source, onCreating })
     if (step !== 'again') return step
   }
   throw new Error('a payment kept changing while news about it was applied')

@@ -18,7 +18,7 @@ export const creditCreating: OnCreating = async (deps, decision, news, source) =
   const { creating, capture } = decision
   if (decision.do === 'succeed_creating') {
     const destination = await destinationOf(deps, news)
-    return appliedOrAgain(await succeedCreatingPayment(deps, creating, capture, destination, source))
+    return appliedOrAgain(await succeedCreatingPayment(deps, creating, { capture, destination, source }))
   }
   const dueAt = creating.leaseUntil ?? deps.now()
   const written = await rememberCapture(deps, creating, capture.providerPaymentId, dueAt)

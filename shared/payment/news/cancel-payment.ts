@@ -49,7 +49,7 @@ const whenOvertaken = async (deps: NewsDeps, payment: Payment): Promise<Payment>
 }
 
 const closeAsCancelled = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
-  (await closePayment(deps, payment, 'cancelled', 'cancel')) ?? whenOvertaken(deps, payment)
+  (await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })) ?? whenOvertaken(deps, payment)
 
 const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
   switch (answer.kind) {

@@ -56,11 +56,12 @@ const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Pro
   const { paymentId } = payment
   const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
   const result = resultOf(outcomes)
+  if (outcomes.some((outcome) => hasEnded(outcome, paymentId))) return result
+  // The claim has stored the time of the next check. It is written again only where the result asks for another time.
   const isAnswered = result === 'checked'
-  // The claim stored the time of the next check. It is written again only if that time has changed.
-  if (isAnswered !== claim.isForRetry || outcomes.some((outcome) => hasEnded(outcome, paymentId))) return result
-  if (!isAnswered) await scheduleRetry(deps, paymentId, claim)
-  else await scheduleCheck(deps, paymentId, claim.nextDueAt, nextCheckAt(payment, deps.now()))
+  if (isAnswered && claim.isForRetry)
+    await scheduleCheck(deps, paymentId, claim.nextDueAt, nextCheckAt(payment, deps.now()))
+  if (!isAnswered && !claim.isForRetry) await scheduleRetry(deps, paymentId, claim)
   return result
 }
 

@@ -13,7 +13,9 @@ import type { TransitionResult } from './succeed-payment.ts'
 
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
 
-type Why = {
+type End = {
+  readonly status: 'failed' | 'expired' | 'cancelled'
+  readonly source: NewsSource
   /** The money that caused it. */
   readonly held?: Suspense | undefined
   /** Of a failed payment; `other` when the reason is unknown. */
@@ -32,11 +34,9 @@ const MAX_TRIES = 12
 export const closePayment = async (
   deps: NewsDeps,
   payment: Payment,
-  status: 'failed' | 'expired' | 'cancelled',
-  source: NewsSource,
-  { held, failureReason = 'other' }: Why = {},
+  { status, source, held, failureReason = 'other' }: End,
 ): Promise<TransitionResult> => {
-  let untold = held
+  let toHold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const now = deps.now()
     const closed: Payment = {
@@ -51,17 +51,17 @@ export const closePayment = async (
         payment: leavePending(closed),
         counts: countTransition({ ...closed, from: 'pending', to: status }),
         ...told.steps,
-        suspense: untold && newSuspense(untold),
+        suspense: toHold && newSuspense(toHold),
       },
       told.freshUntil,
     )
     if (outcome.applied === 'stale') continue
     if (outcome.applied) {
-      await afterClosing(deps, { closed, status, source, held: untold, told })
+      await afterClosing(deps, { closed, status, source, held: toHold, told })
       return closed
     }
     if (outcome.refusedBy !== 'suspense') return undefined
-    untold = undefined
+    toHold = undefined
   }
   throw new Error('conflicting writes kept a payment from ending, for minutes')
 }

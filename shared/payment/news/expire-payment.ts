@@ -27,7 +27,7 @@ const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSour
     default:
       return assertNever(answer)
   }
-  return { kind: 'applied', payment: await closePayment(deps, payment, 'expired', source) }
+  return { kind: 'applied', payment: await closePayment(deps, payment, { status: 'expired', source }) }
 }
 
 /**

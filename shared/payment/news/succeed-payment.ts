@@ -18,9 +18,7 @@ export type TransitionResult = Payment | undefined
 export const paidBy = (
   deps: Pick<NewsDeps, 'stage'>,
   payment: Payment,
-  capture: ProviderPayment,
-  at: Timestamp,
-  source: NewsSource,
+  { capture, at, source }: { readonly capture: ProviderPayment; readonly at: Timestamp; readonly source: NewsSource },
 ): Payment => {
   const finalFee = invoicedFee(deps, payment, at)
   return {
@@ -58,7 +56,7 @@ export const succeedPayment = async (
   source: NewsSource,
 ): Promise<TransitionResult> => {
   const now = deps.now()
-  const succeeded = paidBy(deps, payment, capture, now, source)
+  const succeeded = paidBy(deps, payment, { capture, at: now, source })
   const told = await announcementOf(deps, succeeded, now)
   const outcome = await transactWhileFresh(
     deps,
@@ -72,6 +70,13 @@ export const succeedPayment = async (
   return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
 }
 
+type LateCapture = {
+  readonly capture: ProviderPayment
+  /** Of the request that was paid; a push has none. */
+  readonly destination: string | undefined
+  readonly source: NewsSource
+}
+
 /**
  * Moves a payment from `creating` to `succeeded`: the customer paid a request whose answer was lost or whose attempt
  * died. The stored request is what was asked for. Refused while an attempt runs.
@@ -79,14 +84,12 @@ export const succeedPayment = async (
 export const succeedCreatingPayment = async (
   deps: NewsDeps,
   creating: CreatingPayment,
-  capture: ProviderPayment,
-  destination: string | undefined,
-  source: NewsSource,
+  { capture, destination, source }: LateCapture,
 ): Promise<TransitionResult> => {
   const now = deps.now()
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
   const made = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
-  const succeeded = { ...paidBy(deps, made, capture, now, source), rememberedProviderPaymentIds: undefined }
+  const succeeded = { ...paidBy(deps, made, { capture, at: now, source }), rememberedProviderPaymentIds: undefined }
   const [told] = await Promise.all([announcementOf(deps, succeeded, now), putPointers(deps, succeeded)])
   const outcome = await transactWhileFresh(
     deps,

@@ -186,7 +186,7 @@ describe('erase-customer', () => {
   it('takes it out of a payment without events', async () => {
     const deps = memoryDeps()
     const payment = await aPendingPayment(deps, await aStoredClient(deps), FIELDS)
-    await closePayment(deps, payment, 'cancelled', 'cancel')
+    await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
 
     const answer = await invokeAdmin(eraseCustomer, deps, { operator: 'ayu', payment_id: payment.paymentId })
 

@@ -15,7 +15,7 @@ describe('get-payment', () => {
     const deps = testDeps()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     deps.clock.advance(1)
-    await closePayment(deps, payment, 'failed', 'callback', { failureReason: 'declined' })
+    await closePayment(deps, payment, { status: 'failed', source: 'callback', failureReason: 'declined' })
 
     const { body } = await invokeAdmin(getPayment, deps, { payment_id: payment.paymentId })
 

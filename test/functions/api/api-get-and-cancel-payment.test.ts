@@ -37,7 +37,7 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
 
   it.each(['failed', 'expired', 'cancelled'] as const)('shows no paid_at of a payment that is %s', async (status) => {
     const { deps, ask, id, body, payment } = await pending()
-    await closePayment(deps, payment, status, 'due_work')
+    await closePayment(deps, payment, { status, source: 'due_work' })
 
     const fetched = await ask('getPayment', { id })
 
@@ -77,7 +77,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
 
   it.each(['failed', 'expired', 'cancelled'] as const)('refuses to cancel a payment that is %s', async (status) => {
     const { deps, ask, id, payment } = await pending()
-    await closePayment(deps, payment, status, 'due_work')
+    await closePayment(deps, payment, { status, source: 'due_work' })
 
     const answer = await ask('cancelPayment', { id })
 

@@ -63,7 +63,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const made = []
     for (let number = 0; number < 4; number++) made.push(String((await create())['id']))
     for (const id of made.slice(1, 3))
-      await closePayment(deps, await findPayment(deps, caller.clientId, id), 'expired', 'due_work')
+      await closePayment(deps, await findPayment(deps, caller.clientId, id), { status: 'expired', source: 'due_work' })
 
     const { body } = await listed({ status: 'expired', per_page: '1', page: '2' })
 

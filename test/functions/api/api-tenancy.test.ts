@@ -19,7 +19,7 @@ const aPayment: Owned = async (deps, caller) => {
 
 const aClosedPayment: Owned = async (deps, caller) => {
   const id = await aPayment(deps, caller)
-  await closePayment(deps, await findPayment(deps, caller.clientId, id), 'expired', 'due_work')
+  await closePayment(deps, await findPayment(deps, caller.clientId, id), { status: 'expired', source: 'due_work' })
   return id
 }
 

@@ -128,7 +128,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   const expired = { payment: await aPendingPayment(deps, client, { expiresInSeconds: 60 }) }
   const cancelled = { payment: await aPendingPayment(deps, client) }
   deps.clock.advance(60)
-  await closePayment(deps, failedPayment.payment, 'failed', 'callback')
+  await closePayment(deps, failedPayment.payment, { status: 'failed', source: 'callback' })
   await expirePayment(deps, expired.payment, 'due_work')
   await cancelPayment(deps, { clientId, id: cancelled.payment.paymentId })
   deps.clock.advance(60)

@@ -42,7 +42,7 @@ describe('a payment that changes while the provider is asked', () => {
     const value = deps.provider.payments.get(providerPaymentId)
     deps.provider.script('getPayment', async () => {
       deps.provider.heal('getPayment')
-      await closePayment(deps, payment, 'cancelled', 'cancel')
+      await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
       return value ? { kind: 'found', value } : { kind: 'not_found' }
     })
 

@@ -117,9 +117,9 @@ describe('the time of an event', () => {
       const { payment } = await create(deps, await aStoredClient(deps))
       const fresh = await create(deps, await aStoredClient(deps))
 
-      const closed = await closePayment(frozenAmong(deps, 2, 3_600), payment, status, 'due_work')
+      const closed = await closePayment(frozenAmong(deps, 2, 3_600), payment, { status, source: 'due_work' })
       const at = deps.now()
-      await closePayment(frozenAmong(deps, 1, 4), fresh.payment, status, 'due_work')
+      await closePayment(frozenAmong(deps, 1, 4), fresh.payment, { status, source: 'due_work' })
 
       expect(closed?.transitions.at(-1)).toMatchObject({ at })
       const event = await eventOf(deps, payment, `payment.${status}`)
@@ -132,7 +132,7 @@ describe('the time of an event', () => {
     const { deps } = machines()
     const { payment } = await create(deps, await aStoredClient(deps))
 
-    const closing = closePayment(frozenAmong(deps, 12, 6), payment, 'expired', 'due_work')
+    const closing = closePayment(frozenAmong(deps, 12, 6), payment, { status: 'expired', source: 'due_work' })
 
     await expect(closing).rejects.toThrow('conflicting writes')
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)

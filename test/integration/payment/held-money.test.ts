@@ -111,7 +111,9 @@ describe('money that may not be credited (design section 4)', () => {
 
 it('a capture whose payment is closed between read and write is held, and not lost', async () => {
   const { deps, client, payment, providerPaymentId } = await aPaid()
-  const raced = beforeFirst(deps, 'transact', () => closePayment(deps, payment, 'cancelled', 'cancel'))
+  const raced = beforeFirst(deps, 'transact', () =>
+    closePayment(deps, payment, { status: 'cancelled', source: 'cancel' }),
+  )
 
   await applyProviderNews(raced, { providerPaymentId }, 'callback')
 
@@ -155,7 +157,7 @@ it('money that is held and told already fails the payment, and is not told again
   const held = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
   await recordSuspense(deps, held)
 
-  await closePayment(deps, payment, 'failed', 'callback', { held })
+  await closePayment(deps, payment, { status: 'failed', source: 'callback', held })
 
   expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
   expect(deps.published).toHaveLength(1)

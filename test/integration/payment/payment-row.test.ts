@@ -29,7 +29,7 @@ describe('what the rows of a payment leave out', () => {
     const providerPaymentId = deps.provider.pay(paid.paymentRequestId)
 
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
-    await closePayment(deps, failed, 'failed', 'callback')
+    await closePayment(deps, failed, { status: 'failed', source: 'callback' })
 
     const at = deps.now()
     const began = { status: 'pending', at: paid.createdAt, source: 'create' }
@@ -67,7 +67,7 @@ describe('what the rows of a payment leave out', () => {
       capturedMinor: creating.request.notionalMinor,
     } as const
 
-    const paid = await succeedCreatingPayment(deps, creating, capture, '123', 'callback')
+    const paid = await succeedCreatingPayment(deps, creating, { capture, destination: '123', source: 'callback' })
 
     expect(await findStoredPayment(deps, creating.paymentId)).toEqual(paid)
     expect(kept(await deps.table.get(paymentKey(creating.paymentId)), SAID_ANYHOW.payment)).toStrictEqual([])

@@ -140,7 +140,7 @@ describe('the announcement of a payment', () => {
   it('is none of a payment that was cancelled', async () => {
     const { deps, payment } = await paidWith({})
 
-    await closePayment(deps, payment, 'cancelled', 'cancel')
+    await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
 
     expect(await listPaymentEvents(deps, payment.paymentId)).toStrictEqual([])
     expect(deps.sent).toStrictEqual([])
@@ -149,7 +149,7 @@ describe('the announcement of a payment', () => {
   it('says why a payment failed', async () => {
     const { deps, payment } = await paidWith({ eventTypes: ['payment.failed'] })
 
-    await closePayment(deps, payment, 'failed', 'callback', { failureReason: 'declined' })
+    await closePayment(deps, payment, { status: 'failed', source: 'callback', failureReason: 'declined' })
 
     const [event] = await listPaymentEvents(deps, payment.paymentId)
     expect(JSON.parse(event?.body ?? '')).toMatchObject({
