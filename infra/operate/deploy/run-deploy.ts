@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { runCommand } from '../../local/terminal/command-line.ts'
+import { printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { hasWrong } from '../check/finding.ts'
+import { type Finding, hasWrong, renderFindings } from '../check/finding.ts'
 import { regionOf } from '../check/region.ts'
 import { stageNamed } from '../check/stage-named.ts'
 import { DEPLOY_HELP, parseDeployCommand } from './deploy-command.ts'
 import { initStage } from './init-stage.ts'
 import { preflight } from './preflight.ts'
-import { show } from './show.ts'
 
 export type DeployIo = {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -41,6 +41,9 @@ const leftToDo = ({ settings: { name }, domain, alarmRecipients }: DeployedStage
   ]
   return `\nWhat only a person can do, each step in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
 }
+
+const show = (findings: readonly Finding[]): void =>
+  console.log(printableLines(renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' })))
 
 /** Looks at what a deployment needs, and deploys all stacks of the stage when nothing is missing. */
 export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number> =>

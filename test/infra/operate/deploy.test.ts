@@ -82,6 +82,7 @@ describe('npm run deploy', () => {
     expect(text).toBe(
       [
         '',
+        '',
         'What only a person can do, each step in docs/operations.md, section 1:',
         "  1. in the provider's dashboard make a key, enter the callback URL, copy its token; put them into the secrets gateway/dev/provider and gateway/dev/provider-callback",
         '  2. then run the rare schedules and the doctor: npm run deploy -- --stage dev --init',
