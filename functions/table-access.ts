@@ -2,13 +2,10 @@ import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import type { Partition } from '../shared/table/keys.ts'
 import type { IndexName } from '../shared/table/schema.ts'
 
-/** One read of key and client; a client's rate limit is an update. */
+/** Every request reads its key and its client once, and counts against the rate limit. */
 export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
 
-/**
- * What news of a visible payment may touch: its money, suspense and its alert. An event is put beside its payment, with its
- * deliveries to the endpoints of the client.
- */
+/** For news of a visible payment: its money, its event with the deliveries, suspense and its alert. */
 export const NEWS_OF_VISIBLE: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
@@ -17,13 +14,13 @@ export const NEWS_OF_VISIBLE: TableAccess = {
   UpdateFields: ['LEDGER'],
 }
 
-/** What any news may touch: what leads to a payment from its destination and its reference is put when it becomes visible. */
+/** For any news. When a payment becomes visible, its destination and its reference are written as look-ups. */
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINATION', 'REFERENCE'] })
 
-/** A change with its audit record: behind the head of the subject's chain. Nothing may update or delete a record. */
+/** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
-/** What posts a payment, or moves its money: the payment, its shard and its entries. Nothing updates or deletes an entry. */
+/** Posts a payment or moves its money: payment, shard, entries. No function may update or delete an entry. */
 export const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
   PutItem: ['JOURNAL'],
@@ -31,7 +28,7 @@ export const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-/** An operator's entry: its shard or the window, and the house's side of a row that it takes over. */
+/** An operator's entry: a shard or the window, and the house's counter-entry. */
 export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
@@ -39,10 +36,10 @@ export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
-/** A client's entries: its window says in how many parts they are. */
+/** A client's entries. The window is read because it holds the number of their partitions. */
 export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
 
-/** Entries of a window become a settlement. Payments that waited long are posted before. */
+/** Turns a window's entries into a settlement. Payments that waited too long are posted first. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
@@ -62,7 +59,7 @@ export const TIMELINE: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** An index suggests what a batch then reads. */
+/** An index gives candidates; a consistent batch read decides. */
 export const listed = (kind: Partition, ...indexes: readonly IndexName[]): TableAccess => ({
   BatchGetItem: [kind],
   indexes,
@@ -74,10 +71,10 @@ export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { G
 /** A list's total is the ledger's count. */
 export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
 
-/** By its key, or by what a merchant calls its order: what leads there is in the client's parts. */
+/** A payment by its idempotency key, or by the merchant's order reference. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
-/** A payment with its events, once none of its deliveries is under way. */
+/** Erases customer data of a payment and its events, after a check that no delivery is in progress. */
 export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -86,7 +83,7 @@ export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   UpdateItem: ['PAYMENT'],
 })
 
-/** Settlements, and for the bank's file what the payout gate would ask about. */
+/** Settlements, and everything the payout gate checks, for the bank's file. */
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,
   listed('SETTLEMENT', 'by-owner', 'by-due'),
@@ -97,7 +94,7 @@ export const PAYOUT_LISTS: TableAccess = allAccess(
 /** The entries of a settlement. */
 export const SETTLED_ENTRIES: TableAccess = allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })
 
-/** A client's entries, with the settlements that took them. */
+/** A client's entries, with their settlements. */
 export const BALANCE_ENTRIES: TableAccess = allAccess(JOURNAL_READ, listed('SETTLEMENT', 'by-owner'))
 
 /** One delivery with its attempts. */
@@ -110,8 +107,8 @@ export const OWN_DELIVERIES: TableAccess = allAccess(
 )
 export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
-/** Tells the operators of deliveries of an endpoint that were abandoned. */
-const TELLING: TableAccess = {
+/** Alerts the operators about abandoned deliveries of an endpoint. */
+const ALERTING: TableAccess = {
   GetItem: ['DELIVERY'],
   GetFields: ['ENDPOINTS'],
   BatchGetItem: ['DELIVERY'],
@@ -120,10 +117,10 @@ const TELLING: TableAccess = {
   indexes: ['by-owner', 'by-status'],
 }
 
-/** A new round of a delivery; the event whose bytes it sends is kept, in the partition of its payment. */
-export const ROUNDS: TableAccess = allAccess(TELLING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
+/** A new round of a delivery. Its event, in the partition of its payment, must not expire meanwhile. */
+export const ROUNDS: TableAccess = allAccess(ALERTING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
-/** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
+/** New rounds of deliveries, and first deliveries of events that have none. */
 export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
   GetItem: ['LEDGER'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -131,10 +128,10 @@ export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
 })
 export const REDELIVERING: TableAccess = allAccess(REDELIVERING_SINCE, RECORDED, { GetItem: ['DELIVERY'] })
 
-/** Whether the provider is paused, and that it is. */
+/** Reads and sets the pause of provider calls. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/** The provider's transactions held against the books, slice by slice: what settled is posted, what moved is booked. */
+/** Compares the provider's transactions with the books, one time slice after the other, and books what moved. */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
   BatchGetItem: ['PAYMENT'],
@@ -149,12 +146,12 @@ export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'
   GetItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],
 })
-export const DUE_ALERTS: TableAccess = allAccess(TELLING, DUE_DELIVERIES, {
+export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   BatchGetItem: ['SUSPENSE'],
   UpdateItem: ['SUSPENSE'],
 })
 
-/** What a settlement is held against: its entries, their payments, its trail and its client's other settlements. */
+/** An audit compares a settlement with its entries, their payments, its audit records and its client's settlements. */
 const SETTLEMENT_AUDIT: TableAccess = {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
@@ -162,7 +159,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** A client's books. What was found is written where no money is. */
+/** An audit of a client's books. Its result is a verdict; it changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   BatchGetItem: ['DELIVERY', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],
@@ -170,10 +167,10 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   indexes: ['by-open', 'by-status'],
 })
 
-/** The same, and the books of the house. */
+/** The audit of a client's books and of the house's books. */
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, { BatchGetItem: ['SUSPENSE'], Query: ['HOUSE'] })
 
-/** What an audit finds after a restore is judged again and repaired. */
+/** After a restore: audits again, and repairs the differences. */
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
   GetItem: ['PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
@@ -183,7 +180,7 @@ export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
   ConditionCheckItem: ['PAYMENT'],
 })
 
-/** A settlement is paid out as its audit and its gate saw it. */
+/** Pays out a settlement, if its audit and its payout gate still hold. */
 export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETTLEMENT'), {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['SUSPENSE'],
@@ -193,7 +190,7 @@ export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETT
   indexes: ['by-status'],
 })
 
-/** The books: entries of clients and of the house, with what settlements keep of theirs. */
+/** Entries of clients and of the house, and the sums that settlements keep. */
 export const BOOKS: TableAccess = allAccess(JOURNAL_READ, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['SETTLEMENT'],

@@ -2,7 +2,7 @@ import { queueHandler } from '../../shared/runtime/queue-handler.ts'
 import { DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 
-/** Looks at a delivery and makes its next attempt if it is due (spec 6.4). */
+/** Makes the next attempt of a delivery if it is due (spec 6.4). */
 export const handler = queueHandler(DeliveryMessageSchema, async (message, deps) =>
   deliverWebhook(deps, {
     deliveryId: message.delivery_id,
