@@ -9,7 +9,7 @@ import { useReceived } from './inbox-card.tsx'
 
 type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
 
-/** The bytes as the feed has them: it is asked from the moment of the event on. */
+/** The exact bytes from the event feed, read from the time of the event. */
 const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery): string | undefined => {
   const { value: payment } = useRead(
     TimelineSchema,
@@ -23,7 +23,7 @@ const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery):
 
 const MADE_ANEW = 'made anew for each attempt, and not kept'
 
-/** What every attempt carries; a server on this machine has kept all of it. */
+/** The request of every attempt. A server on this machine has recorded all of it. */
 const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
   const body = useBody(delivery)
   const { value: received } = useReceived()
@@ -88,7 +88,7 @@ const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
   )
 }
 
-/** One delivery: what was sent, what was answered, whom it is about, and a new round of it. */
+/** One delivery: request, answers, payment, and the button for a new round. */
 export const DeliveryDetail = ({ id }: { readonly id: string }) => {
   const read = useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))
   return (

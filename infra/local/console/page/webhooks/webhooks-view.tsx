@@ -45,7 +45,7 @@ const Endpoints = () => {
   )
 }
 
-/** Where events go, every delivery with its attempts, and the sample merchant who gets them; or one delivery. */
+/** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
 export const WebhooksView = ({ selected }: { readonly selected: string | undefined }) =>
   selected === undefined ? (
     <div class="split even">
