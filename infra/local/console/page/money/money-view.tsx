@@ -150,7 +150,7 @@ const Settlement = ({ id }: { readonly id: string }) => {
 }
 
 /** The entries of one settlement, or of the whole balance. */
-const Behind = ({ selected }: { readonly selected: string }) => (
+const Entries = ({ selected }: { readonly selected: string }) => (
   <Detail list="#money" label="All the money">
     {selected === ENTRIES ? (
       <EntriesCard title="Entries" note="Every movement of the balance, settled or not." path="balance/entries" />
@@ -179,5 +179,5 @@ export const MoneyView = ({ selected }: { readonly selected: string | undefined 
       </div>
     </>
   ) : (
-    <Behind key={selected} selected={selected} />
+    <Entries key={selected} selected={selected} />
   )

@@ -21,7 +21,7 @@ const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery):
   return found && JSON.stringify(found)
 }
 
-const MADE_ANEW = 'made anew for each attempt, and not kept'
+const NOT_STORED = 'new for each attempt, and not stored'
 
 /** The request of every attempt. A server on this machine has recorded all of it. */
 const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
@@ -33,14 +33,16 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
     'x-gateway-event': delivery.event,
     'x-gateway-delivery-id': delivery.id,
     'webhook-id': delivery.event_id,
-    'x-gateway-signature': MADE_ANEW,
-    'webhook-timestamp': MADE_ANEW,
-    'webhook-signature': MADE_ANEW,
+    'x-gateway-signature': NOT_STORED,
+    'webhook-timestamp': NOT_STORED,
+    'webhook-signature': NOT_STORED,
   }
   return (
     <Card
       title="The request"
-      note={got ? 'The latest as the sample inbox got it.' : 'As each attempt sends it; the inbox did not get it.'}
+      note={
+        got ? 'The latest request that the inbox received.' : 'As each attempt sends it. The inbox did not receive it.'
+      }
     >
       <h3>Headers</h3>
       <dl class="headers">

@@ -11,7 +11,7 @@ const Endpoints = () => {
   const call = look('list-endpoints', ofClient())
   const read = useRead(EndpointsSchema, call)
   return (
-    <Card title="Endpoints" note="Where the merchant wants its events." call={call}>
+    <Card title="Endpoints" note="The addresses to which the merchant’s events are sent." call={call}>
       <Answered read={read}>
         {({ data }) => (
           <>
