@@ -26,7 +26,7 @@ const action = (duty: Duty, file: string, table: TableAccess, access: Access = {
   entry: `functions/admin/${file}.ts`,
   trigger: { kind: 'operator', duty },
   table,
-  // An operator waits for the answer. Longer ones read a client's books, as settling does.
+  // An operator waits for the answer. Actions that read a client's books set a longer timeout.
   timeoutSeconds: 60,
   ...access,
 })
@@ -37,7 +37,7 @@ const support: Action = (...entry) => action('support', ...entry)
 const finance: Action = (...entry) => action('finance', ...entry)
 const admin: Action = (...entry) => action('admin', ...entry)
 
-/** The actions of operators, each of one duty. */
+/** The functions that operators invoke, each under one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'], UpdateItem: ['LEDGER'] })),
   admin(
@@ -85,7 +85,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 300,
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
-  // It reads the settlement's entries once more.
+  // It reads all entries of the settlement again.
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
   finance('accept-difference', allAccess(RECORDED, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] })),
   finance('mark-settlement-failed', changed('SETTLEMENT')),

@@ -43,7 +43,7 @@ const api = (
 
 const LOOKUP = { lookup: true } as const
 
-/** The routes of merchants. */
+/** The functions that answer merchants' requests. */
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('create-payment', 'POST /v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
     ...ONLY_WAITS,
@@ -76,10 +76,10 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     ...LOOKUP,
     sends: BOTH_LANES,
     alerts: true,
-    // A hundred rounds, one after the other.
+    // It may start a hundred rounds, one after the other.
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  // Events are in the partitions of their payments; the ledger says how many parts those have.
+  // Events are in the partitions of their payments. The ledger holds the number of partitions.
   api('list-events', 'GET /v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),
   {
     ...DEFAULTS,
@@ -87,7 +87,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     entry: 'functions/api/not-found.ts',
     trigger: { kind: 'http-default' },
     table: {},
-    // It reads nothing; less would only make it start slower.
+    // It reads nothing. Less memory would only slow its cold start.
     memoryMb: 256,
   },
 ]

@@ -13,7 +13,7 @@ import {
 import type { FunctionSpec } from './function-spec.ts'
 import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
-/** Functions that the provider's callbacks, queues and schedules start. */
+/** Functions that callbacks of the provider, queues and schedules start; merchants and operators do not. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   {
     ...DEFAULTS,
@@ -38,11 +38,11 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       batchSize: 10,
       maxConcurrency: 100,
       runsAt: webhookRuns,
-      // Fifty hanging attempts, five a second. Hanging endpoints wait only for each other.
+      // 50 attempts may hang at once, about five end each second. Slow endpoints delay only other slow endpoints.
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
-    // It calls merchants' servers, so it can read no bank details, payments, API keys or ledgers. In a payment's
-    // partition it reads only the bodies of events. When a body is lost it writes a finding.
+    // It calls addresses that merchants choose, so it must not read bank details, payments, API keys or the ledger.
+    // Of a payment's partition it reads only event bodies. It records a finding when an event is missing.
     table: {
       GetFields: ['PAYMENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
@@ -52,7 +52,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     },
     sends: BOTH_LANES,
     endpointSecrets: 'unseal',
-    // Deliveries of a batch run at the same time, each with 10 s for the merchant and a few for DNS, table and queue.
+    // A batch's deliveries run in parallel. Each takes up to 10 s for the merchant; the rest is for DNS, table and queue.
     timeoutSeconds: 18,
     calls: { tries: 2, timeoutMs: 1_000 },
     recursive: true,
@@ -63,12 +63,11 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     ...ONLY_WAITS,
     name: 'check-due-work',
     entry: 'functions/schedule/check-due-work.ts',
-    // A tick may wait for the previous run, which ends within a minute. A tick in the dead-letter queue was really
-    // missed.
+    // An event may wait for the run before it, which ends within a minute. An older event is really missed.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
     sends: ['audits', 'due-alerts', 'due-deliveries', 'due-payments'],
-    // It reads a page of each slot and sends a message where there is something.
+    // It only reads a page of each slot, and sends a message when the slot has work.
     timeoutSeconds: 60,
     reservedConcurrency: 1,
   },
@@ -81,7 +80,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     trigger: { kind: 'schedule', schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { indexes: ['by-owner'] },
     sends: ['settlements'],
-    // It reads pages of clients and sends a message for each: time for many thousand clients.
+    // It sends one message a client, page by page. 300 s are enough for many thousand clients.
     timeoutSeconds: 300,
   },
   {
@@ -89,7 +88,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     ...ASKS_PROVIDER,
     name: 'settle-client',
     entry: 'functions/queue/settle-client.ts',
-    // One client a message: a large one must not use up the time of the next.
+    // One client a message: a large client must not use the time of the next ones.
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
     sends: ['settlements'],
@@ -126,7 +125,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     trigger: { kind: 'schedule', schedule: { everyMinutes: 5, maxEventAgeSeconds: 600 } },
     table: SYNCING,
     sends: [...BOTH_LANES, 'sync'],
-    // A run begins no page after four minutes, and the next run continues.
+    // A run starts no page after four minutes. The next run continues where it ended.
     timeoutSeconds: 300,
   },
   {
@@ -134,7 +133,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     ...ASKS_PROVIDER,
     name: 'sync-slices',
     entry: 'functions/queue/sync-slices.ts',
-    // Workers besides the schedule's own. The provider's quota limits them all together.
+    // These workers run beside the scheduled run. The provider's quota limits all of them together.
     trigger: {
       kind: 'queue',
       queue: 'sync',

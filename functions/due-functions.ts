@@ -18,13 +18,13 @@ const due = (
     maxConcurrency: mostWorkers(work, 0),
     runsAt: ({ callsPerMinute }) => mostWorkers(work, callsPerMinute),
   },
-  // A worker begins no item after a minute; the rest of its time is for open answers.
+  // A worker starts no new work after 60 s. The other 30 s are for calls in progress.
   timeoutSeconds: 90,
   reservedConcurrency: mostWorkers(work, 0),
   ...access,
 })
 
-/** Workers of due work, one for each kind. Their queues name slots, one a message. */
+/** One function for each kind of due work. A message of its queue names one slot. */
 export const DUE_FUNCTIONS: readonly FunctionSpec[] = [
   due('payment', 'payments', { table: DUE_PAYMENTS, sends: BOTH_LANES, alerts: true, secrets: ['read-provider'] }),
   due('delivery', 'deliveries', { ...ONLY_WAITS, table: DUE_DELIVERIES, sends: BOTH_LANES }),

@@ -1,32 +1,31 @@
 import type { FunctionSpec, Load } from './function-spec.ts'
 
-/** Defaults of a manifest entry. */
+/** The optional fields of a manifest entry: all but its place, its trigger and its table access. */
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
 
 /**
- * Memory buys processor time: 1,769 MB are a whole processor, and functions wait far more than they compute. At 512 MB
- * (0.29 of one) a request's few milliseconds of work stay below the table's answer time. Starts are not slower, because
- * Lambda starts environments with a whole processor. 10 s are several times what the SDK takes to give up on a table
- * that does not answer.
+ * Lambda gives processor time by memory: 1,769 MB are one processor. At 512 MB (0.29) a request computes for less time
+ * than it waits for the table. Cold starts are not slower, because Lambda starts environments with a whole processor.
+ * 10 s are several times the SDK's own limit for a table that does not answer.
  */
 export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 
 /**
- * For functions that mostly wait: for merchants, queues, or the provider. They get half of the default processor share.
- * Starts are not slower, because Lambda gives a starting environment a whole processor.
+ * For functions that mostly wait for merchants, queues or the provider: half of the default processor time. Cold starts
+ * are not slower.
  */
 export const ONLY_WAITS = { memoryMb: 256 } as const
 
-/** The function ends a request at its own deadline of 22 s (design: create), before API Gateway gives up after 29 s. */
+/** More than a request's own deadline of 22 s (design: create), and less than API Gateway's timeout of 29 s. */
 export const CALLS_PROVIDER_SECONDS = 25
 
-/** Applying provider news asks the provider and may alert operators. */
+/** To apply news, a function calls the provider, and may have to alert the operators. */
 export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as const
 
-/** A sender of delivery messages chooses the lane by the endpoint, if it knows the endpoint. */
+/** The sender of a delivery message chooses its lane by the endpoint, if it knows the endpoint. */
 export const BOTH_LANES = ['webhooks', 'webhooks-slow'] as const
 
-/** Seconds of deliver-webhook that one payment takes. */
+/** Seconds of deliver-webhook for one payment. */
 export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'callsPerMinute'>): number =>
   (endpointsAPayment * attemptMs) / 1_000
 
@@ -34,8 +33,8 @@ export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'cal
 const HEADROOM = 4 / 3
 
 /**
- * As many runs as attempts in progress. A batch has more than one message only after messages have waited: the reserve
- * for retries and slow merchants.
+ * One run for each attempt in progress. A batch has several messages only after a backlog: that is the reserve for
+ * retries and for merchants that are slow for a while.
  */
 export const webhookRuns = (load: Load): number =>
   Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * HEADROOM)

@@ -2,12 +2,12 @@ import type { QueueName } from '../shared/queues.ts'
 import type { CallLimits } from '../shared/runtime/aws/aws-http-options.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
-/** A queue that starts a function, with its batch size and most concurrent runs. */
+/** A queue that triggers a function. `maxConcurrency` limits its parallel runs. */
 export type QueueSource = { readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
 
-/** The load that a stage must carry. The runs of some queues follow it. */
+/** The load that a stage must handle. It decides the concurrency of some queues. */
 export type Load = {
-  /** The provider's quota of each operation: the payments that can be created in a minute. */
+  /** The provider's limit for each operation. It also limits payments created a minute. */
   readonly callsPerMinute: number
   /** The endpoints of a payment's event, on average. */
   readonly endpointsAPayment: number
@@ -15,25 +15,25 @@ export type Load = {
   readonly attemptMs: number
 }
 
-/** The highest maximum that Lambda accepts for a queue. */
+/** Lambda's limit for the maximum concurrency of a queue. */
 const MOST_RUNS = 1_000
 
 /** What starts a function. */
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
-  /** Every path without a route. */
+  /** Requests that match no route. */
   | { readonly kind: 'http-default' }
   | ({
       readonly kind: 'queue'
       readonly slowLane?: Omit<QueueSource, 'batchSize'>
-      /** The runs that a stage's load needs, if more. */
+      /** Runs that the stage's load needs. It counts only above `maxConcurrency`. */
       readonly runsAt?: (load: Load) => number
     } & QueueSource)
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
-  /** Invoked by an operator with this duty. */
+  /** Invoked by an operator who holds this duty. */
   | { readonly kind: 'operator'; readonly duty: Duty }
 
-/** The duties of people, each with its own policy; a person may hold several. Every operator action belongs to one. */
+/** Operators' duties. Each is one IAM policy, an operator may hold several, and each action belongs to one. */
 export const DUTIES = {
   look: 'looks at everything and changes nothing',
   support: 'asks the provider again, sends webhooks again',
@@ -42,7 +42,7 @@ export const DUTIES = {
 } as const
 export type Duty = keyof typeof DUTIES
 
-/** The deployer also starts scheduled work, and no operator action. */
+/** The role that deploys may also start scheduled functions, but no operator action. */
 export type Role = Duty | 'deploy'
 export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'admin', 'deploy']
 
@@ -52,10 +52,10 @@ export const mayInvoke = (role: Role, { trigger }: FunctionSpec): boolean =>
 /** A time of day in UTC, to the minute. */
 export type TimeOfDay = { readonly hour: number; readonly minute: number }
 
-/** The daily times of schedules: a setting of the stage, which the manifest names. */
+/** The times of day at which schedules run. They are settings of the stage; the manifest refers to them by name. */
 export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
 
-/** The defaults, also of the local gateway. The sweep's time is spec 3.2, rule 1. */
+/** The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time. */
 export const DAILY_TIMES: DailyTimes = {
   sweepAtUtc: { hour: 2, minute: 0 },
   auditAtUtc: { hour: 4, minute: 0 },
@@ -63,13 +63,13 @@ export const DAILY_TIMES: DailyTimes = {
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
-  /** Daily, at the stage's time of this name. */
+  /** Once a day, at the stage's time of this name. */
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
 export type SecretAccess =
-  /** Reads our API key of the provider. */
+  /** The API key with which the gateway calls the provider. */
   | 'read-provider'
-  /** Reads the provider's callback tokens. */
+  /** The tokens that prove a callback comes from the provider. */
   | 'read-callback-tokens'
 
 export type FunctionSpec = {
@@ -78,34 +78,32 @@ export type FunctionSpec = {
   /** Path from the project's root. */
   readonly entry: string
   readonly trigger: Trigger
-  /** By action and kind of partition (table/keys.ts), and by index: the role can reach no other item of the table. */
+  /** By action and kind of partition (table/keys.ts), and by index. The role has no other access to the table. */
   readonly table: TableAccess
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
   readonly secrets: readonly SecretAccess[]
-  /** What it may do with the signing secrets of endpoints: seal or unseal, never both. */
+  /** No function may both seal and unseal the signing secrets of endpoints. */
   readonly endpointSecrets?: 'seal' | 'unseal'
-  /** Creates payments: it gets the stage's default return URL and display name. */
+  /** It creates payments, so it gets the stage's default return URL and display name. */
   readonly payerDefaults?: boolean
   readonly timeoutSeconds: number
-  /** How long it waits for the table and the queues, if less than the default. */
+  /** Its limits for calls to the table and the queues, if shorter than the default. */
   readonly calls?: CallLimits
   readonly memoryMb: number
-  /**
-   * Concurrent runs, if a stage reserves any: one when a second run would only repeat its calls, or a queue's workers.
-   */
+  /** Parallel runs, in a stage that reserves concurrency: 1 if a second run would only repeat the work. */
   readonly reservedConcurrency?: number
-  /** It sends to its own queue, by design, and bounded by the table's rows. */
+  /** It sends to the queue that triggers it, by design. The table's rows bound the number of messages. */
   readonly recursive?: boolean
-  /** It calls addresses that merchants choose, from the stage's fixed addresses if there are any. */
+  /** It calls addresses that merchants choose, from the stage's fixed IP addresses if the stage has them. */
   readonly callsMerchants?: boolean
-  /** A lookup of merchants besides payments, balance and settlements; no payment waits for it. */
+  /** A merchant's look-up beside payments, balance and settlements. No customer waits for its answer. */
   readonly lookup?: true
 }
 
 /**
- * Every queue that starts a function, its own first. The slow lane is a second queue of the same messages, whose few
- * runs are all that slow work can hold. Some have more runs if the stage's load needs them.
+ * The queues that trigger a function, its main queue first. The slow lane is a second queue of the same messages, with
+ * few runs, so slow work cannot hold the others. With a `load`, some queues get more runs.
  */
 export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] => {
   if (trigger.kind !== 'queue') return []
@@ -118,18 +116,18 @@ export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] 
 /** The deployed name of a function in a stage. */
 export const functionName = (stage: string, spec: FunctionSpec): string => `gateway-${stage}-${spec.name}`
 
-/** The route of API Gateway that a function answers, such as `POST /v1/payments`; undefined when HTTP does not start it. */
+/** The API Gateway route of a function, such as `POST /v1/payments`; undefined without an HTTP trigger. */
 export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
   if (trigger.kind === 'http') return `${trigger.method} ${trigger.path}`
   return trigger.kind === 'http-default' ? '$default' : undefined
 }
 
-/** Whether it also runs without a person's request. */
+/** Whether it also runs without an operator. */
 export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind !== 'operator'
 
-/** Whether requests from outside start it. */
+/** Whether HTTP requests start it. */
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
 
-/** Whether clients' requests start it: it answers nothing without a key, and each request counts in a rate limit. */
+/** Whether clients call it. It then requires an API key, and each request counts against the rate limit. */
 export const answersClients = ({ name, trigger }: FunctionSpec): boolean =>
   trigger.kind === 'http' && name.startsWith('api-')

@@ -4,7 +4,7 @@ import { BACKGROUND_FUNCTIONS } from './background-functions.ts'
 import type { FunctionSpec } from './function-spec.ts'
 
 /**
- * Every function, its trigger and its access. The CDK stack and the local gateway both use this list; there is no
- * second one.
+ * Every function, its trigger and its permissions. The CDK stack and the local gateway both read this list, so they
+ * cannot differ.
  */
 export const MANIFEST: readonly FunctionSpec[] = [...API_FUNCTIONS, ...BACKGROUND_FUNCTIONS, ...ADMIN_FUNCTIONS]

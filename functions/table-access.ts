@@ -2,13 +2,10 @@ import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import type { Partition } from '../shared/table/keys.ts'
 import type { IndexName } from '../shared/table/schema.ts'
 
-/** One read of key and client; a client's rate limit is an update. */
+/** Every request reads its key and its client once, and counts against the rate limit. */
 export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
 
-/**
- * Access of provider news about a visible payment: its money, suspense and its alert. An event is written in the
- * payment's partition, with its deliveries to the client's endpoints.
- */
+/** For news of a visible payment: its money, its event with the deliveries, suspense and its alert. */
 export const NEWS_OF_VISIBLE: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
@@ -17,20 +14,13 @@ export const NEWS_OF_VISIBLE: TableAccess = {
   UpdateFields: ['LEDGER'],
 }
 
-/**
- * Access of all provider news: the pointers from destination and reference are written when the payment becomes
- * visible.
- */
+/** For any news. When a payment becomes visible, its destination and its reference are written as look-ups. */
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINATION', 'REFERENCE'] })
 
-/**
- * A change with its audit record, after the last record of the subject's chain. No role may update or delete a record.
- */
+/** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
-/**
- * Posting a payment or moving its money: the payment, its shard and its entries. No role updates or deletes an entry.
- */
+/** Posts a payment or moves its money: payment, shard, entries. No function may update or delete an entry. */
 export const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
   PutItem: ['JOURNAL'],
@@ -38,7 +28,7 @@ export const POSTING: TableAccess = {
   ConditionCheckItem: ['LEDGER'],
 }
 
-/** An operator's entry: its shard or the window, and the house's side of a row that it takes over. */
+/** An operator's entry: a shard or the window, and the house's counter-entry. */
 export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   GetItem: ['ADJUSTMENT', 'CLIENT', 'JOURNAL', 'LEDGER'],
   BatchGetItem: ['JOURNAL'],
@@ -46,10 +36,10 @@ export const ADJUSTING: TableAccess = allAccess(RECORDED, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
-/** A client's entries; its window says how many parts they have. */
+/** A client's entries. The window is read because it holds the number of their partitions. */
 export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
 
-/** Entries of a window become a settlement. Payments that have waited long are posted first. */
+/** Turns a window's entries into a settlement. Payments that waited too long are posted first. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
   GetItem: ['AUDIT', 'CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
@@ -69,7 +59,7 @@ export const TIMELINE: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** An index suggests what a batch then reads. */
+/** An index gives candidates; a consistent batch read decides. */
 export const listed = (kind: Partition, ...indexes: readonly IndexName[]): TableAccess => ({
   BatchGetItem: [kind],
   indexes,
@@ -81,10 +71,10 @@ export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { G
 /** The total of a list is the ledger's count. */
 export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
 
-/** By its idempotency key, or by the merchant's reference, whose pointers are in the client's parts. */
+/** A payment by its idempotency key, or by the merchant's order reference. */
 export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
-/** A payment with its events, when none of its deliveries is in progress. */
+/** Erases customer data of a payment and its events, after a check that no delivery is in progress. */
 export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -93,7 +83,7 @@ export const ERASING: TableAccess = allAccess(RECORDED, FOUND_PAYMENTS, {
   UpdateItem: ['PAYMENT'],
 })
 
-/** Settlements, and for the bank's file the items that the payout gate checks. */
+/** Settlements, and everything the payout gate checks, for the bank's file. */
 export const PAYOUT_LISTS: TableAccess = allAccess(
   BALANCE,
   listed('SETTLEMENT', 'by-owner', 'by-due'),
@@ -104,7 +94,7 @@ export const PAYOUT_LISTS: TableAccess = allAccess(
 /** The entries of a settlement. */
 export const SETTLED_ENTRIES: TableAccess = allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })
 
-/** A client's entries, with the settlements that took them. */
+/** A client's entries, with their settlements. */
 export const BALANCE_ENTRIES: TableAccess = allAccess(JOURNAL_READ, listed('SETTLEMENT', 'by-owner'))
 
 /** One delivery with its attempts. */
@@ -117,8 +107,8 @@ export const OWN_DELIVERIES: TableAccess = allAccess(
 )
 export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
-/** Alerts operators about abandoned deliveries of an endpoint. */
-const TELLING: TableAccess = {
+/** Alerts the operators about abandoned deliveries of an endpoint. */
+const ALERTING: TableAccess = {
   GetItem: ['DELIVERY'],
   GetFields: ['ENDPOINTS'],
   BatchGetItem: ['DELIVERY'],
@@ -127,10 +117,10 @@ const TELLING: TableAccess = {
   indexes: ['by-owner', 'by-status'],
 }
 
-/** A new round of a delivery; the event whose bytes it sends is in the partition of its payment. */
-export const ROUNDS: TableAccess = allAccess(TELLING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
+/** A new round of a delivery. Its event, in the partition of its payment, must not expire meanwhile. */
+export const ROUNDS: TableAccess = allAccess(ALERTING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
 
-/** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
+/** New rounds of deliveries, and first deliveries of events that have none. */
 export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
   GetItem: ['LEDGER'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -138,12 +128,10 @@ export const REDELIVERING_SINCE: TableAccess = allAccess(ROUNDS, {
 })
 export const REDELIVERING: TableAccess = allAccess(REDELIVERING_SINCE, RECORDED, { GetItem: ['DELIVERY'] })
 
-/** Whether the provider is paused, and setting it. */
+/** Reads and sets the pause of provider calls. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/**
- * The provider's transactions, compared with the books slice by slice: settled rows are posted, reversals are booked.
- */
+/** Compares the provider's transactions with the books, one time slice after the other, and books what moved. */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
   BatchGetItem: ['PAYMENT'],
@@ -158,15 +146,12 @@ export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'
   GetItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],
 })
-export const DUE_ALERTS: TableAccess = allAccess(TELLING, DUE_DELIVERIES, {
+export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   BatchGetItem: ['SUSPENSE'],
   UpdateItem: ['SUSPENSE'],
 })
 
-/**
- * The items that a settlement is compared with: its entries, their payments, its trail and its client's other
- * settlements.
- */
+/** An audit compares a settlement with its entries, their payments, its audit records and its client's settlements. */
 const SETTLEMENT_AUDIT: TableAccess = {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
@@ -174,7 +159,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** A client's books. Findings are written to items without money. */
+/** An audit of a client's books. Its result is a verdict; it changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   BatchGetItem: ['DELIVERY', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],
@@ -182,10 +167,10 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   indexes: ['by-open', 'by-status'],
 })
 
-/** The same, and the books of the house. */
+/** The audit of a client's books and of the house's books. */
 export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, { BatchGetItem: ['SUSPENSE'], Query: ['HOUSE'] })
 
-/** After a restore the audit's findings are judged again and repaired. */
+/** After a restore: audits again, and repairs the differences. */
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
   GetItem: ['PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
@@ -195,7 +180,7 @@ export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDED, {
   ConditionCheckItem: ['PAYMENT'],
 })
 
-/** Paying out a settlement as its audit and its gate saw it. */
+/** Pays out a settlement, if its audit and its payout gate still hold. */
 export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETTLEMENT'), {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['SUSPENSE'],
@@ -205,7 +190,7 @@ export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changed('SETT
   indexes: ['by-status'],
 })
 
-/** The books: entries of clients and of the house, with the totals that settlements keep. */
+/** Entries of clients and of the house, and the sums that settlements keep. */
 export const BOOKS: TableAccess = allAccess(JOURNAL_READ, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['SETTLEMENT'],

@@ -2,7 +2,7 @@
 
 export type CreatePayment = CreateVirtualAccountPayment | CreateQrisPayment | CreateWalletPayment | CreatePushPayment
 
-/** To be paid to an account number of its own at a bank. */
+/** The customer pays to a virtual account number at a bank. Each payment has its own number. */
 export type CreateVirtualAccountPayment = {
   readonly method: 'virtual_account'
   /** The bank. */
@@ -10,18 +10,18 @@ export type CreateVirtualAccountPayment = {
   /** What the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
   readonly external_reference?: string | null
   readonly customer?: CustomerRequest
-  /** A note, stored and shown again. */
+  /** A note of yours. Answers show it unchanged. */
   readonly description?: string | null
-  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
-  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null
 }
 
-/** To be paid by scanning a QR code. It has no `channel_code`. */
+/** The customer scans a QR code. It has no `channel_code`. */
 export type CreateQrisPayment = {
   readonly method: 'qris'
   /** Leave it out. */
@@ -29,44 +29,44 @@ export type CreateQrisPayment = {
   /** What the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
   readonly external_reference?: string | null
   readonly customer?: CustomerRequest
-  /** A note, stored and shown again. */
+  /** A note of yours. Answers show it unchanged. */
   readonly description?: string | null
-  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
-  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null
 }
 
-/** To be paid on a wallet's page, to which the customer is redirected. */
+/** The customer pays on the wallet's page. Redirect the customer to it. */
 export type CreateWalletPayment = {
   readonly method: 'ewallet'
-  /** The wallet. One without a tariff of its own has that of any wallet. */
+  /** The wallet. A wallet without its own tariff has the wallets' common tariff. */
   readonly channel_code: string
   /** What the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
   readonly external_reference?: string | null
   readonly customer?: CustomerRequest
-  /** A note, stored and shown again. */
+  /** A note of yours. Answers show it unchanged. */
   readonly description?: string | null
-  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
-  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null
 }
 
-/** To be confirmed in the wallet's app on the customer's phone, which the wallet calls by itself. */
+/** The wallet sends a request to its app on the customer's phone, and the customer confirms it there. */
 export type CreatePushPayment = {
   readonly method: 'ewallet'
   readonly channel_code: 'OVO'
   /** What the customer pays, in IDR. */
   readonly amount: number
   readonly currency: 'IDR'
-  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  /** Your own order or invoice id. Answers show it unchanged. It need not be unique. */
   readonly external_reference?: string | null
   readonly customer: {
     readonly name?: string | null
@@ -74,15 +74,15 @@ export type CreatePushPayment = {
     /** E.164, Indonesian. */
     readonly phone: string
   }
-  /** A note, stored and shown again. */
+  /** A note of yours. Answers show it unchanged. */
   readonly description?: string | null
-  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  /** Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit. */
   readonly metadata?: Readonly<Record<string, unknown>> | null
-  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  /** Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may expire earlier. */
   readonly expires_in_seconds?: number | null
 }
 
-/** Who pays. A field may be left out or null. */
+/** The customer. Every field may be missing or null. */
 export type CustomerRequest = {
   readonly name?: string | null
   readonly email?: string | null
@@ -92,9 +92,9 @@ export type CustomerRequest = {
 export type RedeliverToEndpoint = {
   /** Events that fired at or after this time. */
   readonly since: string
-  /** Only deliveries of this status. Left out: all that the endpoint did not get. */
+  /** Only deliveries of this status. Without it: everything that the endpoint missed. */
   readonly status?: 'succeeded' | 'abandoned' | 'skipped' | null
-  /** The `next` of the last answer to the same question. */
+  /** The `next` of the last answer to the same request. */
   readonly cursor?: string | null
 }
 
@@ -402,36 +402,36 @@ export type Event = {
   readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'
   /** The same in every attempt and at every endpoint. */
   readonly event_id: string
-  /** When it happened, not when it was sent. */
+  /** The time of the event, not of the webhook. */
   readonly timestamp: string
   readonly data: WebhookData
 } | {
   readonly event: 'payment.reversed'
   /** The same in every attempt and at every endpoint. */
   readonly event_id: string
-  /** When it happened, not when it was sent. */
+  /** The time of the event, not of the webhook. */
   readonly timestamp: string
   readonly data: ReversedData
 }
 
 export type EventList = {
   readonly data: readonly (Event)[]
-  /** Send it as `after`. It is always there, and says nothing to read. */
+  /** Send it as `after`. It is always present. Do not interpret it. */
   readonly next: string
-  /** There are more that `next` leads to, by now. */
+  /** Whether `next` already leads to more. */
   readonly has_more: boolean
 }
 
 export type Error = {
-  /** For a person. Its words may change: decide by `code`. */
+  /** A text for people. It may change: decide by `code`. */
   readonly message: string
   readonly code: 'auth' | 'forbidden' | 'not_found' | 'conflict' | 'validation' | 'rate_limit' | 'network' | 'server_error' | 'internal_error'
-  /** What is wrong, by field of the body. */
+  /** The errors of each field of the body. */
   readonly field_errors?: Readonly<Record<string, readonly (string)[]>>
   readonly action_hint?: string
 }
 
-/** From what stands in front of the gateway: no envelope. Answers of load balancers may be no JSON at all. */
+/** An error from a proxy before the gateway: it has no envelope. An answer of a load balancer may not be JSON. */
 export type PlatformError = {
   readonly message: string
 }

@@ -4,7 +4,8 @@ import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Accepts a difference that an audit found, exactly as it was found: it no longer refuses payouts. Void once it changes.'
+  'Accepts one difference of an audit, with the same values: it no longer blocks payouts. If the difference changes, the ' +
+  'acceptance no longer counts.'
 
 const FIGURE = v.nullable(v.union([v.string(), v.number()]))
 

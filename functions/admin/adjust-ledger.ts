@@ -5,8 +5,8 @@ import { ADJUSTMENT_FIELDS, toAdjustmentDto } from '../../shared/posting/adjustm
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a debt that is given up " +
-  '(written_off), or a correction. Once for each reference; the next settlement has it as a line.'
+  "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a write-off (written_off), or a " +
+  'correction. One entry for each reference; the next settlement shows it as a line.'
 
 const input = v.strictObject({
   operator: OPERATOR,

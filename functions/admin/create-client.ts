@@ -7,7 +7,7 @@ import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Registers a merchant. It can take payments as soon as a key is issued; a floor left out is the default one.'
+  'Registers a merchant. It can take payments after issue-api-key. Without a floor it gets the default floor.'
 const input = v.strictObject({
   operator: OPERATOR,
   name: CLIENT_FIELDS.name,

@@ -4,7 +4,7 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { parseEndpointId, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { deleteEndpoint } from '../../shared/webhook/endpoint/update-endpoint.ts'
 
-const summary = 'Deletes an endpoint and its secret; deliveries under way to it become skipped. Safe to repeat.'
+const summary = 'Deletes an endpoint and its secret; its deliveries in progress become skipped. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), endpoint_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {

@@ -4,8 +4,8 @@ import { eraseCustomers } from '../../shared/inquiry/erase-customers.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  "Takes the customer's name, e-mail and phone out of a payment and its events, for good. By client_id and " +
-  'external_reference: of up to 100 payments, newest first; `complete` says if that was all. Safe to repeat.'
+  "Erases the customer's name, e-mail and phone from a payment and its events, permanently. With client_id and " +
+  'external_reference: from up to 100 payments, newest first; `complete` says whether these were all. Safe to repeat.'
 const input = v.pipe(
   v.strictObject({
     operator: OPERATOR,

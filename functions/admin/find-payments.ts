@@ -6,7 +6,7 @@ import { pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Payments by what is known of them, newest first, with what is in suspense; `complete` says if all were seen.'
+  'Finds payments by any known detail, newest first, with their suspense items; `complete` says whether all were read.'
 export const handler = adminHandler({ summary, input: paymentSearch }, async (asked, deps) => {
   const clientId = asked.client_id === undefined ? undefined : parseClientId(asked.client_id)
   const { amount_minor: amountMinor, day, status, method, cursor } = asked

@@ -3,8 +3,7 @@ import { paymentTimeline } from '../../shared/inquiry/payment-timeline.ts'
 import { findAnyPayment } from '../../shared/payment/find-payment.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'One payment with its whole story: provider attempts, transitions, events, deliveries and their attempts.'
+const summary = 'One payment with its timeline: provider attempts, transitions, events, deliveries and their attempts.'
 const input = v.strictObject({ payment_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>

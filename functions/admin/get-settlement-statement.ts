@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { settlementStatement } from '../../shared/settlement/statement/settlement-statement.ts'
 
-const summary = 'The entries of a settlement, in pages, with totals and how much of them the provider has settled.'
+const summary =
+  'The payments of a settlement, in pages, with totals and with the part that the provider has settled to us.'
 const input = v.strictObject({
   settlement_id: v.string(),
   cursor: v.optional(v.string()),

@@ -7,8 +7,8 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3_600
 
 const summary =
-  'Issues a key. This answer is the only place where it can be read; hand it over by a secure channel. Without an ' +
-  'expiry it lives as long as the stage says; null: for ever.'
+  'Issues a key. Only this answer shows it; hand it over by a secure channel. Without an expiry, the key expires after ' +
+  "the stage's default lifetime; with null, never."
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),

@@ -7,7 +7,7 @@ import { notFound } from '../../shared/errors.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary = "A merchant's keys without their texts, revoked and expired ones too, newest first."
+const summary = "A merchant's keys, without the secret texts, newest first; revoked and expired keys are included."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {

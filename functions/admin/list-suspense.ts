@@ -7,8 +7,8 @@ import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
 import { listSuspense, suspenseAbout } from '../../shared/suspense/suspense-store.ts'
 
 const summary =
-  'Money without a client and findings that the books cannot explain, newest first: all, or those of a status, ' +
-  'a merchant or a payment; `complete` says if all were looked at.'
+  'Money that was not credited to any merchant, and findings that the books cannot explain, newest first. By status, ' +
+  'merchant or payment; `complete` says whether all were read.'
 const input = v.strictObject({
   status: v.optional(v.picklist(SUSPENSE_STATUSES)),
   client_id: v.optional(v.string()),

@@ -5,10 +5,10 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
-  'Records that the bank transfer was made, with its reference. Once; refused while something about the settlement ' +
-  'needs a look, until "confirm" echoes the figures that the refusal shows.'
+  'Records once that the bank transfer was made, with its reference. It is refused while the settlement needs a check; ' +
+  'then repeat the figures of the refusal in "confirm".'
 
-/** As the bank's file names the transfer. */
+/** The reference of the transfer in the bank's file. */
 const BANK_REFERENCE = v.pipe(
   v.string(),
   v.regex(/^[\x20-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters'),

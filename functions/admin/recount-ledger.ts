@@ -5,8 +5,8 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { MAX_DIFFERENCES } from '../../shared/verdict/difference.ts'
 
 const summary =
-  'Repairs what a restore left of the last transactions: the differences of audit-ledger, exactly as it shows them. ' +
-  'It refuses, by name, what it does not repair, and then writes nothing.'
+  'Repairs incomplete transactions after a restore: give the differences exactly as audit-ledger shows them. If it ' +
+  'cannot repair one, it names that one and writes nothing.'
 
 const FIGURE = v.nullable(v.union([v.string(), v.number()]))
 

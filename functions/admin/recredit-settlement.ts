@@ -3,8 +3,7 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
-const summary =
-  'Puts the net of a failed settlement back to available, once; the next sweep or trigger records it again.'
+const summary = 'Returns the net of a failed settlement to available, once; the next sweep or trigger settles it again.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>

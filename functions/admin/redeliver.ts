@@ -8,8 +8,8 @@ import { redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver-to-
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
-  'Sends again: one delivery, or what an endpoint did not get since a time, a bounded number per call; `next` is ' +
-  'the cursor of the next call, and --all makes those calls. Safe to repeat: what is in progress is left alone.'
+  'Sends webhooks again: one delivery, or all that an endpoint missed since a time, a limited number per call. `next` ' +
+  'is the cursor of the next call; --all makes all calls. Safe to repeat: it skips deliveries in progress.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...REDELIVER_FIELDS })
 
 export const handler = adminHandler({ summary, input }, async ({ operator, client_id, ...fields }, deps) => {

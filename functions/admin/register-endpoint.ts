@@ -4,8 +4,7 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { registerEndpoint } from '../../shared/webhook/endpoint/register-endpoint.ts'
 
-const summary =
-  'Registers where a merchant gets its webhooks (spec 2.4). The signing secret is in this answer and in no other.'
+const summary = "Registers a merchant's webhook endpoint (spec 2.4). Only this answer shows the signing secret."
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),

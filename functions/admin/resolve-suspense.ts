@@ -4,7 +4,7 @@ import { OPERATOR_RESOLUTIONS, resolveSuspense } from '../../shared/suspense/res
 import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
 
 const summary =
-  'Closes a suspense item: money as refunded by bank or written off, a finding as explained. Once; moves no money.'
+  'Closes a suspense item once: money as refunded by bank or written off, a finding as explained. Moves no money.'
 const input = v.strictObject({
   operator: OPERATOR,
   suspense_id: v.string(),

@@ -4,7 +4,7 @@ import { parseClientId, parseKeyId, toApiKeyDto } from '../../shared/client/clie
 import { lastUses } from '../../shared/client/key-use-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary = 'Ends a key for good, everywhere within 15 s. Safe to repeat.'
+const summary = 'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), key_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {

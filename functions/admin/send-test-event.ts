@@ -5,8 +5,7 @@ import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { sendTestEvent } from '../../shared/webhook/delivery/send-test-event.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-const summary =
-  'Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows what became of it.'
+const summary = 'Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows the result.'
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),

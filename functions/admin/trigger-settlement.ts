@@ -4,15 +4,14 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 
-const summary =
-  "Settles one merchant now, under the sweep's rules; refused when nothing exceeds the floor. Safe to repeat."
+const summary = "Settles one merchant now, by the sweep's rules; refused if no money exceeds the floor. Safe to repeat."
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async ({ operator, client_id }, deps) => {
   const { settlement, isContinuing } = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
   return {
     settlements: settlement ? [toOperatorSettlement(settlement, deps.now())] : [],
-    // A large window is still being summed; it is settled without another call.
+    // The worker still sums a large window. It settles without another call.
     ...(isContinuing && { continuing: true }),
   }
 })

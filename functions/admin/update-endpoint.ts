@@ -5,7 +5,7 @@ import { ENDPOINT_FIELDS, parseEndpointId, toEndpointDto } from '../../shared/we
 import { updateEndpoint } from '../../shared/webhook/endpoint/update-endpoint.ts'
 
 const summary =
-  'Enables or disables an endpoint, or changes what it subscribes to. The URL stays: another URL is another endpoint.'
+  'Enables or disables an endpoint, or changes its event types. For another URL, register another endpoint.'
 const input = v.pipe(
   v.strictObject({
     operator: OPERATOR,

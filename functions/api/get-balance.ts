@@ -13,7 +13,7 @@ const query = v.object({
       ),
     ),
   ),
-  /** `include=settlements` adds the figures of settlements. */
+  /** Adds the settlements' figures: money in settlement and paid out. */
   include: v.optional(v.literal('settlements', 'include must be settlements')),
 })
 

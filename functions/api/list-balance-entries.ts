@@ -9,7 +9,7 @@ import { AnyTimeSchema, timestampOf } from '../../shared/time.ts'
 const MOST = 1_000
 const USUAL = 100
 
-/** By default from the beginning. */
+/** The default of `since`: before the client's first entry. */
 const BEGINNING = timestampOf(0)
 
 const query = v.object({

@@ -2,7 +2,7 @@ import { EventFeedQuery, toEventFeedJson } from '../../shared/inquiry/event-feed
 import { readEventFeed } from '../../shared/inquiry/read-event-feed.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 
-/** GET /v1/events (design section 8): all events, also those that no webhook delivered. */
+/** GET /v1/events (design section 8): a merchant reads here the events whose webhooks it missed. */
 export const handler = apiHandler({ query: EventFeedQuery }, async ({ clientId, query }, deps) => {
   const { after, since, limit } = query
   const from = after ?? (since && { settled: { since }, young: { since } })

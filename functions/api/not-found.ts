@@ -1,7 +1,7 @@
 import { notFound } from '../../shared/errors.ts'
 import { httpHandler } from '../../shared/runtime/http-handler.ts'
 
-/** Answers 404 `not_found` in the envelope for every path without a route (spec section 7). */
+/** A request that matches no route gets 404 `not_found` in the envelope (spec section 7). */
 export const handler = httpHandler(async () => {
   throw notFound('resource')
 })

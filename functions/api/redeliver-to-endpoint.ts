@@ -2,9 +2,7 @@ import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 import { redeliverOwnSince } from '../../shared/webhook/delivery/own-delivery.ts'
 import { toRedeliveredDto } from '../../shared/webhook/delivery/redeliver-dto.ts'
 
-/**
- * POST /v1/webhook_endpoints/{id}/redeliver (design section 8). Safe to repeat: deliveries in progress are passed over.
- */
+/** POST /v1/webhook_endpoints/{id}/redeliver (design section 8). Safe to repeat: it skips deliveries in progress. */
 export const handler = apiHandler({}, async ({ clientId, id, rawBody }, deps) => {
   const redelivered = await redeliverOwnSince(deps, { clientId, id, rawBody })
   return ok({ ...toRedeliveredDto(redelivered), next: redelivered.next ?? null })

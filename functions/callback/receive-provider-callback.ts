@@ -6,7 +6,7 @@ import { httpHandler } from '../../shared/runtime/http-handler.ts'
 
 const NOT_YET = new GatewayError('internal_error', 'not applied yet; send it again')
 
-/** POST /callbacks/{provider}: provider news, answered 200 or 401. 500 asks the provider to send it again. */
+/** POST /callbacks/{provider}: answers 200 or 401, or 500 to make the provider retry. */
 export const handler = httpHandler(async ({ headers, rawBody }, deps) => {
   const isGenuine = await isCallbackToken(deps, headers['x-callback-token'])
   const outcome = await receiveCallback(deps, { isGenuine, rawBody, parse: parseCallback })

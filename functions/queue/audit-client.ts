@@ -5,14 +5,14 @@ import { auditRecorded } from '../../shared/audit/audit-recorded.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
 
-/** A client of the day, a settlement that was recorded a minute ago, or what belongs to no client. */
+/** A client for its daily audit, a settlement recorded a minute ago, or the house and its suspense. */
 const Message = v.union([
   v.object({ client_id: ClientIdSchema }),
   v.object({ settlement_id: SettlementIdSchema }),
   v.object({ gateway: v.literal(true) }),
 ])
 
-/** Audits what the message names. Safe to repeat: it changes no money. */
+/** Runs the audit that the message names. Safe to repeat: it changes no money. */
 export const handler = queueHandler(Message, (message, deps) => {
   if ('client_id' in message) return auditClient(deps, message.client_id)
   if ('settlement_id' in message) return auditRecorded(deps, message.settlement_id)

@@ -3,7 +3,7 @@ import { DUE_DELIVERIES } from '../../shared/due-work/due-deliveries.ts'
 import { DueSlotSchema } from '../../shared/due-work/due-slot.ts'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
 
-/** Sends the messages of the deliveries that are overdue in one slot. Safe to repeat. */
+/** Sends a queue message again for each overdue delivery of one slot. Safe to repeat. */
 export const handler = queueHandler(DueSlotSchema, async (share, deps) => {
   await drainSlot(deps, DUE_DELIVERIES, share)
 })

@@ -3,9 +3,7 @@ import { DUE_PAYMENTS } from '../../shared/due-work/due-payments.ts'
 import { DueSlotSchema } from '../../shared/due-work/due-slot.ts'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
 
-/**
- * Checks the payments that are due in one slot: lost callbacks, and our own expiry (design section 4). Safe to repeat.
- */
+/** Checks the due payments of one slot for lost callbacks and for expiry (design section 4). Safe to repeat. */
 export const handler = queueHandler(DueSlotSchema, async (share, deps) => {
   await drainSlot(deps, DUE_PAYMENTS, share)
 })

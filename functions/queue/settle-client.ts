@@ -5,13 +5,13 @@ import { settleClient } from '../../shared/settlement/settle-client.ts'
 
 const message = v.object({
   client_id: ClientIdSchema,
-  /** The operator whose trigger it continues; absent for the sweep. */
+  /** The operator who triggered the settlement; absent for the sweep. */
   operator: v.optional(v.string()),
-  /** The request id of that trigger. */
+  /** The request id of the operator's invocation. */
   request_id: v.optional(v.string()),
 })
 
-/** Settles one client of the sweep (spec 3.2). Safe to repeat: what is settled is no longer eligible. */
+/** Settles one client of the sweep (spec 3.2). Safe to repeat: settled entries are no longer eligible. */
 export const handler = queueHandler(message, async ({ client_id, operator, request_id: requestId }, deps) => {
   await settleClient(deps, client_id, operator === undefined ? { by: 'auto' } : { by: 'manual', operator, requestId })
 })

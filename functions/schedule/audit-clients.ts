@@ -3,8 +3,8 @@ import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 import { tellUnpaidSettlements } from '../../shared/settlement/tell-unpaid-settlements.ts'
 
 const summary =
-  'Daily, two hours after the sweep: puts every client on the audits queue, where those that moved are audited and all ' +
-  'are compared with the provider, and tells of settlements that have waited for their payout for three days. Safe to repeat.'
+  'Daily, two hours after the sweep: queues every client. The worker audits clients with new movements, and compares all ' +
+  'with the provider. Alerts about settlements that have waited three days for their payout. Safe to repeat.'
 
 export const handler = scheduleHandler({ summary }, async (deps) => {
   const started = await startAudits(deps)

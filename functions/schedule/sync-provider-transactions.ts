@@ -1,6 +1,7 @@
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
 
-const summary = "Every five minutes, and on demand: the provider's transactions against our books. Safe to repeat."
+const summary =
+  "Every five minutes, and on demand: compares the provider's transactions with our books. Safe to repeat."
 
 export const handler = scheduleHandler({ summary }, (deps) => syncProviderTransactions(deps))

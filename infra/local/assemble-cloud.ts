@@ -22,7 +22,7 @@ import { type DemoClient, seedDemoClient } from './seed-demo-client.ts'
 import { type EventSources, startEventSources } from './triggers/start-event-sources.ts'
 import { startHttpGateway } from './triggers/start-http-gateway.ts'
 
-/** For requests and deliveries under way when it is closed. */
+/** How long `close` waits for requests and deliveries in progress. */
 const DRAIN_MS = 3_000
 
 type Assembly = LocalCloudOptions & {
@@ -30,7 +30,7 @@ type Assembly = LocalCloudOptions & {
   readonly tableOpening: Promise<LocalTable>
 }
 
-/** Puts the parts of the local gateway together, as a part of `started`. */
+/** Assembles the local gateway. Each part that it starts is registered in `started`, which ends it. */
 export const assembleCloud = async (
   started: AsyncDisposableStack,
   { data, tableOpening, ...options }: Assembly,
@@ -39,28 +39,28 @@ export const assembleCloud = async (
   started.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
 
-  // The doors first: a port that is taken ends the start at once, and callbacks of an earlier run find us listening.
+  // The servers start first: a port in use then ends the start at once, and callbacks of an earlier run get through.
   const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
   let demoClient: DemoClient | undefined
   const signingSecret = () => demoClient?.signing_secret
-  const doors = await startServers(started, { port: options.port, clock, log, data, ready, signingSecret })
+  const servers = await startServers(started, { port: options.port, clock, log, data, ready, signingSecret })
 
   options.onProgress?.('queues, the table and its functions')
   const queueing = await openQueues(started, data, clock)
   const table = await tableOpening
   options.signal?.throwIfAborted()
 
-  const depsFor = localDeps({ clock, table, ...queueing, ...openSecrets(data), providerUrl: doors.provider.url, log })
+  const depsFor = localDeps({ clock, table, ...queueing, ...openSecrets(data), providerUrl: servers.provider.url, log })
   const host = hostFunctions(handlersOnDemand(options.manifest ?? MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = startEventSources({ host, clock, ...queueing })
-  started.defer(() => within(DRAIN_MS, [doors.api.close(DRAIN_MS), doors.lambda.close(DRAIN_MS), sources.close()]))
+  started.defer(() => within(DRAIN_MS, [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]))
 
   options.onProgress?.('a demo merchant')
-  demoClient = await seedDemoClient({ host, inboxUrl: doors.merchant.url, ...(data && { file: data.demoClient }) })
+  demoClient = await seedDemoClient({ host, inboxUrl: servers.merchant.url, ...(data && { file: data.demoClient }) })
   options.signal?.throwIfAborted()
   const story = startStory({ clock, log })
   started.defer(() => story.close())
-  const { urls } = doors
+  const { urls } = servers
   const about = { urls, provider_key: PROVIDER_KEY, client: demoClient }
   open({ host, alerts: queueing.alerts, attemptsEnded: sources.attemptsEnded, story, about })
 
@@ -88,7 +88,7 @@ type Ready = {
 } & Pick<EventSources, 'attemptsEnded'> &
   ConsoleParts
 
-type DoorOptions = {
+type ServersOptions = {
   readonly port: number
   readonly clock: LocalClock
   readonly log: LocalLog
@@ -97,16 +97,16 @@ type DoorOptions = {
   readonly signingSecret: () => string | undefined
 }
 
-/** Listens on the four ports, as a part of `started`. */
+/** Listens on the four ports, until `started` is disposed. */
 const startServers = async (
   started: AsyncDisposableStack,
-  { port, clock, log, data, ready, ...options }: DoorOptions,
+  { port, clock, log, data, ready, ...options }: ServersOptions,
 ) => {
   const portOf = (offset: number) => (port === 0 ? 0 : port + offset)
   const family = new Set<number>()
-  const kept = <Door extends { close(): Promise<void> }>(door: Door): Door => {
-    started.defer(() => door.close())
-    return door
+  const kept = <Server extends { close(): Promise<void> }>(server: Server): Server => {
+    started.defer(() => server.close())
+    return server
   }
   const api = kept(
     await startHttpGateway({

@@ -13,7 +13,7 @@ import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-key
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
-/** The one clock; in a data directory it goes on as far ahead of the machine's clock as it was. */
+/** The gateway's clock. With a data directory it keeps its offset from the machine's clock across restarts. */
 export const openClock = (data: DataDirectory | undefined): LocalClock => {
   if (!data) return startLocalClock()
   return startLocalClock({
@@ -26,11 +26,11 @@ export type LocalQueueing = {
   readonly emulator: QueueEmulator
   readonly queueUrls: Readonly<Record<QueueName, string>>
   readonly alertsTopicArn: string
-  /** What was published to the alerts' topic, oldest first. */
+  /** The alerts that were published, oldest first. */
   readonly alerts: AlertInbox['alerts']
 }
 
-/** Starts SQS and SNS with the gateway's queues and topic, as a part of `started`. */
+/** Starts SQS and SNS with the gateway's queues and topic, until `started` is disposed. */
 export const openQueues = async (
   started: AsyncDisposableStack,
   data: DataDirectory | undefined,
@@ -55,8 +55,8 @@ const SECRETS = new Map([
 ])
 
 /**
- * The provider's key and callback tokens, which are the same in every local gateway: its simulator knows no others. And
- * the sealer, whose key outlives the process in a data directory.
+ * The provider's key and callback tokens are the same in every local gateway, because the simulator knows only these.
+ * With a data directory, the sealer's key survives the process.
  */
 export const openSecrets = (data: DataDirectory | undefined): Readonly<{ secrets: Secrets; sealer: Sealer }> => ({
   secrets: { get: async (name) => SECRETS.get(name) },

@@ -8,7 +8,7 @@ const AMOUNT_MINOR = 150_000
 const REQUEST_TIMEOUT_MS = 30_000
 const DAY_SECONDS = 86_400
 
-/** Past every weekend the provider may take to settle, which makes a fee final, and past the 24 hours of the sweep. */
+/** Enough for the provider to settle over a weekend, which makes the fee final, and for the sweep's 24 hours. */
 export const DAYS_TO_PAYOUT = 5
 
 const Payment = v.object({
@@ -37,9 +37,8 @@ type Demo = Pick<LocalCloud, 'urls' | 'demoClient'>
 type Tell = (line: string) => void
 
 /**
- * Walks one payment from its creation to the payout by HTTP alone, as its merchant, customer, provider and operator
- * would, telling each step. Throws with a message for a person at the first thing that is not as it should be; every
- * wait is bounded.
+ * Takes one payment from its creation to the payout, by HTTP only, and tells each step. It acts as merchant, customer,
+ * provider and operator. Throws a readable message at the first wrong result; every wait is bounded.
  */
 export const demoWalk = async (demo: Demo, tell: Tell): Promise<void> => {
   const paymentId = await walkToCredit(demo, tell)
@@ -63,7 +62,7 @@ const tellBalance = async (demo: Demo, tell: Tell) => {
   return balance
 }
 
-/** Creates a payment and has it paid; answers its id. */
+/** Creates a payment, pays it, and returns its id. */
 const walkToCredit = async (demo: Demo, tell: Tell): Promise<string> => {
   const { urls, demoClient } = demo
   tell('\n1. The merchant creates a payment by BCA virtual account')
@@ -76,7 +75,7 @@ const walkToCredit = async (demo: Demo, tell: Tell): Promise<string> => {
   tell(`   payment      ${created.id}, ${created.status}`)
   tell(`   destination  ${created.payment_destination} (the account number the customer is shown)`)
 
-  tell('\n2. The same request again, as after a lost answer')
+  tell('\n2. The merchant retries the same request, as after a lost answer')
   const replayed = await call(Payment, `${urls.api}/v1/payments`, create)
   expect(replayed.id === created.id, 'the repeated request gave another payment')
   tell(`   payment      ${replayed.id}: the same one, nothing was created twice`)

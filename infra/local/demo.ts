@@ -8,11 +8,11 @@ import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'
 
 const USAGE = `npm run demo [-- --table memory|dynamodb]
 
-Starts the gateway on free ports, walks one payment through its life, and leaves nothing behind.
+Starts the gateway on free ports, takes one payment from creation to payout, and ends the gateway.
   --table memory|dynamodb
-               where the table is, as of npm start
+               where the table is, as for npm start
   --help, -h   this text
-Exit code: 0 everything was as it should be, 1 something was not, 2 called wrongly.`
+Exit code: 0 every step succeeded, 1 a step failed, 2 called wrongly.`
 
 const tell = (text: string) => console.log(printableLines(text))
 

@@ -9,21 +9,21 @@ import type { LocalClock } from './process/local-clock.ts'
 import type { DemoClient } from './seed-demo-client.ts'
 
 export type LocalCloudOptions = {
-  /** API here, Lambda, provider and inbox on the three ports behind it; 0 takes free ones. */
+  /** The API's port. Lambda, provider and inbox take the next three ports. 0 takes free ports. */
   readonly port: number
-  /** Keeps all state there; without it everything is in memory. */
+  /** Keeps all state there. Without it, all state is in memory. */
   readonly dataDirectory?: string
-  /** DynamoDB Local where it can be started, else memory, when not given. */
+  /** Default: DynamoDB Local if this machine can start it, else memory. */
   readonly table?: TableKind
-  /** Gets every log line as well. */
+  /** Also gets every log line. */
   readonly writeLog?: (line: string) => void
-  /** Told what the start does next. */
+  /** Called with the next step of the start. */
   readonly onProgress?: (step: string) => void
-  /** Called when something it needs is gone for good; the cloud should be closed then. */
+  /** Called when a part has ended for good. The caller should then close the cloud. */
   readonly onFailure?: (error: Error) => void
-  /** Aborting it ends a start that is under way; nothing is left then. */
+  /** Aborting it ends a start in progress, with all started parts. */
   readonly signal?: AbortSignal
-  /** Every function of the manifest when not given. */
+  /** Default: every function. */
   readonly manifest?: readonly FunctionSpec[]
 }
 
@@ -35,20 +35,20 @@ export type LocalCloud = {
   readonly alerts: AlertInbox['alerts']
   readonly log: LocalLog
   readonly table: Pick<LocalTable, 'place' | 'dynamoDb'>
-  /** Lets what is under way finish for a few seconds, then ends everything. */
+  /** Waits a few seconds for work in progress, then ends everything. */
   close(): Promise<void>
 }
 
 /**
- * The gateway on this machine: the manifest's functions as they are deployed, on emulators of the services they use
- * (design section 6). What is started is ended again, in reverse order, when anything fails on the way.
+ * Starts the gateway on this machine: the manifest's functions, on emulators of the services they use (design section
+ * 6). If the start fails, it ends the started parts in reverse order.
  */
 export const startLocalCloud = async (options: LocalCloudOptions): Promise<LocalCloud> => {
   await using started = new AsyncDisposableStack()
   const data = options.dataDirectory === undefined ? undefined : await openDataDirectory(options.dataDirectory)
   started.defer(() => data?.close())
 
-  // Java takes longest. It runs before this process loads the rest of its code.
+  // Java starts slowest, so it starts before this process loads the rest of its code.
   const { promise: spawned, resolve: onSpawn } = Promise.withResolvers<void>()
   const tableOpening = startTable(started, { ...options, data, onSpawn })
   await Promise.race([spawned, tableOpening])
@@ -61,7 +61,7 @@ type TableStart = Pick<LocalCloudOptions, 'table' | 'signal'> & {
   readonly onSpawn: () => void
 }
 
-/** Begins to open the table, as a part of `started`: what ends the start ends this too. */
+/** Starts to open the table. Disposing `started` aborts the opening, or closes the table. */
 const startTable = (
   started: AsyncDisposableStack,
   { table: kind, data, signal, onSpawn }: TableStart,
@@ -73,7 +73,7 @@ const startTable = (
     onSpawn,
     signal: AbortSignal.any([ending.signal, ...(signal ? [signal] : [])]),
   })
-  // A failure reaches the start when it awaits the table. Until then it is no unhandled rejection.
+  // The start sees a failure when it awaits the table. This catch prevents an unhandled rejection before that.
   opening.catch(() => undefined)
   started.defer(async () => {
     ending.abort()

@@ -7,23 +7,23 @@ import { DEFAULT_PORT, portFrom } from './terminal/port.ts'
 import { printableLines } from './terminal/printable.ts'
 import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'
 
-/** Closing takes a second or so; whatever holds it up longer is not waited for. */
+/** Closing takes about a second. After this deadline the process exits anyway. */
 const STOP_DEADLINE_MS = 10_000
 
 const USAGE = `npm start [-- --table memory|dynamodb] [--data DIR] [--verbose]
 
 Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its four ports.
   --table memory|dynamodb
-               where the table is: in this process, or in DynamoDB Local, which needs Java 17 or Docker; without it in
-               DynamoDB Local if this machine can start it
-  --data DIR   keep all state in DIR, with DynamoDB Local; without it all state is gone at the end
+               where the table is: in this process, or in DynamoDB Local, which needs Java 17 or Docker. Default:
+               DynamoDB Local if this machine can start it, else memory
+  --data DIR   keep all state in DIR, with DynamoDB Local. Without it, all state is lost at the end
   --verbose    write every log line to the error output
   --help, -h   this text
-Exit code: 0 stopped when asked to, 1 did not start or failed, 2 called wrongly.`
+Exit code: 0 stopped on request, 1 did not start or failed, 2 called wrongly.`
 
 const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'boolean' } } as const
 
-/** Modules that were compiled once are read from here by the next start. */
+/** The next start reads compiled modules from here. */
 const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
 
 enableCompileCache(COMPILED)
@@ -37,10 +37,10 @@ try {
   const { data, verbose = false, ...options } = readOptions(argv, OPTIONS)
   const table = tableFrom(options.table)
   if (data !== undefined && table === 'memory') {
-    throw new UsageError('a table in memory cannot be kept; leave out --data, or --table memory')
+    throw new UsageError('--data cannot keep a table in memory; leave out --data, or --table memory')
   }
   console.log('Starting the local gateway…')
-  // Imported only now, because modules that are imported earlier do not use the cache.
+  // A late import, because modules that are imported earlier do not use the cache.
   const { startLocalCloud } = await import('./local-cloud.ts')
   const cloud = await startLocalCloud({
     port: portFrom(process.env['PORT']),
@@ -60,7 +60,7 @@ try {
   console.log('Stopped.')
   process.exit(exitCode)
 } catch (error) {
-  // A start that was interrupted has ended what it had begun.
+  // An interrupted start has already ended its parts.
   if (life.signal.aborted) process.exit(await life.ended)
   console.error(printableLines(error instanceof Error ? describe(error) : String(error)))
   process.exit(error instanceof UsageError ? 2 : 1)

@@ -10,7 +10,7 @@ const DemoClientSchema = v.object({
   signing_secret: v.string(),
 })
 
-/** A merchant that is ready to use: printed at the start, and whose endpoint is the sample inbox. */
+/** A merchant that is ready to use. The start prints it; its endpoint is the sample inbox. */
 export type DemoClient = v.InferOutput<typeof DemoClientSchema>
 
 const OPERATOR = 'local gateway'
@@ -23,14 +23,13 @@ const RegisteredEndpoint = v.object({ endpoint_id: v.string(), signing_secret: v
 type SeedOptions = {
   readonly host: Pick<FunctionHost, 'byName'>
   readonly inboxUrl: string
-  /** Remembers the demo client; it holds its key and secret, readable by its owner only. */
+  /** Stores the demo client with its key and secret. Only the file's owner may read it. */
   readonly file?: string
 }
 
 /**
- * Makes the demo client through the operators' own actions, or takes the one of the data directory. Its endpoint is made
- * anew when the inbox has moved to another port. A crash half-way leaves a client nobody remembers; the next start makes
- * another.
+ * Creates the demo client by operator actions, or takes the one of the data directory. It registers a new endpoint when
+ * the inbox has another port. After a crash half-way, the next start creates another client.
  */
 export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> => {
   const endpointUrl = `${inboxUrl}/hooks`
@@ -53,7 +52,7 @@ export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Pro
     signing_secret: endpoint.signing_secret,
   }
   if (file !== undefined) writeJsonFile(file, demo)
-  // Last, so that there is an endpoint at every moment.
+  // The old endpoint goes last, so that the client always has one.
   if (known) {
     await act(host, 'delete-endpoint', { client_id: known.client_id, endpoint_id: known.endpoint_id }, v.unknown())
   }
@@ -80,7 +79,7 @@ const exists = async (host: SeedOptions['host'], clientId: string): Promise<bool
   return reply.status === 200
 }
 
-/** Runs an operator action. Throws with the refusal's message when it does not succeed. */
+/** Runs an operator action. Throws with the action and its status if it is refused. */
 const act = async <const Schema extends v.GenericSchema>(
   host: SeedOptions['host'],
   action: string,
@@ -88,7 +87,7 @@ const act = async <const Schema extends v.GenericSchema>(
   answer: Schema,
 ): Promise<v.InferOutput<Schema>> => {
   const reply = v.parse(Reply, await functionOf(host, action).invoke({ operator: OPERATOR, ...payload }))
-  if (reply.status !== 200) throw new Error(`cannot make the demo client: ${action} answered ${reply.status}`)
+  if (reply.status !== 200) throw new Error(`cannot create the demo client: ${action} answered ${reply.status}`)
   return v.parse(answer, reply.body)
 }
 

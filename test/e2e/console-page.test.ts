@@ -59,7 +59,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByRole('link', { name: 'payment.succeeded', exact: true }).click()
     const request = page.getByRole('region', { name: 'The request' })
     await request.getByText(`"id":"${id}"`).waitFor()
-    await request.getByText('made anew for each attempt, and not kept').first().waitFor()
+    await request.getByText('new for each attempt, and not stored').first().waitFor()
     await press(page, 'Redeliver payment.succeeded')
     await request.getByText(/^v1,[A-Za-z0-9+/]{43}=$/).waitFor()
     await page.getByRole('link', { name: 'its payment' }).click()

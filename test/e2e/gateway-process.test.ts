@@ -120,16 +120,16 @@ describe('a gateway that cannot be as asked (design section 6)', () => {
       ...impossible.map((data) => ({
         argv: ['--data', data],
         code: 1,
-        says: `the data directory ${data} cannot be made or written`,
+        says: `cannot create or write the data directory ${data}`,
       })),
       // Not the current one when its name is empty, as of a variable that is not set.
       { argv: ['--data', ''], code: 2, says: '--data needs a value' },
-      { argv: ['--data', tempDirectory()], code: 1, says: `a table in memory cannot be kept; ${none}` },
+      { argv: ['--data', tempDirectory()], code: 1, says: `--data cannot keep a table in memory; ${none}` },
       { argv: ['--table', 'dynamodb'], code: 1, says: `${none}, or leave out --table` },
       {
         argv: ['--data', tempDirectory(), '--table', 'memory'],
         code: 2,
-        says: 'a table in memory cannot be kept; leave out --data, or --table memory',
+        says: '--data cannot keep a table in memory; leave out --data, or --table memory',
       },
       { argv: ['--table', 'paper'], code: 2, says: '--table takes memory or dynamodb' },
     ]

@@ -144,7 +144,7 @@ describe('npm run watch', () => {
     const [err, ended] = await Promise.all([text(child.stderr), once(child, 'close')])
 
     expect({ err, ended }).toStrictEqual({
-      err: expect.stringContaining(`nothing answers at ${server.url}`),
+      err: expect.stringContaining(`no gateway answers at ${server.url}`),
       ended: [1, null],
     })
   })

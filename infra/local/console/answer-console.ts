@@ -8,15 +8,15 @@ import type { Story } from './story/story.ts'
 export type ConsoleParts = { readonly story: Story; readonly about: About }
 
 const ROOT = '/console'
-/** What the browser says of a request that a page of another site, or of another port, has caused. */
+/** The allowed values of `Sec-Fetch-Site`. Others mean that a page of another site or port caused the request. */
 const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
 
 const FORBIDDEN = jsonReply(403, { code: 'forbidden', message: 'only the console’s own page may call it' })
 
 /**
- * The console behind the local API's port; no deployed stage has it. `isForeignRequest` has refused what names another
- * host or comes from another origin; here also what a page elsewhere embeds, which sends no origin. Only the page itself
- * may be linked to.
+ * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has refused requests with
+ * another host or origin. A page elsewhere that embeds the console sends no origin, so this also checks the fetch site.
+ * Only the page itself may be linked.
  */
 export const answerConsole = (ready: Promise<ConsoleParts>): LocalPages => {
   const files = pageFiles()
@@ -48,7 +48,7 @@ const answer = async (
   }
 }
 
-/** Server-sent events, one for each line; JSON has no line breaks of its own, so a line cannot forge another. */
+/** Server-sent events, one a line. JSON contains no line breaks, so one line cannot forge another. */
 const storyStream = (story: Story): LocalAnswer => ({
   headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
   stream: (send) => {

@@ -1,23 +1,23 @@
 import * as v from 'valibot'
 
-/** The gateway's four doors, by the names the rest of the local gateway has for them. */
+/** The four servers of the local gateway, by their usual names. */
 const Door = v.picklist(['api', 'lambda', 'provider', 'inbox'])
 
-/** One call of an interface that everybody has: the console does nothing that a shell could not. */
+/** One call of a public interface. The console has no other access, so a shell can do the same. */
 export const ConsoleCallSchema = v.strictObject({
   door: Door,
   method: v.picklist(['GET', 'POST', 'DELETE']),
-  /** With its query. */
+  /** The path with its query. */
   path: v.pipe(v.string(), v.regex(/^\/(?!\/)[\x21-\x7e]*$/), v.maxLength(2_000)),
   body: v.optional(v.unknown()),
-  /** Of the merchant for whom the API is called; the demo merchant's when not given. */
+  /** The key of the merchant for the API. Default: the demo merchant's key. */
   apiKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
   /** Makes a create safe to repeat. */
   idempotencyKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
 })
 export type ConsoleCall = v.InferOutput<typeof ConsoleCallSchema>
 
-/** What the page has to know before it can show anything. */
+/** The data that the page needs before it can show anything. */
 export const AboutSchema = v.object({
   urls: v.object({ api: v.string(), lambda: v.string(), provider: v.string(), inbox: v.string() }),
   provider_key: v.string(),
@@ -32,7 +32,7 @@ export type WireCall = {
   readonly body?: string
 }
 
-/** The call as it is sent: the merchant's key for the API, the provider's for the provider. */
+/** The HTTP request of a call, with the merchant's key for the API or the provider's key for the provider. */
 export const toWire = ({ urls, client, provider_key: key }: About, call: ConsoleCall): WireCall => {
   const { door, method, path, body, idempotencyKey, apiKey = client.api_key } = call
   return {
@@ -50,10 +50,10 @@ export const toWire = ({ urls, client, provider_key: key }: About, call: Console
 
 const basic = (user: string): string => `Basic ${btoa(`${user}:`)}`
 
-/** Between single quotes nothing is special to a shell but the quote itself. */
+/** Within single quotes, a shell treats only the single quote as special. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** The same call for a POSIX shell. */
+/** The same call as a curl command for a POSIX shell. */
 export const asCurl = (about: About, call: ConsoleCall): string => {
   const { method, url, headers, body } = toWire(about, call)
   return [

@@ -5,7 +5,7 @@ import type { LocalReply } from '../process/local-http-server.ts'
 
 const PAGE = join(import.meta.dirname, 'page')
 
-/** Nothing but what this server sends, nothing inline, nobody's frame. */
+/** The page loads only from this server, runs no inline code, and cannot be framed. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -14,7 +14,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** The browser's code as one file. Built when somebody asks for it, so that a start waits for nothing. */
+/** The browser's code as one file. It is built at the first request, so that the start does not wait. */
 const script = async (): Promise<string> => {
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'main.tsx')],
@@ -39,7 +39,7 @@ const FILES: Readonly<Record<string, { readonly type: string; readonly text: () 
   '/console/page.js': { type: 'text/javascript', text: script },
 }
 
-/** Serves the page. Each file is made once; undefined for a path that is none of them. */
+/** Serves the page's files, each built once. Undefined for any other path. */
 export const pageFiles = () => {
   const made = new Map<string, Promise<string>>()
   return async (path: string): Promise<LocalReply | undefined> => {

@@ -5,11 +5,11 @@ import { type About, ConsoleCallSchema, toWire } from './console-call.ts'
 const TIMEOUT_MS = 30_000
 
 /**
- * Makes a call for the page, which may talk to its own origin only, and answers `{status, body}` as it came. It leads to
- * the gateway's four doors and nowhere else.
+ * Makes a call for the page, which can reach only its own origin, and answers `{status, body}` unchanged. It calls only
+ * the four servers of the gateway.
  */
 export const relayCall = async (about: About, request: LocalRequest): Promise<LocalReply> => {
-  // A form of another page cannot send it; that page's scripts would have to ask first, and are told no.
+  // A form of another page cannot send this type, and the CORS preflight refuses that page's scripts.
   if (request.headers['content-type'] !== 'application/json')
     return jsonReply(415, { message: 'send application/json' })
   const call = v.safeParse(ConsoleCallSchema, parseJson(request.body.toString('utf8')))

@@ -6,7 +6,7 @@ import { readIfPresent } from '../process/json-file.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pause } from '../process/pause.ts'
 
-/** An alert as an operator got it. The kind, subject and message are those of the published alert. */
+/** An alert as the operator receives it, with the published kind, subject and message. */
 export type LocalAlert = {
   readonly at: Timestamp
   readonly kind: string
@@ -27,8 +27,8 @@ type KeptAlert = v.InferOutput<typeof KeptAlert>
 const BROKEN_WAIT_MS = 200
 
 /**
- * The operators' mailbox: takes alerts from the queue that the topic feeds. With a file, an alert is in the file before
- * it leaves the queue, so a crash loses none; one that is in the file already is not taken twice.
+ * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an alert there before
+ * it deletes the message. So a crash loses none, and a message that comes twice is stored once.
  */
 export const startAlertInbox = (options: {
   readonly sqs: SQSClient
@@ -75,7 +75,7 @@ export const startAlertInbox = (options: {
   }
 }
 
-/** A message of another form is shown as it is: an operator must see that something was published. */
+/** A message in another format is shown unchanged, because the operator must see that something was published. */
 const readAlert = (body: string) => {
   try {
     return v.parse(PublishedAlert, JSON.parse(body))
@@ -84,7 +84,7 @@ const readAlert = (body: string) => {
   }
 }
 
-/** A last line without its end was cut by a crash: it goes, for its message is still in the queue. */
+/** A crash may leave a last line without its end. It is removed, because its message is still in the queue. */
 const load = (file: string): KeptAlert[] => {
   const text = readIfPresent(file) ?? ''
   const complete = text.slice(0, text.lastIndexOf('\n') + 1)

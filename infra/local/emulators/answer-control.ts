@@ -23,9 +23,7 @@ export type ControlParts = {
 /** An attempt takes ten seconds at most. A claim must not expire in a jump while its attempt still runs. */
 const ATTEMPTS_END_WITHIN_MS = 11_000
 
-/**
- * What only the local gateway has: its clock, its alerts and its log. Undefined when the request is for none of them.
- */
+/** Answers what only the local gateway has: clock, alerts and log. Undefined for any other request. */
 export const answerControl = (
   parts: ControlParts,
   request: LocalRequest,
@@ -47,8 +45,8 @@ export const answerControl = (
 const now = (clock: LocalClock) => jsonReply(200, { now: timestampOf(clock.nowMs()) })
 
 /**
- * Jumps after the running attempts have ended. The clock keeps its new offset before anything sees the new time, so a
- * jump that was answered survives a crash. It answers when the schedules that it passed were started.
+ * Jumps after the running attempts have ended, and answers after the schedules of the skipped time were started. The
+ * clock stores the new offset before any part sees the new time, so an answered jump survives a crash.
  */
 const jump = async ({ clock, attemptsEnded }: ControlParts, body: Buffer): Promise<LocalReply> => {
   const wanted = v.safeParse(Jump, parseJson(body))

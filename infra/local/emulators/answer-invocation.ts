@@ -7,15 +7,15 @@ const INVOCATIONS = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 /** A name, `name:qualifier`, a partial or a full ARN. */
 const FUNCTION_NAME = /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
 
-/** Lambda's own limit of a payload for a synchronous call. */
+/** Lambda's limit for the payload of a synchronous call. */
 export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
 
-/** As which duty a call is made: on AWS the caller's policies say so. Without it everything may be invoked. */
+/** The duty of the caller; on AWS, the caller's policies. Without this header, every function may be invoked. */
 export const DUTY_HEADER = 'x-local-duty'
 
 /**
  * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request is no invocation.
- * An asynchronous one is made once: nothing here retries it.
+ * An asynchronous invocation is not retried.
  */
 export const answerInvocation = async (
   host: Pick<FunctionHost, 'byName'>,
@@ -39,7 +39,7 @@ export const answerInvocation = async (
     case 'RequestResponse':
       return call(target, payload.value)
     case 'Event':
-      // Its failure is logged where it is invoked, and nobody waits for it.
+      // No caller waits for it. The function host logs a failure.
       target.invoke(payload.value).catch(() => undefined)
       return { status: 202, body: '' }
     case 'DryRun':
@@ -49,7 +49,7 @@ export const answerInvocation = async (
   }
 }
 
-/** What IAM answers whoever may not invoke a function. */
+/** The answer of IAM to a caller who may not invoke the function; undefined if the caller may. */
 const refusedAs = (duty: string | string[] | undefined, { name, spec }: LocalFunction): LocalReply | undefined => {
   if (duty === undefined) return undefined
   const role = ROLES.find((known) => known === duty)
@@ -77,7 +77,7 @@ const call = async (target: LocalFunction, payload: unknown): Promise<LocalReply
     return jsonReply(200, (await target.invoke(payload)) ?? null, headers)
   } catch (error) {
     const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
-    // As on AWS the call itself succeeded; the header says that the function did not.
+    // As on AWS, the call succeeds and the header reports the function's error.
     return jsonReply(
       200,
       { errorType: name, errorMessage: message },

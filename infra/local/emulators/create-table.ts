@@ -33,8 +33,8 @@ const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map
 }))
 
 /**
- * Makes the table of the schema in DynamoDB Local. A table that exists already (a `--data` directory) is kept. Throws
- * when another version of the schema made it.
+ * Creates the table of the schema in DynamoDB Local, or keeps the existing one of a `--data` directory. Throws if
+ * another version of the schema created that one.
  */
 export const createTable = async (endpoint: string, name: string): Promise<void> => {
   const client = new DynamoDBClient(localAws(endpoint))
@@ -67,7 +67,7 @@ const asText = (indexes: readonly DescribedIndex[]): string =>
     .toSorted()
     .join()
 
-/** A table of another schema would fail later, and not say why. */
+/** A table with another schema would fail later, with an unclear error. */
 const assertOwnIndexes = async (client: DynamoDBClient, TableName: string): Promise<void> => {
   await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName })
   const { Table } = await client.send(new DescribeTableCommand({ TableName }))

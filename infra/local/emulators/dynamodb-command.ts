@@ -13,18 +13,18 @@ const DOCKER_IMAGE = 'amazon/dynamodb-local:3.3.1'
 
 type DynamoDbCommand = (options: { readonly port: number; readonly dataDirectory?: string }) => KeptCommand
 
-/** A program of this machine that may be able to start DynamoDB Local. */
+/** A program that may be able to start DynamoDB Local. */
 export type DynamoDbProgram = {
   readonly commandFor: DynamoDbCommand
   /** How long it may take until DynamoDB Local answers. */
   readonly startsWithinMs: number
-  /** Asks the program whether it can start it at all. A slow answer is an answer: there is no timeout. */
+  /** Asks the program whether it can start DynamoDB Local. No timeout, because a slow program may still be fit. */
   readonly isFit: () => Promise<boolean>
 }
 
 /**
- * The programs to try, the best first: Java with the bundled jar, else Docker. They are found by their files. Nothing is
- * asked of them: `java -version` alone takes part of a second.
+ * The programs to try, best first: Java with the bundled jar, then Docker. Only their files are checked, because even
+ * `java -version` takes part of a second.
  */
 export const dynamoDbPrograms = (): readonly DynamoDbProgram[] => {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '')
@@ -50,13 +50,13 @@ const isExecutable = (path: string): boolean => {
 const flags = (port: number, storage: readonly string[]) => ['-disableTelemetry', '-port', String(port), ...storage]
 
 /**
- * DynamoDB Local answers a transaction before it is in its file: a SIGKILL within a third of a second loses it. Asked to
- * end, it writes first; a shell's words, for the program it watches.
+ * DynamoDB Local answers a transaction before it writes its file: a SIGKILL within a third of a second loses it. After
+ * a SIGTERM it writes first. This is shell code for the watcher of the program.
  */
 const ASKED_TO_END =
   'kill "$program"; n=0; while kill -0 "$program" && [ "$n" -lt 50 ]; do n=$((n + 1)); sleep 0.1; done'
 
-/** A process of minutes never earns back what the optimising compiler costs: this halves its processor time. */
+/** Without the optimising compiler, which does not pay off within minutes, Java uses half the processor time. */
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 const javaProgram = (java: string): DynamoDbProgram => ({
@@ -79,7 +79,7 @@ const javaCommand =
     ...(dataDirectory !== undefined && { alsoOnEnd: ASKED_TO_END }),
   })
 
-/** The container runs as us, so that the files of the data directory are ours; killing the client would leave it running. */
+/** The container runs as our user, so that we own the files of the data directory. */
 export const dockerCommand: DynamoDbCommand = ({ port, dataDirectory }) => {
   const name = `gateway-dynamodb-${randomUUID()}`
   return {
@@ -96,7 +96,7 @@ export const dockerCommand: DynamoDbCommand = ({ port, dataDirectory }) => {
       'DynamoDBLocal.jar',
       ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', '/data']),
     ],
-    // Asked to end first, for the same reason.
+    // Killing the client would leave the container running. `docker stop` lets it write its file first.
     alsoOnEnd: `docker stop --time 5 ${name}; docker rm --force ${name}`,
   }
 }
@@ -122,7 +122,7 @@ const bundleDirectory = (): string => {
   return directory
 }
 
-/** 0 when it is no Java. Versions look like `17.0.15`, and before Java 9 like `1.8.0_392`. */
+/** The major version; 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like `1.8.0_392`. */
 const javaMajor = async (java: string): Promise<number> => {
   try {
     const { stderr, stdout } = await run(java, ['-version'])

@@ -11,9 +11,9 @@ import { type DynamoDbProgram, dynamoDbPrograms } from './dynamodb-command.ts'
 export type DynamoDbLocal = {
   readonly endpoint: string
   readonly pid: number
-  /** Resolves when it is gone, whoever ended it, with the last lines of its error output. */
+  /** Resolves after the process has ended for any reason, with the last lines of its error output. */
   readonly exited: Promise<string>
-  /** Ends it: in memory at once, on files when what it has answered is in them. */
+  /** Ends it. On files, it first writes everything that it has answered. */
   close(): Promise<void>
 }
 
@@ -36,21 +36,21 @@ const READY_POLL_MS = 50
 const ANSWERS_WITHIN_MS = 5_000
 
 type StartOptions = {
-  /** Called with the process's id as soon as it runs and before it answers: it already has the files open. */
+  /** Called as soon as the process runs, before it answers, because it already has the files open. */
   readonly onSpawn?: (started: ProcessRecord) => void
   readonly signal?: AbortSignal
 }
 
-/** This machine has no program that can start DynamoDB Local. */
+/** No program on this machine can start DynamoDB Local. */
 export class NoDynamoDbLocal extends Error {
   override readonly name = 'NoDynamoDbLocal'
   override readonly message = 'neither Java 17 nor Docker on this machine'
 }
 
 /**
- * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It does not outlive this process,
- * even if this one is killed. Rejects when the signal aborts; nothing is left then. Rejects with `NoDynamoDbLocal` when
- * there is nothing to start it with.
+ * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It ends with this process, even
+ * after a SIGKILL. Rejects with `NoDynamoDbLocal` if no program can start it, and when the signal aborts; it then ends
+ * what it started.
  */
 export const startDynamoDbLocal = async (
   dataDirectory?: string,
@@ -63,7 +63,7 @@ export const startDynamoDbLocal = async (
   throw new NoDynamoDbLocal()
 }
 
-/** Undefined when it ends because the program is unfit: a Java that is too old, a Docker that does not run. */
+/** Undefined if the program cannot start it: a Java that is too old, or a Docker that does not run. */
 const startBy = async (
   program: DynamoDbProgram,
   dataDirectory: string | undefined,
@@ -96,9 +96,8 @@ const startBy = async (
 }
 
 /**
- * DynamoDB Local listens on every interface and cannot be told otherwise. It keeps the tables of each access key apart:
- * whoever does not know this one finds an empty database of his own. Made at every start, or once for a directory, where
- * the file is named for it.
+ * DynamoDB Local always listens on every interface, but keeps the tables of each access key apart. A caller without
+ * this random key sees an empty database. A data directory keeps its key, because its database file has the key's name.
  */
 const accessKeyFor = (dataDirectory: string | undefined): string => {
   const made = randomBytes(20).toString('hex')
@@ -123,7 +122,7 @@ const ready = async (
   return false
 }
 
-/** Asked without the SDK: this process loads the SDK while Java starts. */
+/** Without the SDK, because this process loads the SDK while Java starts. */
 const answers = async (endpoint: string): Promise<boolean> => {
   const { endpoint: origin, region, credentials } = localAws(endpoint)
   const scope = `${credentials.accessKeyId}/20260101/${region}/dynamodb/aws4_request`
@@ -146,7 +145,7 @@ const answers = async (endpoint: string): Promise<boolean> => {
   }
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. Another process may still take it: starters check who answers. */
+/** A free port of 127.0.0.1. Another process may take it before we do, so the caller checks that ours still runs. */
 const freePort = async (): Promise<number> => {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {

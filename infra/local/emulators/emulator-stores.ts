@@ -9,13 +9,13 @@ type Persistence = {
   close(): void
 }
 
-/** A hidden message is shown again after this long; 0 fails in the emulator once messages are kept on disk. */
+/** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
 const SHOW_AGAIN_SECONDS = 1
 
 /**
- * The emulator's memory, kept in SQLite when there is a directory. Its own start-up function does the same but listens
- * on every interface of the machine, without credentials; that is why the parts are put together here. They are not
- * exported by the package (whose version is pinned), so they are loaded by their file.
+ * The emulator's memory, stored in SQLite if there is a directory. The package's own start-up function would listen on
+ * every interface without credentials, so this function assembles the parts. The package (its version is pinned) does
+ * not export them, so they are loaded by file.
  */
 export const openStores = async (directory: string | undefined): Promise<OpenStores> => {
   const [{ SqsStore }, { SnsStore }, { S3Store }, { PersistenceManager }]: [
@@ -29,13 +29,13 @@ export const openStores = async (directory: string | undefined): Promise<OpenSto
   if (directory === undefined) return { stores, close: () => undefined }
 
   const persistence = new PersistenceManager(directory)
-  // Loaded before it is attached: loading through it would delete what is on disk.
+  // Load before attaching: loading into an attached store would delete the data on disk.
   persistence.loadSqsAndSns(stores.sqsStore, stores.snsStore)
   Object.assign(stores.sqsStore, { persistence })
   Object.assign(stores.snsStore, { persistence })
   for (const queue of stores.sqsStore.allQueues()) {
     Object.assign(queue, { persistence })
-    // Whoever had received these messages is gone with the process that did.
+    // The process that had received these messages has ended.
     for (const receiptHandle of queue.inflightMessages.keys()) queue.changeVisibility(receiptHandle, SHOW_AGAIN_SECONDS)
   }
   return { stores, close: () => persistence.close() }

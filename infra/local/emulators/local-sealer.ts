@@ -16,7 +16,7 @@ type Key = {
 
 const StoredKey = v.object({ key: v.pipe(v.string(), v.base64()) })
 
-/** The key in a file that only its owner may read, made at the first start; without a file a key in memory alone. */
+/** The sealing key, created at the first start. Only the file's owner may read it; without a file it is in memory. */
 export const localSealKey = (file?: string): Buffer => {
   const stored = file === undefined ? undefined : readJsonFile(file, StoredKey)
   if (stored) return Buffer.from(stored.key, 'base64')
@@ -25,7 +25,7 @@ export const localSealKey = (file?: string): Buffer => {
   return key
 }
 
-/** KMS with one key: nonce, tag and ciphertext in base64, with the owner as authenticated data. */
+/** Emulates KMS with one key: nonce, tag and ciphertext in base64, with the owner as authenticated data. */
 export const localSealer = ({ stage, key, bytes = randomBytes }: Key): Sealer => ({
   seal: async (secret, owner) => {
     const nonce = bytes(NONCE_BYTES)

@@ -7,7 +7,7 @@ import { createTable } from './create-table.ts'
 import { type DynamoDbLocal, localAws } from './dynamodb-local.ts'
 import type { LocalTable } from './local-table.ts'
 
-/** One process serves all functions here, and DynamoDB Local answers slower than DynamoDB when it has much to do. */
+/** One process serves all functions here, and DynamoDB Local under load answers more slowly than DynamoDB. */
 const TABLE_HTTP = {
   connectionTimeout: 5_000,
   requestTimeout: 10_000,
@@ -18,7 +18,7 @@ const TABLE_SOCKETS = 200
 
 type TableOptions = { readonly dynamoDb: DynamoDbLocal; readonly data: DataDirectory | undefined }
 
-/** Opens the gateway's table in a DynamoDB Local that runs. It ends with the table. */
+/** Opens the gateway's table in a running DynamoDB Local. Closing the table ends DynamoDB Local. */
 export const openDynamoDbTable = async (name: string, { dynamoDb, data }: TableOptions): Promise<LocalTable> => {
   const { endpoint, pid, exited } = dynamoDb
   const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })

@@ -6,17 +6,17 @@ import type { LocalTable, TableKind } from './local-table.ts'
 const TABLE_NAME = 'gateway-local'
 
 type TableOptions = {
-  /** DynamoDB Local where it can be started, else memory, when not given. */
+  /** Default: DynamoDB Local if this machine can start it, else memory. */
   readonly kind: TableKind | undefined
   readonly data: DataDirectory | undefined
   readonly signal: AbortSignal
-  /** Called as soon as the program that keeps the table runs. */
+  /** Called as soon as DynamoDB Local runs. */
   readonly onSpawn: () => void
 }
 
 /**
- * Opens the gateway's table. Its program starts before this process loads the code that uses it.
- * A data directory needs DynamoDB Local: a table in memory is gone with its process.
+ * Opens the gateway's table. DynamoDB Local starts before this process loads the code that uses it. A data directory
+ * needs DynamoDB Local, because a table in memory ends with its process.
  */
 export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): Promise<LocalTable> => {
   if (kind === 'memory') return inMemory()
@@ -32,7 +32,7 @@ export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): 
     return await openDynamoDbTable(TABLE_NAME, { dynamoDb, data })
   } catch (cause) {
     if (!(cause instanceof NoDynamoDbLocal)) throw cause
-    if (data) throw new Error(`a table in memory cannot be kept; ${INSTALL}, or leave out --data`, { cause })
+    if (data) throw new Error(`--data cannot keep a table in memory; ${INSTALL}, or leave out --data`, { cause })
     if (kind === 'dynamodb') throw new Error(`${INSTALL}, or leave out --table dynamodb`, { cause })
     return inMemory(cause.message)
   }

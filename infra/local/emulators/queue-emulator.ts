@@ -11,26 +11,26 @@ import { isForeignRequest } from '../process/is-foreign-request.ts'
 import { localAws } from './dynamodb-local.ts'
 import { openStores } from './emulator-stores.ts'
 
-/** SQS and SNS on 127.0.0.1. Queues and topics are made by name and kept when there is a directory. */
+/** SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
 export type QueueEmulator = {
   readonly sqs: SQSClient
   readonly sns: SNSClient
-  /** Makes the queue and, when `maxReceives` is given, its dead-letter queue `<name>-dead`. Answers the queue's URL. */
+  /** Creates the queue and, with `maxReceives`, its dead-letter queue `<name>-dead`. Returns the queue's URL. */
   queue(name: string, options?: { readonly maxReceives?: number }): Promise<string>
-  /** Makes the topic and copies what is published to it, as published, to the queue. Answers the topic's ARN. */
+  /** Creates the topic and subscribes the queue to it, with raw delivery. Returns the topic's ARN. */
   topicInto(name: string, queueUrl: string): Promise<string>
   close(): Promise<void>
 }
 
 const ACCOUNT = '000000000000'
 const LONGEST_POLL_MS = 20_000
-/** No page has anything to say to the emulator. */
+/** No web page may call the emulator. */
 const NO_PAGES: ReadonlySet<number> = new Set()
 
 export const startQueueEmulator = async (directory?: string): Promise<QueueEmulator> => {
   const memory = await openStores(directory)
   const app = buildApp({ logger: false, stores: memory.stores })
-  // Pages elsewhere can have a browser send to this port too, if they find it.
+  // A foreign web page could make a browser on this machine call this port.
   app.addHook('onRequest', async ({ headers }, reply) => {
     if (isForeignRequest(headers, NO_PAGES)) await reply.code(403).send()
   })
@@ -43,7 +43,7 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
   const sqs = withoutLog(new SQSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler }))
   const sns = new SNSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler })
 
-  // Built by us: the URLs the emulator gives name hosts that not every machine resolves, and survive a change of port.
+  // The emulator's own URLs contain hosts that some machines cannot resolve, and keep the port of an earlier start.
   const urlOf = (name: string) => `${endpoint}/${ACCOUNT}/${name}`
   const arnOf = async (queueUrl: string) => {
     const answer = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] }))

@@ -20,8 +20,8 @@ export type LambdaServerOptions = {
 }
 
 /**
- * PORT+1: the Lambda Invoke API for every function of the manifest, and the local control surface. It listens at once;
- * requests wait until the gateway is ready.
+ * PORT+1: the Lambda Invoke API for every function, and the local controls. It listens at once; requests wait until the
+ * gateway is ready.
  */
 export const startLambdaServer = ({ port, family, clock, log, ready }: LambdaServerOptions): Promise<LocalHttpServer> =>
   startLocalHttpServer({

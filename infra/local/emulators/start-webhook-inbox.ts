@@ -9,7 +9,7 @@ import {
   startLocalHttpServer,
 } from '../process/local-http-server.ts'
 
-/** One delivery as the sample merchant got it. `signature_valid` is null when the inbox knows no secret. */
+/** One delivery as the sample merchant receives it. `signature_valid` is null if the inbox has no secret. */
 export type ReceivedWebhook = {
   readonly at: string
   readonly headers: LocalRequest['headers']
@@ -32,16 +32,16 @@ type Behaviour = v.InferOutput<typeof Behaviour>
 const GOOD: Behaviour = v.parse(Behaviour, {})
 
 /**
- * A sample merchant's webhook endpoint: `POST /hooks` takes deliveries, `GET /received` shows the last 10,000,
- * `DELETE /received` forgets them, `POST /behaviour` says how the next `times` deliveries (default: all until changed)
- * are answered. Deliveries are recorded whatever the answer.
+ * A sample merchant's webhook endpoint. `POST /hooks` receives deliveries and records each one. `GET /received` shows
+ * the last 10,000, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times` deliveries
+ * (default: all, until changed).
  */
 export const startWebhookInbox = async (options: {
   readonly port: number
   readonly family?: Set<number>
   readonly signingSecret: () => string | undefined
   readonly clock: LocalClock
-  /** How many deliveries are remembered; 10,000 when not given. */
+  /** The number of deliveries it keeps. Default: 10,000. */
   readonly kept?: number
 }): Promise<LocalHttpServer> => {
   let behaviour = GOOD
@@ -89,12 +89,12 @@ export const startWebhookInbox = async (options: {
 const answerOf = ({ status, delay_ms: delayMs, hang, close }: Omit<Behaviour, 'times'>): LocalAnswer => {
   if (hang) return { hang: true }
   if (close) return { close: true, delayMs }
-  // A redirect without a target would prove nothing about a sender that must not follow it.
+  // With a target, a redirect shows whether the sender wrongly follows it.
   const headers: Record<string, string> = status >= 300 && status < 400 ? { location: '/hooks' } : {}
   return { ...jsonReply(status, { received: status < 300 }, headers), delayMs }
 }
 
-/** Computed as a merchant would: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
+/** Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
 const signatureValid = (request: LocalRequest, secret: string | undefined) => {
   if (secret === undefined) return null
   const expected = createHmac('sha256', secret).update(request.body).digest('hex')

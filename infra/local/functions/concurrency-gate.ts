@@ -1,6 +1,6 @@
-/** Lets a number of holders in at a time; the others wait in the order they came. */
+/** Limits concurrent holders. Others wait in order of arrival. */
 export type ConcurrencyGate = {
-  /** Resolves with the way out once there is room. Calling it twice does no harm. */
+  /** Resolves when there is room, with the function that leaves. A second call of that function has no effect. */
   enter(): Promise<() => void>
 }
 
@@ -10,7 +10,7 @@ export const concurrencyGate = (limit: number): ConcurrencyGate => {
 
   const leave = () => {
     const next = waiting.shift()
-    // The place is handed over, so nobody can come in between.
+    // The next holder takes over the place directly, so a new caller cannot overtake it.
     if (next) next()
     else inside--
   }

@@ -12,14 +12,14 @@ export type LocalFunction = {
   /** The deployed name, `gateway-local-<name>`. */
   readonly name: string
   /**
-   * Runs the handler as Lambda would: with its timeout, and with its reserved concurrency, where a further call waits
-   * for the ones before it. Rejects with what the handler throws, or with `FunctionTimedOut`.
+   * Runs the handler with Lambda's rules for timeout and reserved concurrency. A call above that concurrency waits.
+   * Rejects with the handler's error, or with `FunctionTimedOut`.
    */
   readonly invoke: (event: unknown, options?: InvokeOptions) => Promise<unknown>
 }
 
 type InvokeOptions = {
-  /** An invocation that has waited longer for its turn is dropped, as asynchronous ones are on AWS. */
+  /** An invocation that has waited longer is dropped, as Lambda drops old asynchronous events. */
   readonly maxAgeMs?: number
 }
 
@@ -38,7 +38,7 @@ export type HostedHandler = {
 }
 
 export type LoadedHandler = HostedHandler & {
-  /** The schema that parses the query, of a function that merchants call. */
+  /** The query's schema, for functions that merchants call. */
   readonly query?: unknown
 }
 
@@ -73,7 +73,8 @@ const invoker =
     if (performance.now() - asked > maxAgeMs) return leave()
     const requestId = randomUUID()
     const timeoutMs = spec.timeoutSeconds * 1_000
-    // A handler past its timeout cannot be stopped here; it keeps its place until it is done, so none runs beside it.
+    // A handler cannot be stopped at its timeout. It keeps its place until it ends, so that the concurrency limit
+    // holds.
     const context = lambdaContext(spec, name, requestId, timeoutMs)
     const run = (async () => handler(event, context))().finally(leave)
     try {

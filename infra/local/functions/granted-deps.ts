@@ -3,7 +3,7 @@ import type { Deps } from '../../../shared/deps.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
 import { grantedTable } from './granted-table.ts'
 
-/** What IAM answers on AWS: the function's manifest entry does not state this access. */
+/** The function's manifest entry does not state this access. On AWS, IAM refuses it. */
 export class AccessDenied extends Error {
   override readonly name = 'AccessDeniedException'
 }
@@ -11,8 +11,8 @@ export class AccessDenied extends Error {
 type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
 
 /**
- * The dependencies with only the access that the function's manifest entry states. On AWS the stack grants no more, so a
- * missing entry is found here, before a deployment.
+ * Limits the dependencies to the access in the function's manifest entry. The stack grants the same access on AWS, so a
+ * missing entry is found before a deployment.
  */
 export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Granted => {
   const refuse = (access: string): never => {
@@ -51,7 +51,7 @@ export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Gr
   }
 }
 
-/** By name, as IAM tells secrets apart: one of no kind that is granted to anybody needs an access nobody has. */
+/** IAM identifies secrets by name. A secret that is not the provider's needs an access that no function has. */
 const grantedSecrets = (
   stage: string,
   secrets: Secrets,

@@ -5,14 +5,14 @@ import { type Key, pkPrefix } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, Table } from '../../../shared/table/table.ts'
 
-/** One thing that IAM would check by itself: an action on the item of a partition, or a query of an index. */
+/** One access that IAM checks: an action on an item of a partition, or a query of an index. */
 type Touch =
   | { readonly action: TableAction; readonly pk: unknown }
   | { readonly action: 'Query'; readonly index: string }
 
 /**
- * A table that refuses, as the function's role does on AWS, every item and index that its manifest entry does not
- * state: `refuse` is told what is missing, before anything is asked, and throws.
+ * A table that refuses every item and index that the manifest entry does not state, as the function's role does on AWS.
+ * It calls `refuse` with the missing access before the request; `refuse` throws.
  */
 export const grantedTable = (table: Table, granted: TableAccess, refuse: (access: string) => never): Table => {
   const demand = (...touches: readonly Touch[]) => {
@@ -40,7 +40,7 @@ export const grantedTable = (table: Table, granted: TableAccess, refuse: (access
       return table.write(step)
     },
     transact: async (steps, options) => {
-      // A transaction needs no permission of its own; each of its steps needs that of the single action it is.
+      // A transaction needs no separate permission. Each of its steps needs the permission of the same single action.
       demand(...Object.values<Step | undefined>(steps).flatMap((step) => (step ? [written(step)] : [])))
       return table.transact(steps, options)
     },
@@ -53,7 +53,7 @@ const isGranted = (granted: TableAccess, touch: Touch): boolean => {
   return typeof pk === 'string' && (granted[action] ?? []).some((partition) => pk.startsWith(pkPrefix(partition)))
 }
 
-/** The kind of the item without its id, which may be anybody's. */
+/** Names the kind of the item, without its id, because the text is logged. */
 const describe = (touch: Touch): string =>
   'index' in touch
     ? `dynamodb:Query on index ${touch.index}`
@@ -81,13 +81,13 @@ const written = (step: Step): Touch => ({
   pk: step.key.pk,
 })
 
-/** Whether all of these may be touched on their own; the keys always are, as nothing is found without them. */
+/** Whether every field is open to this action. The keys always are, because every request needs them. */
 const areOpen = (action: FieldAction, pk: unknown, fields: readonly string[]): boolean => {
   const open = Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ?? []
   return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
 }
 
-/** Everything an update names counts: what it changes, and what its condition looks at. */
+/** IAM counts every field that an update names: those it changes, and those in its condition. */
 const isOfFields = (step: Step): boolean => {
   if (step.kind !== 'update' || step.returnsNothing !== true) return false
   const { remove = [], ...changes } = step.changes

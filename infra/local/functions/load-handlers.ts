@@ -5,11 +5,11 @@ import type { HostedHandler, LoadedHandler } from './function-host.ts'
 
 const PROJECT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
 
-/** Imports the entry of every function. Throws, naming the entry, when one is missing or exports no handler of ours. */
+/** Imports the entry of every function. Throws with the entry's name if it is missing or exports no valid handler. */
 export const loadHandlers = (manifest: readonly FunctionSpec[]): Promise<readonly LoadedHandler[]> =>
   Promise.all(manifest.map(loadHandler))
 
-/** The same handlers, but each entry is imported at its first invocation, as on AWS. */
+/** The same handlers, but each entry is imported at its first invocation, as in a cold start on AWS. */
 export const handlersOnDemand = (manifest: readonly FunctionSpec[]): readonly HostedHandler[] =>
   manifest.map((spec) => ({
     spec,

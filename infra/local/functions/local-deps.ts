@@ -43,9 +43,9 @@ export type LocalDepsOptions = {
 }
 
 /**
- * The real things behind every port: SDK clients on emulators, the provider's adapter on its simulator, real HTTP to
- * merchants. Only wall-clock time is ours, so that it can jump; waits and timeouts are real. Each function of the manifest
- * gets the same code as on AWS, with only the access its entry states.
+ * The production adapters of every port: SDK clients with emulators, the provider's adapter with its simulator, real
+ * HTTP to merchants. Only wall-clock time comes from the local clock, which can jump; waits and timeouts are real. Each
+ * function has only the access of its manifest entry.
  */
 export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => Deps) => {
   const { clock, emulator, log } = options
@@ -65,7 +65,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
     sealer: options.sealer,
   }
   return (spec) => {
-    // A table object of each function's own, as each has its own process on AWS: caches are kept per table.
+    // Each function gets its own table object, because caches are per table and functions on AWS share no process.
     const table = retryingTable(joinedReads(options.table.requests), means)
     const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table })
     return {

@@ -7,20 +7,20 @@ import { AccessDenied } from './granted-deps.ts'
 export type LocalLog = Log & {
   /** The latest lines, oldest first. */
   lines(): readonly string[]
-  /** Gives `listener` every line from now on. Returns its removal. */
+  /** Calls `listener` with every new line. Returns a function that removes it. */
   onLine(listener: (line: string) => void): () => void
 }
 
 const KEPT_LINES = 2_000
 
-/** JSON lines with the time of the one clock: the latest are kept in memory, and each is given to `write` if there is one. */
+/** Writes JSON lines with the local clock's time. It keeps the latest in memory, and passes each to `write`. */
 export const localLog = (clock: Pick<LocalClock, 'nowMs'>, write?: (line: string) => void): LocalLog => {
   const lines: string[] = []
   const listeners = new Set<(line: string) => void>()
 
   const add = (level: string, code: LogCode, fields: LogFields) => {
     const timestamp = new Date(clock.nowMs()).toISOString()
-    // Read on a terminal: a merchant's text in a field stays text there.
+    // Lines are shown on a terminal, so a merchant's text must not contain control characters.
     const line = printableLines(JSON.stringify({ timestamp, level, message: code, ...fields }))
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
@@ -40,7 +40,7 @@ export const localLog = (clock: Pick<LocalClock, 'nowMs'>, write?: (line: string
       add('error', code, {
         ...fields,
         ...(cause !== undefined && describeCause(cause)),
-        // Its message names a function and an access, nothing else; without it a missing grant is hard to find.
+        // This message contains only a function and an access. Without it, a missing grant is hard to find.
         ...(cause instanceof AccessDenied && { error_message: cause.message }),
       }),
   }

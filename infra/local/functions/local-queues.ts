@@ -3,14 +3,14 @@ import { chunks } from '../../../shared/chunks.ts'
 import { assertDelay, type QueueName, type Queues } from '../../../shared/queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 
-/** When the message may be handled, in milliseconds on the one clock; read by the queue poller. */
+/** The time from which the queue poller may process the message, in milliseconds on the local clock. */
 export const VISIBLE_AT = 'visible_at'
-/** The message group. The emulator drops the group of a standard queue's message, so it travels as an attribute. */
+/** The message group, as an attribute, because the emulator drops the group of a standard queue's message. */
 export const GROUP = 'group'
 
 /**
- * Sends as the deployed gateway does, but for the delay: SQS would count it on the machine's clock, so the message is
- * sent at once and says when it is due on the one clock.
+ * Sends as the deployed gateway does, except for the delay. SQS would count the delay on the machine's clock, so the
+ * message is sent at once and carries its due time on the local clock.
  */
 export const localQueues = (
   client: SQSClient,

@@ -5,7 +5,7 @@ import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-
 const PROJECT = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
 
-/** Scripts are this server's own, and no request leaves the machine: not even for a logo. */
+/** Only this server's own scripts run, and no request leaves the machine, not even for a logo. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,7 +15,7 @@ const POLICY = [
   'worker-src blob:',
 ].join('; ')
 
-/** What the package would load from elsewhere. */
+/** The package would load this from another server. */
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 
 const PAGE = `<!doctype html>
@@ -40,17 +40,17 @@ const textReply = (type: string, body: string): LocalReply => ({
   body,
 })
 
-/** The description as JSON, of this very gateway. */
+/** The description as JSON, with this gateway as its server. */
 const description = async ({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> => {
-  // Loaded when somebody asks: it takes longer than all the rest of a start.
+  // A late import, because it takes longer than the rest of the start.
   const { parseYaml } = await import('@redocly/openapi-core')
   const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }
   return jsonReply(200, { ...Object(parseYaml(read('docs/openapi.yaml'))), servers: [server] })
 }
 
 /**
- * `/openapi.json` and `/docs`, on this machine only: the description as it is kept, and a page that shows it, from a
- * package and not from elsewhere. Undefined for anything else.
+ * Serves `/openapi.json` (docs/openapi.yaml as JSON) and `/docs` (a page that shows it), on this machine only.
+ * Undefined for any other path.
  */
 export const answerDocumentation = (
   request: Pick<LocalRequest, 'method' | 'path' | 'headers'>,

@@ -5,16 +5,16 @@ import { describeApi } from './describe-api.ts'
 import { recordExamples } from './record-examples.ts'
 import { type Schema, schemasAsTypescript } from './schemas-as-typescript.ts'
 
-/** Where the description is kept. */
+/** The file of the description. */
 export const API_DOCUMENT = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
 const HEAD = '# Written by `npm run openapi -- --write`; a test compares.\n'
 
-/** The description of the API as it is now, as text. */
+/** The current description of the API, as YAML text. */
 export const apiDocument = async (): Promise<string> =>
   HEAD + stringifyYaml(await describeApi(await recordExamples()), { lineWidth: -1, noRefs: true })
 
-/** What the client in docs/examples knows of the same. */
+/** The same schemas as TypeScript, for the client in docs/examples. */
 export const CLIENT_SCHEMAS = join(import.meta.dirname, '../../../docs/examples/gateway-schemas.ts')
 
 const Described = v.object({

@@ -10,31 +10,31 @@ import { TAGS } from './operations.ts'
 import { EXAMPLE_SECRET, type Recording } from './record-examples.ts'
 import { refTo, responseSchemas } from './response-schemas.ts'
 
-/** Raised with everything a merchant could notice; CHANGELOG.md has a line for each, with the digest of its contract. */
+/** Raised with every change that merchants can notice. CHANGELOG.md has a line for each, with its contract's digest. */
 export const API_VERSION = '1.0.0'
 
 const ABOUT = `Payments in IDR by virtual account, QRIS and wallet; what you were credited; payouts; signed webhooks.
 
-**Keys.** Every request carries \`Authorization: Bearer <API key>\`. A key belongs to one merchant, whose things alone it reaches: an id of somebody else's answers like one that does not exist. A \`read_only\` key may not POST.
+**Keys.** Every request carries \`Authorization: Bearer <API key>\`. A key belongs to one merchant and reaches only that merchant's items. The id of another merchant's item answers 404, like an unknown id. A \`read_only\` key may not POST.
 
-**Answers.** JSON, with \`X-Request-Id\`, which support asks for. Fields may be added to what is answered and to webhooks: ignore what you do not know. What stands in front of the gateway may answer 413, 429, 502, 503 or 504 by itself, without the envelope of errors and perhaps without JSON.
+**Answers.** JSON, with \`X-Request-Id\`; quote it to support. Answers and webhooks may get new fields: ignore fields that you do not know. A proxy before the gateway may answer 413, 429, 502, 503 or 504. Such an answer has no error envelope, and may not be JSON.
 
-**Errors.** Decide by \`code\`; the words of \`message\` may change.
+**Errors.** Decide by \`code\`. The text of \`message\` may change.
 
 ${errorTable()}
 
-**Webhooks.** Those in the examples here are signed with \`${EXAMPLE_SECRET}\`, so that you can try your verification on them.`
+**Webhooks.** The examples here are signed with \`${EXAMPLE_SECRET}\`. Test your verification with them.`
 
 const servers: readonly Json[] = [
   {
     url: 'https://{domain}',
-    description: 'The name of a stage',
-    variables: { domain: { default: 'payments.invalid', description: 'As the operator told you' } },
+    description: 'A deployed stage',
+    variables: { domain: { default: 'payments.invalid', description: 'The operator gives you this name' } },
   },
   { url: 'http://127.0.0.1:3000', description: 'The gateway on your own machine, by npm start' },
 ]
 
-/** An error as every operation may answer it. */
+/** An error that every operation may answer. */
 const errorResponse = (status: number, recorded: Recording): Json => {
   const shown = recorded.answers.filter((answer) => answer.status === status)
   if (shown.length === 0) throw new Error(`no answer with status ${status} was recorded`)
@@ -47,7 +47,7 @@ const errorResponse = (status: number, recorded: Recording): Json => {
   }
 }
 
-/** From what stands in front of the functions. */
+/** An error that API Gateway or a proxy answers. */
 const platformResponse = (description: string, message: string): Json => ({
   description,
   content: { 'application/json': { schema: refTo('PlatformError'), example: { message } } },
@@ -59,24 +59,24 @@ const responses = (recorded: Recording): Json => ({
   ),
   TooLarge: platformResponse('A body above 10 MB. **What to do:** send less.', 'Request Entity Too Large'),
   Unavailable: platformResponse(
-    'No answer within 30 seconds. **What to do:** as after a 500: the same request, with the same Idempotency-Key.',
+    'No answer within 30 seconds. **What to do:** send the same request, with the same Idempotency-Key, as after a 500.',
     'Service Unavailable',
   ),
 })
 
 const parameters: Json = {
-  Id: { name: 'id', in: 'path', required: true, description: 'Of the thing itself.', schema: { type: 'string' } },
+  Id: { name: 'id', in: 'path', required: true, description: 'The id of the item.', schema: { type: 'string' } },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'Of your own, one for each payment you mean to make. Empty counts as none.',
+    description: 'Your own key, a new one for each new payment. An empty key counts as no key.',
     schema: { type: 'string', maxLength: MAX_KEY_LENGTH },
     example: 'order-1042',
   },
 }
 
-/** The API as OpenAPI 3.1: of the manifest's functions, the schemas they parse and answer with, and recorded examples. */
+/** The API as OpenAPI 3.1, made from the manifest, the functions' schemas, and recorded examples. */
 export const describeApi = async (recorded: Recording): Promise<Json> => ({
   openapi: '3.1.0',
   info: {
@@ -90,15 +90,19 @@ export const describeApi = async (recorded: Recording): Promise<Json> => ({
   security: [{ apiKey: [] }],
   tags: [
     ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    { name: 'Webhooks', description: 'What we send to your endpoints, which the operator registers.' },
+    { name: 'Webhooks', description: 'Requests that we send to your endpoints. The operator registers the endpoints.' },
   ],
   paths: await describeOperations(recorded.answers),
   webhooks: describeWebhooks(recorded.webhooks),
   components: {
-    securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, from the operator.' } },
+    securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key. The operator issues it.' } },
     parameters,
     headers: {
-      RequestId: { description: 'Of this request; quote it to support.', schema: { type: 'string' }, required: true },
+      RequestId: {
+        description: 'The id of this request. Quote it to support.',
+        schema: { type: 'string' },
+        required: true,
+      },
     },
     responses: responses(recorded),
     schemas: { ...describeCreateRequest(), ...describeRedeliverRequest(), ...responseSchemas(), ...errorSchemas() },

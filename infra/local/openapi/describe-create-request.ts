@@ -12,26 +12,27 @@ import { type PaymentBody, PaymentBodySchema } from '../../../shared/payment/cre
 import { OTHER_CHANNELS } from '../../../shared/runtime/chosen-provider.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
-/** What a field's own schema leaves to the rules, and what it is for. */
+/** The purpose of each field, and the limits that its schema leaves to the payment rules. */
 const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_code'>, Json>> = {
   amount: { type: 'integer', minimum: 1, maximum: MAX_AMOUNT, description: 'What the customer pays, in IDR.' },
   currency: { type: 'string', const: 'IDR' },
   external_reference: {
     maxLength: MAX_REFERENCE,
-    description: 'Your own order or invoice id. It comes back unchanged and is not checked for uniqueness.',
+    description: 'Your own order or invoice id. Answers show it unchanged. It need not be unique.',
   },
   customer: { $ref: '#/components/schemas/CustomerRequest' },
-  description: { maxLength: MAX_DESCRIPTION, description: 'A note, stored and shown again.' },
+  description: { maxLength: MAX_DESCRIPTION, description: 'A note of yours. Answers show it unchanged.' },
   metadata: {
     type: ['object', 'null'],
-    description: 'Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit.',
+    description: 'Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit.',
   },
   expires_in_seconds: {
     type: ['integer', 'null'],
     minimum: 0,
     maximum: MAX_EXPIRY_SECONDS,
     description:
-      "How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier.",
+      "Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may " +
+      'expire earlier.',
   },
 }
 
@@ -50,7 +51,7 @@ const codesOf = (method: string) => CHANNELS.filter((channel) => channel.method 
 
 const CALLS_THE_PHONE = CHANNELS.filter(({ needs }) => needs.phone).map(({ code }) => code)
 
-/** Codes of the wallets' form that are another kind of channel. */
+/** Codes that look like a wallet's but belong to another kind of channel. */
 const NO_WALLET = [...CALLS_THE_PHONE, ...codesOf('virtual_account'), ...OTHER_CHANNELS]
   .map((code) => code.replace('*', '.*'))
   .join('|')
@@ -59,7 +60,7 @@ const WALLET: Json = {
   type: 'string',
   pattern: `^(?!(?:${NO_WALLET})$)${CHANNEL_CODE.source.slice(1)}`,
   examples: codesOf('ewallet').filter((code) => !CALLS_THE_PHONE.includes(code)),
-  description: 'The wallet. One without a tariff of its own has that of any wallet.',
+  description: "The wallet. A wallet without its own tariff has the wallets' common tariff.",
 }
 
 type Variant = {
@@ -71,25 +72,25 @@ type Variant = {
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   CreateVirtualAccountPayment: {
-    what: 'To be paid to an account number of its own at a bank.',
+    what: 'The customer pays to a virtual account number at a bank. Each payment has its own number.',
     method: 'virtual_account',
     required: ['channel_code'],
     own: { channel_code: { type: 'string', enum: codesOf('virtual_account'), description: 'The bank.' } },
   },
   CreateQrisPayment: {
-    what: 'To be paid by scanning a QR code. It has no `channel_code`.',
+    what: 'The customer scans a QR code. It has no `channel_code`.',
     method: 'qris',
     required: [],
     own: { channel_code: { type: ['string', 'null'], maxLength: 0, description: 'Leave it out.' } },
   },
   CreateWalletPayment: {
-    what: "To be paid on a wallet's page, to which the customer is redirected.",
+    what: "The customer pays on the wallet's page. Redirect the customer to it.",
     method: 'ewallet',
     required: ['channel_code'],
     own: { channel_code: WALLET },
   },
   CreatePushPayment: {
-    what: "To be confirmed in the wallet's app on the customer's phone, which the wallet calls by itself.",
+    what: "The wallet sends a request to its app on the customer's phone, and the customer confirms it there.",
     method: 'ewallet',
     required: ['channel_code', 'customer'],
     own: {
@@ -108,7 +109,7 @@ const fieldsOf = (): Json => {
   return properties
 }
 
-/** Each field as it is parsed, narrowed by what the rules and the variant say of it; closed, since decoding is strict. */
+/** The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields are allowed. */
 const variant = ({ what, method, required, own }: Variant): Json => {
   const said: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
   const parsed = fieldsOf()
@@ -126,11 +127,11 @@ const variant = ({ what, method, required, own }: Variant): Json => {
 }
 
 /**
- * The body of POST /v1/payments, by how the customer pays. What JSON Schema cannot say is refused all the same: a lone
- * surrogate, metadata that is too large or too deep, a body above 64 KB.
+ * The body of POST /v1/payments, by payment method. JSON Schema cannot express all rules: a lone surrogate, too large
+ * or too deep metadata, and a body above 64 KB are refused too.
  */
 export const describeCreateRequest = (): Readonly<Record<string, Json>> => ({
   CreatePayment: { oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })) },
   ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
-  CustomerRequest: customer(CUSTOMER, { description: 'Who pays. A field may be left out or null.' }),
+  CustomerRequest: customer(CUSTOMER, { description: 'The customer. Every field may be missing or null.' }),
 })

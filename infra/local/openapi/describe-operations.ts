@@ -19,7 +19,7 @@ type Described = Operation & {
   readonly recorded: readonly Recorded[]
 }
 
-/** The recorded answers of a status. Throws where there is none: every answer that is described was seen. */
+/** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
 const shown = ({ name, recorded }: Described, status: number): readonly Recorded[] => {
   const found = recorded.filter((answer) => answer.status === status)
   if (found.length === 0) throw new Error(`no answer of ${name} with status ${status} was recorded`)
@@ -44,7 +44,7 @@ const commonErrors = (): Json =>
     Object.entries(COMMON_ERRORS).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
   )
 
-/** One that not every operation gives, or that this one gives for reasons of its own. */
+/** An error that is specific to this operation. */
 const error = (described: Described, status: number): Json => ({
   description: errorDescription(status),
   headers: REQUEST_ID_HEADER,
@@ -97,7 +97,7 @@ const operation = (described: Described): Json => {
   }
 }
 
-/** The functions of the manifest that merchants call, each with the schema that parses its query. */
+/** The functions that merchants call, each with the schema of its query. */
 const merchantFunctions = async () => {
   const specs = MANIFEST.filter(({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'))
   return (await loadHandlers(specs)).flatMap(({ spec: { name, trigger }, query }) =>
@@ -105,14 +105,14 @@ const merchantFunctions = async () => {
   )
 }
 
-/** Every path with its operations. Throws for a function that nobody has described, and for a description of none. */
+/** Every path with its operations. Throws if a function has no description, or a description no function. */
 export const describeOperations = async (recorded: readonly Recorded[]): Promise<Json> => {
   const functions = await merchantFunctions()
   const unknown = Object.keys(OPERATIONS).filter((name) => !functions.some((one) => one.name === name))
   if (unknown.length > 0) throw new Error(`the manifest has no ${unknown.join(', ')}`)
   const described = functions.map((one): Described => {
     const said = OPERATIONS[one.name]
-    if (!said) throw new Error(`nobody has described ${one.name}: infra/local/openapi/operations.ts`)
+    if (!said) throw new Error(`${one.name} has no description: add it to infra/local/openapi/operations.ts`)
     return { ...said, ...one, recorded: recorded.filter((answer) => answer.operation === one.name) }
   })
   return Object.fromEntries(

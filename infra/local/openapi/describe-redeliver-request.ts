@@ -3,8 +3,8 @@ import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 const FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries, Json>> = {
   since: { format: 'date-time', description: 'Events that fired at or after this time.' },
-  status: { description: 'Only deliveries of this status. Left out: all that the endpoint did not get.' },
-  cursor: { description: 'The `next` of the last answer to the same question.' },
+  status: { description: 'Only deliveries of this status. Without it: everything that the endpoint missed.' },
+  cursor: { description: 'The `next` of the last answer to the same request.' },
 }
 
 /** The body of POST /v1/webhook_endpoints/{id}/redeliver. */

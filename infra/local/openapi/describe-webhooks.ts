@@ -9,16 +9,16 @@ type Announced = (typeof ANNOUNCED)[number]
 
 const FIRES: Readonly<Record<Announced, string>> = {
   'payment.succeeded': 'The customer has paid: the payment is `succeeded` and credited.',
-  'payment.failed': 'The payment failed for good.',
-  'payment.expired': 'Nobody paid in time.',
+  'payment.failed': 'The payment failed permanently.',
+  'payment.expired': 'The customer did not pay in time.',
   'payment.reversed':
-    'The provider took money of a succeeded payment back, or gave it again. Sent only to endpoints that name this event.',
-  'gateway.test': 'An operator has sent a test to one endpoint, whatever its event types. It is about no payment.',
+    'The provider reversed money of a succeeded payment, or returned it. Sent only to endpoints that name this event.',
+  'gateway.test': 'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
 }
 
 const VERIFY = `Answer 2xx within 10 seconds; anything else is a failed attempt, of which there are eight within about two hours. A webhook may come more than once and out of order: act once for each \`event_id\`.
 
-Verify the raw bytes of the body before you read them, by either signature. \`X-Gateway-Signature\` is the hex of HMAC-SHA256 over the body, keyed with the whole text of the endpoint's secret. \`webhook-signature\` is that of [Standard Webhooks](https://www.standardwebhooks.com): base64 of HMAC-SHA256 over \`webhook-id.webhook-timestamp.body\`, keyed with the bytes behind \`whsec_\`; refuse a \`webhook-timestamp\` that is minutes away.`
+Verify the raw bytes of the body before you read them, by either signature. \`X-Gateway-Signature\` is the hex of HMAC-SHA256 over the body, keyed with the whole text of the endpoint's secret. \`webhook-signature\` is that of [Standard Webhooks](https://www.standardwebhooks.com): base64 of HMAC-SHA256 over \`webhook-id.webhook-timestamp.body\`, keyed with the base64-decoded bytes after \`whsec_\`. Refuse a \`webhook-timestamp\` that differs from your clock by minutes.`
 
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: Json }>> = {
   'X-Gateway-Event': { description: 'The `event` of the body.', schema: { type: 'string' } },
@@ -27,12 +27,12 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
     schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
   },
   'X-Gateway-Delivery-Id': {
-    description: 'Of this event on its way to this endpoint; the same in every attempt.',
+    description: 'The id of the delivery of this event to this endpoint. The same in every attempt.',
     schema: { type: 'string', format: 'uuid' },
   },
   'webhook-id': { description: 'The `event_id` of the body.', schema: { type: 'string', format: 'uuid' } },
   'webhook-timestamp': {
-    description: 'When this attempt was made, in seconds since 1970.',
+    description: 'The time of this attempt, in seconds since 1970.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   'webhook-signature': {
@@ -58,7 +58,7 @@ const describeWebhook = (event: Announced, { headers, body }: RecordedWebhook): 
     tags: ['Webhooks'],
     summary: FIRES[event],
     description: VERIFY,
-    // Not by a key: by the signature, which is a header.
+    // A webhook has no API key. The signature headers authenticate it.
     security: [],
     parameters: Object.entries(HEADERS).map(([name, { description, schema }]) => ({
       name,
@@ -75,13 +75,13 @@ const describeWebhook = (event: Announced, { headers, body }: RecordedWebhook): 
       },
     },
     responses: {
-      '2XX': { description: 'Taken.' },
-      '4XX': { description: 'Not taken: sent again later. Answer 401 where the signature is wrong.' },
+      '2XX': { description: 'Accepted.' },
+      '4XX': { description: 'Not accepted: we retry later. Answer 401 if the signature is wrong.' },
     },
   },
 })
 
-/** What we send to merchants' endpoints, with recorded examples. */
+/** The webhooks to merchants' endpoints, with recorded examples. */
 export const describeWebhooks = (recorded: readonly RecordedWebhook[]): Json =>
   Object.fromEntries(
     ANNOUNCED.map((event) => {

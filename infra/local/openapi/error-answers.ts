@@ -9,7 +9,7 @@ type Advice = {
   readonly todo: string
 }
 
-/** What each code means to who is answered it (spec section 7), and what to do. */
+/** The meaning of each code for the merchant (spec section 7), and what to do. */
 const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   auth: {
     means: 'The API key is missing, malformed, unknown, expired or revoked, or its merchant is disabled.',
@@ -17,29 +17,30 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Check the `Authorization` header; ask the operator for a new key.',
   },
   forbidden: {
-    means: 'The key may not do this, or the request did not come by the public address.',
+    means: 'The key has no permission for this, or the request did not use the public address.',
     retry: 'no',
-    todo: 'Use a key with `full` permissions for what changes something.',
+    todo: 'Use a key with `full` permissions for changes.',
   },
   not_found: {
     means: "There is no such thing, or it is another merchant's: the two look the same.",
     retry: 'no',
-    todo: 'Check the id and whose key is used.',
+    todo: 'Check the id, and the merchant of the key.',
   },
   conflict: {
-    means: 'Two changes of one thing met. These endpoints do not answer it today; a reused Idempotency-Key never does.',
+    means:
+      'Two concurrent changes of one item. No endpoint answers this today; a reused Idempotency-Key never causes it.',
     retry: 'depends',
-    todo: 'Read the thing again, then decide.',
+    todo: 'Read the item again, then decide.',
   },
   validation: {
-    means: 'Body, query or state do not allow it.',
+    means: 'The body, the query or the state of the item does not allow the request.',
     retry: 'no',
-    todo: 'Mend what `message` and `field_errors` name; nothing was changed.',
+    todo: 'Correct what `message` and `field_errors` name. Nothing was changed.',
   },
   rate_limit: {
     means: "Too many requests, of the key's merchant or of one address.",
     retry: 'yes',
-    todo: 'Wait as many seconds as `Retry-After` says, then send the same request.',
+    todo: 'Wait the seconds of `Retry-After`, then send the same request.',
   },
   network: {
     means: 'The provider could not be reached. The payment is unchanged here.',
@@ -52,20 +53,20 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Send the same request again after some seconds.',
   },
   internal_error: {
-    means: 'An unexpected failure, of ours or behind us. A create may or may not have happened.',
+    means: 'An unexpected failure of the gateway or the provider. A create may or may not have happened.',
     retry: 'with the same Idempotency-Key',
-    todo: `Send the same request with the same Idempotency-Key (at most ${MAX_KEY_LENGTH} characters): it answers the payment that exists, or makes it. If it persists, quote \`X-Request-Id\` to support.`,
+    todo: `Send the same request with the same Idempotency-Key (at most ${MAX_KEY_LENGTH} characters): the answer is the existing payment, or a new one. If the error persists, quote \`X-Request-Id\` to support.`,
   },
 }
 
 const CODES = v.picklist(Object.keys(HTTP_STATUS))
 
-/** The envelope of every error of ours, held to its type. */
+/** The envelope of every error of the gateway. */
 const ErrorSchema = v.object({
-  message: v.pipe(v.string(), v.description('For a person. Its words may change: decide by `code`.')),
+  message: v.pipe(v.string(), v.description('A text for people. It may change: decide by `code`.')),
   code: CODES,
   field_errors: v.optional(
-    v.pipe(v.record(v.string(), v.array(v.string())), v.description('What is wrong, by field of the body.')),
+    v.pipe(v.record(v.string(), v.array(v.string())), v.description('The errors of each field of the body.')),
   ),
   action_hint: v.optional(v.string()),
 }) satisfies v.GenericSchema<unknown, Envelope>
@@ -77,7 +78,7 @@ const rows = () =>
     ([code, { means, retry, todo }]) => `| \`${code}\` | ${STATUS_OF[code]} | ${retry} | ${means} | ${todo} |`,
   )
 
-/** The table of all codes, for the page that describes the API. */
+/** The table of all codes, for the API's description. */
 export const errorTable = (): string =>
   ['| Code | HTTP | Send again? | It means | What to do |', '|---|---|---|---|---|', ...rows()].join('\n')
 
@@ -85,14 +86,14 @@ export const errorSchemas = (): Readonly<Record<string, Json>> => ({
   Error: jsonSchemaOf(ErrorSchema, 'output'),
   PlatformError: {
     description:
-      'From what stands in front of the gateway: no envelope. Answers of load balancers may be no JSON at all.',
+      'An error from a proxy before the gateway: it has no envelope. An answer of a load balancer may not be JSON.',
     type: 'object',
     required: ['message'],
     properties: { message: { type: 'string' } },
   },
 })
 
-/** Answers that every operation may give: by the key, the rate limit, a failure. */
+/** Errors that every operation may answer: for the key, the rate limit, a failure. */
 export const COMMON_ERRORS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -100,7 +101,7 @@ export const COMMON_ERRORS: Readonly<Record<number, string>> = {
   500: 'InternalError',
 }
 
-/** What the codes of a status mean, and what to do about each. */
+/** The meaning of each code of a status, and what to do. */
 export const errorDescription = (status: number): string =>
   Object.entries(ERROR_ADVICE)
     .filter(([code]) => STATUS_OF[code] === status)

@@ -4,7 +4,7 @@ import { eventually } from '../process/eventually.ts'
 import type { Json } from './json-schema-of.ts'
 import { type Answer, type Asked, type LocalCaller, type ReceivedWebhook } from './local-caller.ts'
 
-/** An answer of the API worth showing, under a name that is its own among those of its operation and status. */
+/** A recorded answer for the description. Its name is unique within its operation and status. */
 export type Recorded = Answer & { readonly name: string; readonly summary: string }
 
 export type Walked = { readonly answers: readonly Recorded[]; readonly webhooks: readonly ReceivedWebhook[] }
@@ -36,12 +36,12 @@ type Walk = {
   readonly caller: LocalCaller
   readonly clientId: string
   readonly key: string
-  /** Asks with the merchant's key, unless told another, and keeps the answer under the name. */
+  /** Calls with the merchant's key, unless `asked` has another one, and records the answer under the name. */
   readonly keep: (operation: string, name: string, summary: string, asked?: Asked) => Promise<Json>
   readonly show: (answer: Answer, name: string, summary: string) => void
 }
 
-/** Their only 422. */
+/** For these operations, an unknown parameter is the only 422. */
 const WITHOUT_PARAMETERS = [
   'api-get-payment',
   'api-get-settlement',
@@ -49,7 +49,7 @@ const WITHOUT_PARAMETERS = [
   'api-get-webhook-delivery',
 ]
 
-/** Lets a merchant of its own meet every kind of answer, as its customers, the provider and operators would have it. */
+/** Creates a merchant and records every kind of answer that merchants can get. */
 export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promise<Walked> => {
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Kopi Sari' }
   const client = await caller.act('create-client', { name: 'Kopi Sari', bank })
@@ -88,13 +88,13 @@ const walkPayments = async ({ caller, keep }: Walk): Promise<PaidWalk> => {
   const push = await create('push', 'By a wallet that calls the phone', PUSH, 'order-1045')
   const id = String(paid['id'])
   await keep('api-get-payment', 'pending', 'Not paid yet', { id })
-  await keep('api-list-payments', 'pending', 'Those that nobody has paid, two a page', {
+  await keep('api-list-payments', 'pending', 'Payments that are not paid yet, two a page', {
     query: 'status=pending&per_page=2',
   })
-  await keep('api-list-payments', 'of_key', 'Whether a create that was not answered made it', {
+  await keep('api-list-payments', 'of_key', 'Whether a create without answer created the payment', {
     query: 'idempotency_key=order-1043',
   })
-  await keep('api-list-payments', 'of_order', 'Those of one order', { query: 'external_reference=order-1042' })
+  await keep('api-list-payments', 'of_order', 'Payments of one order', { query: 'external_reference=order-1042' })
   await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
 
   await caller.control(push['id'], 'expire')
@@ -105,15 +105,15 @@ const walkPayments = async ({ caller, keep }: Walk): Promise<PaidWalk> => {
   await caller.pay(id)
   const succeeded = await caller.webhook('payment.succeeded')
   await keep('api-get-payment', 'succeeded', 'Paid', { id })
-  await keep('api-cancel-payment', 'paid', 'Paid before', { id })
-  // So old that no other can come before them.
+  await keep('api-cancel-payment', 'paid', 'Already paid', { id })
+  // After an hour, no event can appear before these.
   await caller.advance(HOUR)
   await keep('api-list-events', 'followed', 'The first two of several', { query: 'limit=2' })
   await keep('api-get-balance', 'pending', 'Credited, and not settled yet')
   return { paymentId: id, webhooks: [succeeded, failed, expired] }
 }
 
-/** What became of the webhooks; of one that has arrived another round is begun. */
+/** Records the deliveries. It starts a new round of one that succeeded. */
 const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<void> => {
   await keep('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for everything')
   const arrived = await eventually('no delivery arrived', async () => {
@@ -122,27 +122,27 @@ const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<vo
     return others.length === 3 ? delivery : undefined
   })
   const { id, event_id: eventId } = arrived
-  await keep('api-list-webhook-deliveries', 'of_event', 'Those of one event', { query: `event_id=${eventId}` })
-  await keep('api-get-webhook-delivery', 'succeeded', 'Arrived at once', { id })
-  await keep('api-redeliver-webhook', 'begun', 'On its way again', { id })
+  await keep('api-list-webhook-deliveries', 'of_event', 'Deliveries of one event', { query: `event_id=${eventId}` })
+  await keep('api-get-webhook-delivery', 'succeeded', 'Delivered at the first attempt', { id })
+  await keep('api-redeliver-webhook', 'begun', 'A new round has started', { id })
   const endpoint = { client_id: clientId, endpoint_id: arrived.endpoint_id }
   await caller.act('update-endpoint', { ...endpoint, enabled: false })
   await keep('api-redeliver-webhook', 'disabled', 'The endpoint is disabled', { id })
   const missed = { id: arrived.endpoint_id, body: { since: '2026-11-21T02:00:00Z' } }
   await keep('api-redeliver-to-endpoint', 'disabled', 'The endpoint is disabled', missed)
   await caller.act('update-endpoint', { ...endpoint, enabled: true })
-  await keep('api-redeliver-to-endpoint', 'nothing_left', 'It has got everything', missed)
+  await keep('api-redeliver-to-endpoint', 'nothing_left', 'The endpoint missed nothing', missed)
   await keep('api-redeliver-to-endpoint', 'since', 'No time', { ...missed, body: {} })
 }
 
-/** What the caller did wrong. Nothing is changed by any of it. */
+/** Records refusals because of the caller's errors. None of them changes anything. */
 const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => {
   const refused = (name: string, summary: string, body: Json) =>
     keep('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
   await refused('amount', 'No amount', { amount: 0 })
   await refused('method', 'No such method', { method: 'cash' })
   await refused('channel', 'No channel', { method: 'virtual_account' })
-  await refused('unknown_field', 'A field that there is not', { colour: 'red' })
+  await refused('unknown_field', 'An unknown field', { colour: 'red' })
   await refused('metadata', 'Metadata that is no object', { metadata: 'red' })
   await refused('phone', 'No phone for a wallet that calls it', { method: 'ewallet', channel_code: 'OVO' })
   await keep('api-list-payments', 'status', 'No such status', { query: 'status=paid' })
@@ -153,7 +153,7 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-list-payments', 'unknown_parameter', 'A misspelt filter', { query: 'external_referense=order-1042' })
   const id = '00000000-0000-4000-8000-000000000000'
   for (const operation of WITHOUT_PARAMETERS) {
-    await keep(operation, 'unknown_parameter', 'A parameter that there is not', { id, query: 'expand=all' })
+    await keep(operation, 'unknown_parameter', 'An unknown parameter', { id, query: 'expand=all' })
   }
   await keep('api-get-payment', 'not_found', 'No such payment', { id })
   await keep('api-cancel-payment', 'not_found', 'No such payment', { id })
@@ -164,12 +164,12 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-get-webhook-delivery', 'not_found', 'No such delivery', { id })
   await keep('api-redeliver-webhook', 'not_found', 'No such delivery', { id })
   await keep('api-redeliver-to-endpoint', 'not_found', 'No such endpoint', { id })
-  await keep('api-get-balance', 'auth', 'A key that is none', { key: 'unknown' })
+  await keep('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', { client_id: clientId, permissions: 'read_only' })
   await keep('api-create-payment', 'forbidden', 'A key that may only read', { key: String(readOnly), body: QRIS })
 }
 
-/** What is nobody's fault at this side: the provider fails, or a merchant asks too much at once. */
+/** Records failures of the provider, and the rate limit. */
 const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> => {
   const create = { body: QRIS, idempotencyKey: 'order-1046' }
   await caller.fault('create', 'http_500')
@@ -192,7 +192,7 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
   show(refused, 'rate_limit', 'The merchant used more than its limit')
 }
 
-/** Seconds after which a settlement is audited, and may be paid out. */
+/** After these seconds a settlement is audited, and may be paid out. */
 const AUDITED_AFTER = 120
 
 const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
@@ -208,7 +208,9 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   await keep('api-list-balance-entries', 'entries', 'All so far')
   await keep('api-list-balance-entries', 'after', 'No such page', { query: 'after=x' })
   await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
-  await keep('api-get-balance', 'in_settlement', 'With where the rest is', { query: 'include=settlements' })
+  await keep('api-get-balance', 'in_settlement', 'With the money in settlement and paid out', {
+    query: 'include=settlements',
+  })
   await caller.advance(AUDITED_AFTER)
   await caller.invoke('check-due-work', {})
   await eventually('no audit', async () => {
@@ -223,11 +225,11 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   await keep('api-list-settlements', 'paid_out', 'One payout so far')
 }
 
-/** The provider takes a part of a payment back: the sync hears of it. */
+/** The provider reverses a part of a payment, and the sync finds it. */
 const walkReversal = async ({ caller, keep }: Walk, id: string): Promise<ReceivedWebhook> => {
   await caller.control(id, 'reverse', { kind: 'refund', amount: 50_000 })
   await caller.advance(HOUR)
   const reversed = await caller.webhook('payment.reversed')
-  await keep('api-get-payment', 'reversed', 'A part of it went back', { id })
+  await keep('api-get-payment', 'reversed', 'A part was reversed', { id })
   return reversed
 }

@@ -6,7 +6,7 @@ export type Json = Readonly<Record<string, unknown>>
 export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A type or null is written as such, and not as a choice of two schemas. */
+/** Writes "type or null" as a list of types, instead of a choice of two schemas. */
 const orNull = (schema: Json): Json => {
   const choices = schema['anyOf']
   if (!Array.isArray(choices) || choices.length !== 2) return schema
@@ -17,7 +17,7 @@ const orNull = (schema: Json): Json => {
   return { ...first, type: [first['type'], 'null'], ...(Array.isArray(values) && { enum: [...values, null] }), ...rest }
 }
 
-/** Left out: what says nothing. */
+/** Keywords that are left out, because they restrict nothing. */
 const IDLE: Readonly<Record<string, (value: unknown) => boolean>> = {
   $schema: () => true,
   propertyNames: () => true,
@@ -33,13 +33,13 @@ const tidy = (value: unknown): unknown => {
 }
 
 /**
- * A valibot schema as JSON Schema (2020-12, which OpenAPI 3.1 speaks). `input`: what may be sent, of which checks that
- * JSON Schema has no word for are left out, so that who describes a request adds them. `output`: what is answered; throws
- * for what cannot be said.
+ * A valibot schema as JSON Schema (2020-12, as in OpenAPI 3.1). `input`: the schema of requests. It leaves out checks
+ * that JSON Schema cannot express; the description of the request must add them. `output`: the schema of answers.
+ * Throws for such a check.
  */
 export const jsonSchemaOf = (schema: v.GenericSchema, typeMode: 'input' | 'output'): Json => {
   const errorMode = typeMode === 'input' ? 'ignore' : 'throw'
   const json = tidy(toJsonSchema(schema, { typeMode, errorMode, target: 'draft-2020-12' }))
-  if (!isJson(json)) throw new Error('a schema that is no object')
+  if (!isJson(json)) throw new Error('the schema is not an object')
   return json
 }

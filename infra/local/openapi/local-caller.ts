@@ -5,7 +5,7 @@ import { eventually } from '../process/eventually.ts'
 import { PROVIDER_KEY } from '../provider-simulator/simulator-keys.ts'
 import type { Json } from './json-schema-of.ts'
 
-/** One answer of the API, and what was asked for it. */
+/** One answer of the API, with its request. */
 export type Answer = {
   /** The function's name in the manifest. */
   readonly operation: string
@@ -37,7 +37,7 @@ const routeOf = (operation: string) => {
   return trigger
 }
 
-/** The local gateway as its merchants, customers and operators meet it. Every wait is bounded. */
+/** Calls the local gateway as merchant, customer, provider and operator. Every wait is bounded. */
 export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
   const send = (url: string, init: RequestInit = {}) => fetch(url, { ...init, signal: AbortSignal.timeout(ASK_MS) })
 
@@ -71,11 +71,11 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
   return {
     ask,
     invoke,
-    /** An operator's action. */
+    /** Runs an operator's action. */
     act: async (action: string, payload: object): Promise<Json> =>
       v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body,
     advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
-    /** What only the provider's simulator can be told. */
+    /** Calls a control of the provider's simulator. */
     control: async (paymentId: unknown, what: string, body: object = {}) =>
       post(`${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`, body),
     fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),

@@ -1,28 +1,28 @@
 import type { Json } from './json-schema-of.ts'
 import type { Parameters } from './query-parameters.ts'
 
-/** An answer of success: what it says, and the schema of its body. */
+/** A successful answer: its description, and the schema of its body. */
 type Success = {
   readonly description: string
   readonly schema: string
-  /** Asked for as CSV it is that. */
+  /** The answer is also available as CSV. */
   readonly csv?: true
   readonly headers?: Readonly<Record<string, Json>>
-  /** Operations that take this answer further, each with where its parameters come from. */
+  /** Operations that can follow this answer, with the source of their parameters. */
   readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Json }>>
 }
 
-/** What the API's description says of one operation. */
+/** The description of one operation. */
 export type Operation = {
   readonly operationId: string
   readonly tag: 'Payments' | 'Balance' | 'Events' | 'Settlements' | 'Deliveries'
   readonly summary: string
   readonly description: string
-  /** Parameters that are otherwise than elsewhere. */
+  /** Parameters that differ from the common ones of the same name. */
   readonly parameters?: Parameters
   readonly body?: string
   readonly takesIdempotencyKey?: true
   readonly success: Readonly<Record<number, Success>>
-  /** Beside those that every operation may give. */
+  /** In addition to the errors of every operation. */
   readonly errors: readonly (404 | 422 | 502)[]
 }

@@ -3,10 +3,10 @@ import type { Operation } from './operation.ts'
 
 export const TAGS = {
   Payments: 'One amount that one customer owes you, and where the customer pays it.',
-  Balance: 'What you were credited and where it is: pending, available, in a settlement, paid out.',
-  Events: 'What your webhooks tell, to catch up with or to follow.',
-  Settlements: 'Payouts to your bank account, each of many payments.',
-  Deliveries: 'What became of the webhooks that were sent to you.',
+  Balance: 'Your credited money by state: pending, available, in settlement, paid out.',
+  Events: 'The events of your webhooks, to read missed ones or to follow all.',
+  Settlements: 'Payouts to your bank account. Each covers many payments.',
+  Deliveries: 'The webhooks to your endpoints, with their attempts.',
 } as const satisfies Record<Operation['tag'], string>
 
 const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
@@ -20,22 +20,21 @@ const TO_THE_PAYMENT = {
 
 const REPLAYED = { 'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true } }
 
-/** What the manifest does not say of a function that merchants call, by its name there. */
+/** The descriptions of the functions that merchants call, by their names in the manifest. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'api-create-payment': {
     operationId: 'createPayment',
     tag: 'Payments',
     summary: 'Create a payment',
     description:
-      'Send an `Idempotency-Key` of your own with every payment, and the same one again after a lost answer, a timeout or a ' +
-      '5xx: there is one payment for one key, however often and with whatever body it is sent. Decoding is strict: a field ' +
-      'that is not described here is refused.',
+      'Send your own `Idempotency-Key` with every payment. After a lost answer, a timeout or a 5xx, retry with the same ' +
+      'key: one key creates at most one payment, for any number of requests and any body. Unknown fields are refused.',
     body: 'CreatePayment',
     takesIdempotencyKey: true,
     success: {
       201: { description: 'The new payment.', schema: 'Payment', links: TO_THE_PAYMENT },
       200: {
-        description: 'The payment that this `Idempotency-Key` made before, as it is now.',
+        description: 'The existing payment of this `Idempotency-Key`, in its current state.',
         schema: 'Payment',
         headers: REPLAYED,
         links: TO_THE_PAYMENT,
@@ -48,10 +47,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'List payments',
     description:
-      'Newest first. A page of 50 or more takes two points of the rate limit, one of 100 three; a deep page costs more.',
+      'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 three. A deep page costs more.',
     success: {
       200: {
-        description: 'A page of payments, and how many there are.',
+        description: 'A page of payments, and the total count.',
         schema: 'PaymentList',
         links: { first: { operationId: 'getPayment', parameters: FIRST_OF_LIST } },
       },
@@ -62,7 +61,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'getPayment',
     tag: 'Payments',
     summary: 'Fetch a payment',
-    description: 'Rather than asking again and again, wait for the webhook.',
+    description: 'Wait for the webhook instead of polling.',
     success: { 200: { description: 'The payment.', schema: 'Payment', links: { cancel: TO_THE_PAYMENT.cancel } } },
     errors: [404, 422],
   },
@@ -70,7 +69,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'cancelPayment',
     tag: 'Payments',
     summary: 'Cancel a pending payment',
-    description: 'Closes it at the provider first, so that nobody can pay it any more. Takes no body. Safe to repeat.',
+    description: 'Cancels it at the provider first, so that it can no longer be paid. Takes no body. Safe to repeat.',
     success: { 200: { description: 'The cancelled payment.', schema: 'Payment', links: { get: TO_THE_PAYMENT.get } } },
     errors: [404, 422, 502],
   },
@@ -79,8 +78,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Balance',
     summary: 'Read the balance',
     description:
-      'With `include=settlements` it is whole: what you were credited, less what was taken out again because it went ' +
-      'back, is pending + available + in settlement + paid out.',
+      'With `include=settlements` it shows all your money: credits less reversals = pending + available + in settlement + ' +
+      'paid out.',
     success: { 200: { description: 'The balance.', schema: 'Balance' } },
     errors: [422],
   },
@@ -103,19 +102,19 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Events',
     summary: 'Follow the events',
     description:
-      'What your webhooks told in the last 90 days, or should have, byte for byte and oldest first. Ask with `since`, then ' +
-      'with `after` and the `next` of the last answer: you are shown every event once or twice, whatever became of its ' +
-      'webhooks. Ask again at once while `has_more` is true, else some time later: ten seconds are enough. Any limit ' +
-      'leads to the newest event. A young event is shown a second time, some five minutes later: act once for each ' +
-      '`event_id`. A page of 50 or more takes two points of the rate limit, one of 100 three.',
+      'The events of the last 90 days, oldest first, with the exact bytes of their webhooks, delivered or not. First send ' +
+      '`since`. Then send `after` with the `next` of the last answer: at once while `has_more` is true, else after ten ' +
+      'seconds or more. You get every event once or twice: a new event appears again about five minutes later. Process ' +
+      'each `event_id` once. Any `limit` reaches the newest event. A page of 50 or more costs two points of the rate ' +
+      'limit, a page of 100 three.',
     parameters: {
-      after: { description: 'The `next` of the last answer, as it was. Where it is, `since` does nothing.' },
+      after: { description: 'The `next` of the last answer, unchanged. With `after`, `since` has no effect.' },
       limit: {
-        description: 'From 1 to 100; what is outside counts as the nearest of the two.',
+        description: 'From 1 to 100; a value outside counts as the nearest bound.',
         schema: { type: 'integer', default: 25 },
       },
     },
-    success: { 200: { description: 'A page of events, and where to go on.', schema: 'EventList' } },
+    success: { 200: { description: 'A page of events, and the cursor of the next page.', schema: 'EventList' } },
     errors: [422],
   },
   'api-get-settlement': {
@@ -131,8 +130,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List the entries of a settlement',
     description:
-      'Payments, and everything else that moved your money in its window. Their sums are the settlement’s. With ' +
-      '`Accept: text/csv` the same rows as CSV.',
+      'Payments, and all other movements of your money in the window of the settlement. Their sums are those of the ' +
+      'settlement. With `Accept: text/csv`: the same rows as CSV.',
     success: {
       200: {
         description: 'A page of entries; of CSV the `Link` header names the next one.',
@@ -148,9 +147,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Balance',
     summary: 'List the entries of your balance',
     description:
-      'Your journal: each movement of your money, settled or not. Payments that the provider has not settled yet are not ' +
-      'in it. This is a reading, not a feed: an entry can be written before one that you have read. Read again from the ' +
-      'end of the last settlement. With `Accept: text/csv` the same rows as CSV.',
+      'Your journal: each movement of your money, settled or not. It does not contain payments that the provider has not ' +
+      'settled yet. Do not use it as a feed: a new entry can appear before one that you have read. Read again from the ' +
+      'end of the last settlement. With `Accept: text/csv`: the same rows as CSV.',
     success: {
       200: {
         description: 'A page of entries; of CSV the `Link` header names the next one.',
@@ -165,7 +164,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'listWebhookEndpoints',
     tag: 'Deliveries',
     summary: 'List webhook endpoints',
-    description: 'Where webhooks are sent, newest first. The operator registers and deletes them.',
+    description: 'The addresses of your webhooks, newest first. The operator registers and deletes them.',
     success: { 200: { description: 'All endpoints.', schema: 'WebhookEndpointList' } },
     errors: [422],
   },
@@ -174,9 +173,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'List webhook deliveries',
     description:
-      'Newest first, of all endpoints, deleted ones too; filters go together. A page lies within the newest 2,000; of ' +
-      'those that succeeded only the newest 1,000, of all endpoints asked about together, are looked through. A page of ' +
-      '50 or more, or of a status, takes several points of the rate limit. Deliveries are kept for 90 days.',
+      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must lie within the newest ' +
+      '2,000. Of the succeeded deliveries of all selected endpoints, only the newest 1,000 are searched. A page of 50 or ' +
+      'more, or with a status, costs several points of the rate limit. Deliveries are kept for 90 days.',
     success: {
       200: {
         description: 'A page of deliveries.',
@@ -190,7 +189,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'getWebhookDelivery',
     tag: 'Deliveries',
     summary: 'Fetch a webhook delivery',
-    description: 'One event on its way to one endpoint, attempt by attempt.',
+    description: 'The delivery of one event to one endpoint, with all attempts.',
     success: {
       200: {
         description: 'The delivery.',
@@ -205,8 +204,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Send a webhook again',
     description:
-      'Begins a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. 422 while ' +
-      'a round is under way, where the endpoint is disabled or deleted, or after ten rounds on one UTC day.',
+      'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. Answers ' +
+      '422 while a round is in progress, if the endpoint is disabled or deleted, or after ten rounds on one UTC day.',
     success: {
       200: {
         description: 'The delivery, scheduled again.',
@@ -219,13 +218,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'api-redeliver-to-endpoint': {
     operationId: 'redeliverToEndpoint',
     tag: 'Deliveries',
-    summary: 'Send an endpoint what it did not get',
+    summary: 'Send missed webhooks to an endpoint again',
     description:
-      'Begins a new round for every delivery since a time that was abandoned or skipped, and sends events that the ' +
-      'endpoint was never told. One call goes through up to a hundred events: ask again with `next` as `cursor` until it ' +
-      'is null. Safe to repeat: a delivery under way is left alone. 422 where the endpoint is disabled.',
+      'Starts a new round for every abandoned or skipped delivery since a time, and sends events that were never sent to ' +
+      'the endpoint. One call checks up to a hundred events: repeat with `next` as `cursor` until it is null. Safe to ' +
+      'repeat: it skips deliveries in progress. Answers 422 if the endpoint is disabled.',
     body: 'RedeliverToEndpoint',
-    success: { 200: { description: 'What was begun, and where to go on.', schema: 'Redelivered' } },
+    success: { 200: { description: 'The started rounds, and the cursor of the next call.', schema: 'Redelivered' } },
     errors: [404, 422],
   },
 }

@@ -13,15 +13,15 @@ export type Recording = { readonly answers: readonly Recorded[]; readonly webhoo
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
-/** In the middle of a day, so that no schedule of a fixed hour comes between. */
+/** In the middle of a UTC day, so that no daily schedule runs during the recording. */
 const BEGIN_HOUR_UTC = 3
 
 /** The secret that the webhooks of the examples are signed with, so that a reader can verify them. */
 export const EXAMPLE_SECRET = `whsec_${Buffer.from('for examples, and of no endpoint').toString('base64')}`
 
 /**
- * What a local gateway answers and sends, met by `exampleWalk`. Every recording is the same: ids, times and the
- * provider's lots are made stable, and webhooks signed anew.
+ * Records the answers and webhooks of a local gateway during `exampleWalk`. Every recording gives the same text: ids,
+ * times and the provider's random values are made stable, and webhooks are signed again.
  */
 export const recordExamples = async (): Promise<Recording> => {
   const cloud = await startLocalCloud({ port: 0 })
@@ -43,7 +43,7 @@ const stableRecording = ({ answers, webhooks }: Walked, stable: (body: Json) => 
 
 const Body = v.looseObject({ event: v.string(), event_id: EventIdSchema, timestamp: v.string() })
 
-/** Signed anew, as one attempt right behind the event. */
+/** Signs the webhook again, as one attempt directly after the event. */
 const stableWebhook = ({ headers, body }: ReceivedWebhook, stable: (body: Json) => Json): RecordedWebhook => {
   const ids = stable({ id: headers['x-gateway-delivery-id'] })
   const said = v.parse(Body, stable(v.parse(Body, JSON.parse(body))))

@@ -29,7 +29,7 @@ const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const Pagination = v.object({ page: whole, per_page: whole })
 const PaginationWithTotal = v.object({ ...Pagination.entries, total: whole, total_pages: whole })
 
-/** A list, and what stands beside it. */
+/** The schema of a list, with its other fields. */
 const listOf = (schema: string, beside: Readonly<Record<string, v.GenericSchema>> = {}): Json => ({
   type: 'object',
   required: ['data', ...Object.keys(beside)],
@@ -44,12 +44,12 @@ const eventList: Json = {
   required: ['data', 'next', 'has_more'],
   properties: {
     data: { type: 'array', items: refTo('Event') },
-    next: { type: 'string', description: 'Send it as `after`. It is always there, and says nothing to read.' },
-    has_more: { type: 'boolean', description: 'There are more that `next` leads to, by now.' },
+    next: { type: 'string', description: 'Send it as `after`. It is always present. Do not interpret it.' },
+    has_more: { type: 'boolean', description: 'Whether `next` already leads to more.' },
   },
 }
 
-/** Every body of success, by name. */
+/** Every body of a successful answer, by name. */
 export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
   PaymentList: listOf('Payment', { pagination: PaginationWithTotal }),

@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the description of the API uses. */
+/** The part of JSON Schema that the API's description uses. */
 export type Schema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -23,8 +23,8 @@ const PLAIN: Readonly<Record<string, string>> = {
 }
 
 /**
- * The schemas of the description as TypeScript, one exported type each, for the client in docs/examples. Throws for a
- * schema it does not understand: a type that says nothing would be one that nobody checks.
+ * The description's schemas as TypeScript, one exported type each, for the client in docs/examples. Throws for a schema
+ * that it does not support, because an unspecific type would check nothing.
  */
 export const schemasAsTypescript = (schemas: Readonly<Record<string, Schema>>): string =>
   `${[

@@ -9,20 +9,20 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const INBOX = /^http:\/\/127\.0\.0\.1:\d+\/hooks$/
 const CHECKOUT = /^http:\/\/127\.0\.0\.1:\d+\/checkout/
 
-/** When the examples begin: a Thursday, at the hour at which the recording does. */
+/** The start time of the examples: a Thursday, at the same hour as the recording. */
 const BEGIN_MS = Date.UTC(2026, 0, 15, 3)
 
-/** A recording is over in less; what was recorded apart is further apart. */
+/** Longer than a recording takes, and shorter than the clock jumps within it. */
 const STEP_MS = 10 * 60_000
-/** Between two times of one object, of which one was reckoned from the other. */
+/** The step for two times of one object, if one was computed from the other. */
 const FINE_STEP_MS = 5_000
 
 const rounded = (ms: number, step: number) => Math.round(ms / step) * step
 
 /**
- * Makes recorded bodies the same in every recording: ids are numbered as they appear, times are moved to a fixed day and
- * lose the moments that the recording took, and what the provider drew by lot is drawn anew. `beganMs`: when the
- * recording began.
+ * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, moves times to a fixed day
+ * without the duration of the recording, and replaces the provider's random values. `beganMs`: the start of the
+ * recording.
  */
 export const stableExamples = (beganMs: number): ((body: Json) => Json) => {
   const ids = new Map<string, string>()
@@ -60,7 +60,7 @@ export const stableExamples = (beganMs: number): ((body: Json) => Json) => {
     }
   }
 
-  /** A cursor has ids and times in it. */
+  /** A cursor contains ids and times. */
   const nextOf = ({ next }: Json): Json => {
     const position: unknown =
       typeof next === 'string' ? JSON.parse(Buffer.from(next, 'base64url').toString('utf8')) : undefined

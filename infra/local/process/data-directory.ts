@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { claimForThisProcess, endProcess, removeProcessRecord, runningProcess } from './process-record.ts'
 
-/** Where a gateway started with `--data` keeps what has to survive it, even a SIGKILL. */
+/** The files of a gateway started with `--data`. Their content survives the process, even a SIGKILL. */
 export type DataDirectory = {
   readonly path: string
   readonly table: string
@@ -12,17 +12,17 @@ export type DataDirectory = {
   readonly clock: string
   readonly alerts: string
   readonly demoClient: string
-  /** Pid and command line of the DynamoDB Local that has the table's files open. */
+  /** The process record (pid and command line) of the DynamoDB Local that has the table's files open. */
   readonly tableProcess: string
   close(): void
 }
 
-/** What the command line of every DynamoDB Local contains. */
+/** Part of the command line of every DynamoDB Local. */
 const DYNAMODB_MARK = 'DynamoDBLocal.jar'
 
 /**
- * Takes the directory for this process; it is made if there is none. A DynamoDB Local that a killed gateway left behind
- * is ended before anybody opens its files. Throws when another gateway, alive, uses the directory.
+ * Claims the directory for this process, and creates it if needed. Ends the DynamoDB Local of a killed gateway before
+ * its files are opened again. Throws if another running gateway uses the directory.
  */
 export const openDataDirectory = async (directory: string): Promise<DataDirectory> => {
   const path = resolve(directory)
@@ -60,11 +60,11 @@ const usable = <T>(path: string, take: () => T): T => {
     return take()
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-    throw new Error(`the data directory ${path} cannot be made or written (${reason})`, { cause: error })
+    throw new Error(`cannot create or write the data directory ${path} (${reason})`, { cause: error })
   }
 }
 
-/** With what is missing above it. Not `recursive`: where nothing can be made, as in /proc, Node tries that for ever. */
+/** Also creates missing parents. Not with `recursive`: in a place such as /proc, Node would then retry for ever. */
 const makeDirectory = (path: string): void => {
   if (existsSync(path)) return
   const parent = dirname(path)

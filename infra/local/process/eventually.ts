@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Patience = { readonly withinMs?: number; readonly everyMs?: number }
 
-/** Looks again and again until there is something, in real time; throws with `otherwise` when there is nothing in time. */
+/** Polls in real time until `look` finds a value. Throws with the text `otherwise` after the timeout. */
 export const eventually = async <T>(
   otherwise: string,
   look: () => Promise<T | undefined>,

@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 
-/** Only for its owner: these files hold keys and secrets, or are none of anybody's business. */
+/** Only the owner may read the files, because some hold keys and secrets. */
 const OWNER_ONLY = 0o600
 
 /**
- * Replaces the file. A crash leaves either the old content or the new one, never a part, and once this returns the
- * content outlives the process.
+ * Replaces the file. After a crash it has either the old or the new content, never a part. After this returns, the new
+ * content survives the process.
  */
 export const writeJsonFile = (path: string, value: unknown): void => {
   mkdirSync(dirname(path), { recursive: true })
@@ -16,7 +16,7 @@ export const writeJsonFile = (path: string, value: unknown): void => {
   renameSync(next, path)
 }
 
-/** The file's content, or undefined when there is none. Throws, naming the file, when it does not fit the schema. */
+/** The file's content; undefined without a file. Throws with the file's name if the content does not fit the schema. */
 export const readJsonFile = <const Schema extends v.GenericSchema>(
   path: string,
   schema: Schema,
@@ -26,12 +26,12 @@ export const readJsonFile = <const Schema extends v.GenericSchema>(
   try {
     return v.parse(schema, JSON.parse(text))
   } catch {
-    // Without the cause: it may quote the content.
+    // No `cause`, because it may quote the content.
     throw new Error(`${path} cannot be read; it was not written by this version, or was edited`)
   }
 }
 
-/** The file's text, or undefined when there is no such file. */
+/** The file's text; undefined if there is no file. */
 export const readIfPresent = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8')

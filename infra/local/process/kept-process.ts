@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** A program that cannot outlive this process, however this process ends. */
+/** A program that ends with this process, even if this process is killed. */
 export type KeptProcess = {
-  /** Of the program itself, not of the shell that watches over it. */
+  /** The pid of the program, not of the shell that watches it. */
   readonly pid: number
-  /** Its command line as the system shows it. */
+  /** The program's command line as the system shows it. */
   readonly command: string
-  /** Resolves when the program is gone, with the last lines it wrote to its error output. */
+  /** Resolves after the program has ended, with the last lines of its error output. */
   readonly exited: Promise<string>
   hasExited(): boolean
-  /** Ends the program and returns when it is gone. */
+  /** Ends the program, and resolves after it has ended. */
   close(): Promise<void>
 }
 
@@ -19,15 +19,15 @@ export type KeptCommand = {
   readonly program: string
   readonly args: readonly string[]
   /**
-   * Shell command that comes before the program (`$program`) is killed: ends what would be left running (a container), or
-   * asks it to end by itself.
+   * A shell command that runs before the program (`$program`) is killed. It ends what would continue to run (a
+   * container), or asks the program to end.
    */
   readonly alsoOnEnd?: string
 }
 
 /**
- * Runs the program beside a watcher that waits for the end of our pipe. The pipe ends when we close it and also when
- * we are killed, so the program is ended in both cases. Nothing is left when the program ends by itself.
+ * Runs the program, and a watcher that waits for the end of our pipe. The pipe ends when we close it and when we are
+ * killed; the watcher then ends the program. When the program ends by itself, the watcher ends too.
  */
 const WATCH = `
 exec 3<&0
@@ -50,7 +50,7 @@ const END_TIMEOUT_MS = 6_000
 export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCommand): Promise<KeptProcess> => {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A process group of its own: Ctrl-C in the terminal reaches us alone, and we end the program when we are done.
+    // A separate process group, so that Ctrl-C in the terminal reaches only us. We end the program when we stop.
     detached: true,
   })
   let exited = false
@@ -58,7 +58,7 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
     exited = true
     return tail
   })
-  // Writing to a shell that is gone is no news: `exited` tells.
+  // A write to a shell that has ended may fail. `exited` already reports that end.
   shell.stdin.on('error', () => undefined)
 
   const [line] = await Promise.race([
@@ -79,12 +79,12 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
   }
 }
 
-/** For the case that somebody has ended the watcher. */
+/** Ends the program if its watcher was killed. */
 const killIfRunning = (pid: number): void => {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has gone in the meantime.
+    // It has already ended.
   }
 }
 

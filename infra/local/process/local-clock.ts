@@ -1,14 +1,14 @@
-/** The one clock of the local gateway: gateway, schedules, queue delays, leases and the provider simulator all read it. */
+/** The clock of the local gateway, for functions, schedules, queue delays, leases and the provider simulator. */
 export type LocalClock = {
-  /** Milliseconds since the epoch, on this clock. It runs, and only jumps forward. */
+  /** Milliseconds since the epoch. The clock runs, and jumps only forward. */
   nowMs(): number
-  /** Jumps forward. Listeners of `onJump` are told first; then every timer that became due runs, in due order. */
+  /** Jumps forward. Calls the listeners of `onJump`, then runs every timer that became due, in due order. */
   advance(seconds: number): void
-  /** Runs `run` once this clock reaches `dueMs`; a time already past runs on the next turn. Returns its cancellation. */
+  /** Calls `run` when the clock reaches `dueMs`, or on the next turn if past. Returns a function that cancels it. */
   at(dueMs: number, run: () => void): () => void
-  /** Tells `listener` of every jump, when `nowMs` is already the new time and no timer has run yet. Returns its removal. */
+  /** Calls `listener` at every jump, at the new time and before any timer. Returns a function that removes it. */
   onJump(listener: () => void): () => void
-  /** How far this clock is ahead of the machine's, in milliseconds; kept across restarts of a `--data` directory. */
+  /** Milliseconds that this clock is ahead of the machine's clock. A `--data` directory keeps them across restarts. */
   offsetMs(): number
   /** Cancels every timer. */
   close(): void
@@ -16,19 +16,19 @@ export type LocalClock = {
 
 export type LocalClockOptions = {
   readonly offsetMs?: number
-  /** Called with the new offset before anything can see the new time. What it throws refuses the jump. */
+  /** Called with the new offset before any part can see the new time. If it throws, the clock does not jump. */
   readonly keepOffset?: (offsetMs: number) => void
 }
 
 type Timer = { readonly dueMs: number; readonly run: () => void; cancelled: boolean }
 
-// setTimeout overflows beyond about 24.8 days; a longer wait is taken in steps.
+// setTimeout overflows after about 24.8 days, so a longer wait is divided into steps.
 const LONGEST_STEP_MS = 86_400_000
 
 export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => {
   let offset = options.offsetMs ?? 0
   let alarm: NodeJS.Timeout | undefined
-  // Latest first: the next one is taken from the end, and thousands of held messages may each have a timer.
+  // Latest first, so that the next one is taken from the end. Thousands of held messages may each have a timer.
   const timers: Timer[] = []
   const jumpListeners = new Set<() => void>()
   const nowMs = () => Date.now() + offset
@@ -43,7 +43,7 @@ export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => 
     const first = next()
     if (!first) return
     alarm = setTimeout(fire, Math.min(Math.max(first.dueMs - nowMs(), 0), LONGEST_STEP_MS))
-    // A pending timer alone never keeps the process alive: the servers do that.
+    // Only the servers keep the process alive, never a pending timer.
     alarm.unref()
   }
 
@@ -53,7 +53,7 @@ export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => 
       due.push(first)
       timers.pop()
     }
-    // Timers set by these run on the next turn, so that one which sets itself again cannot hold this loop.
+    // Timers that these set run on the next turn, so a timer that sets itself again cannot block this loop.
     for (const timer of due) if (!timer.cancelled) timer.run()
     arm()
   }
@@ -88,7 +88,7 @@ export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => 
   }
 }
 
-/** Where a timer goes among those sorted latest first: before those of the same time, so that equal ones run as they came. */
+/** The index of a new timer, latest first. It goes before equal ones, so that equal ones run in order of arrival. */
 const positionFor = (timers: readonly Timer[], dueMs: number): number => {
   let low = 0
   let high = timers.length

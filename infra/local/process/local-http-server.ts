@@ -4,13 +4,13 @@ import { isForeignRequest } from './is-foreign-request.ts'
 
 export type LocalRequest = {
   readonly method: string
-  /** Without the query, still percent-encoded. */
+  /** Without the query, percent-encoded. */
   readonly path: string
   readonly query: URLSearchParams
   /** The query as sent, without the question mark. */
   readonly search: string
   readonly headers: IncomingHttpHeaders
-  /** Names and values in turn, as sent: nothing joined, nothing dropped. */
+  /** Names and values in turn, exactly as sent. */
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string
   readonly body: Buffer
@@ -23,13 +23,13 @@ export type LocalReply = {
   readonly delayMs?: number
 }
 
-/** A body that goes on: `stream` is called with how to send more of it, and answers what to do when nobody reads any more. */
+/** A streamed body. `stream` gets a function that sends more, and returns one to call after the reader has left. */
 export type LocalStream = {
   readonly headers: Readonly<Record<string, string>>
   readonly stream: (send: (text: string) => void) => () => void
 }
 
-/** `hang`: the socket stays open and silent. `close`: it is cut without an answer. */
+/** `hang`: the socket stays open without an answer. `close`: it is closed without an answer. */
 export type LocalAnswer =
   | LocalReply
   | LocalStream
@@ -39,19 +39,19 @@ export type LocalAnswer =
 export type LocalHttpServer = {
   readonly port: number
   readonly url: string
-  /** Takes no more connections, lets the answers under way finish for `drainMs` (0), then cuts what is left. */
+  /** Accepts no more connections, waits `drainMs` (default 0) for answers in progress, then closes all connections. */
   close(drainMs?: number): Promise<void>
 }
 
 export type LocalHttpServerOptions = {
   /** 0 takes a free port. */
   readonly port: number
-  /** The ports whose pages may call each other; this server's own is added once it listens. */
+  /** The ports whose pages may call each other. This server adds its own port when it listens. */
   readonly family?: Set<number>
   readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
-  /** 1 MB when not given. */
+  /** Default: 1 MB. */
   readonly maxBodyBytes?: number
-  /** What a longer body is answered. */
+  /** The answer to a longer body. */
   readonly tooLarge?: LocalReply
 }
 
@@ -64,10 +64,10 @@ class PortTaken extends Error {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024
-/** So much of a body that is too long is read and dropped: a sender that is cut off would not see the answer. */
+/** A body that is too long is read up to this multiple, because a sender that is cut off sees no answer. */
 const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
-/** A reader of a stream that is so far behind is cut off; it may come again. */
+/** A stream's reader with more unread bytes is disconnected. It may connect again. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024
 const FOREIGN_HEADERS = { connection: 'close', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const FOREIGN = { code: 'forbidden', message: 'only programs and pages of this machine may call the local gateway' }
@@ -84,9 +84,8 @@ export const jsonReply = (
 })
 
 /**
- * A small HTTP server on 127.0.0.1 for the parts of the local gateway. What a page elsewhere had a browser send gets
- * 403, a body that is too long 413, an error in `answer` 500. Rejects when the port is taken; port 0 takes a free one. `close` cuts every connection in the end, also
- * a hanging one.
+ * A small HTTP server on 127.0.0.1 for the parts of the local gateway. Answers 403 to a request that a foreign page
+ * caused, 413 to a body that is too long, 500 after an error in `answer`. Rejects when the port is taken.
  */
 export const startLocalHttpServer = async (options: LocalHttpServerOptions): Promise<LocalHttpServer> => {
   let closing = false
@@ -103,7 +102,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
   }
 
   const family = options.family ?? new Set<number>()
-  // A request without `Host` is ours to refuse, in the same words as one with a foreign one.
+  // Node does not check `Host`, so that a request without it gets the same refusal as one with a foreign host.
   const server = createServer({ requireHostHeader: false }, (incoming, response) => {
     const send = (answer: LocalReply) => {
       // While closing, a connection ends with its answer instead of waiting for another request.
@@ -115,7 +114,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
       response.destroy()
     })
   })
-  // A client that reuses a connection just as it is dropped would see an error that is not the provider's.
+  // Long, because a client that reuses a connection while it closes would see an error that the provider did not cause.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(options.port, error)))
@@ -131,11 +130,11 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
       closing = true
       return new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
-        // They would never be done by themselves.
+        // Streams never end by themselves.
         for (const response of streams) response.end()
         server.close(() => {
           clearTimeout(cut)
-          // Also a delayed answer whose caller has long gone.
+          // A delayed answer may still have a timer after its caller has left.
           for (const timer of delayed) clearTimeout(timer)
           resolve()
         })
@@ -178,11 +177,11 @@ const serve = async (
   })
 }
 
-/** The whole body, or undefined when it is longer than allowed. */
+/** The whole body; undefined if it is too long. */
 const readBody = async (incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let bytes = 0
-  // Not destroyed on an early return: the refusal still has to travel back on this socket.
+  // An early return must not destroy the socket, because the refusal is still sent on it.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     const part: Buffer = chunk
     bytes += part.length

@@ -1,21 +1,21 @@
-/** What ends a program from outside: signals, errors nobody caught, and the death of the npm that runs it. */
+/** The events that end a program: signals, uncaught errors, and the end of the npm that runs it. */
 export type ProcessLife = {
   /** Aborts at the first signal or failure. */
   readonly signal: AbortSignal
-  /** Resolves then, with the exit code. */
+  /** Resolves with the exit code at the first signal or failure. */
   readonly ended: Promise<number>
-  /** Ends the program's life from inside, for what has failed. */
+  /** Ends the program because of this error. */
   readonly fail: (error: Error) => void
 }
 
 const PARENT_POLL_MS = 250
 const KILLED_BY_USER = 130
-/** One Ctrl-C may reach us twice: from the terminal, and handed on by npm. */
+/** One Ctrl-C may arrive twice: from the terminal, and forwarded by npm. */
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * The first SIGINT, SIGTERM or SIGHUP asks for a clean stop, another one a second later ends the process at once.
- * Messages go to the error output.
+ * The first SIGINT, SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at
+ * once. Messages go to the error output.
  */
 export const watchProcess = (): ProcessLife => {
   const aborting = new AbortController()
@@ -40,7 +40,7 @@ export const watchProcess = (): ProcessLife => {
   }
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', (reason) => fail(reason instanceof Error ? reason : new Error(String(reason))))
-  // A reader that goes away (`npm start | head`) is no reason to stop.
+  // A reader that closes the pipe (`npm start | head`) does not stop the gateway.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   whenNpmDies(() => end(0))
@@ -48,8 +48,8 @@ export const watchProcess = (): ProcessLife => {
 }
 
 /**
- * npm hands on signals, but not its own sudden death, which would leave us running without anybody to stop us. Only our
- * own parent counts: what npm was started from may end before it (`nohup npm start &` in a script).
+ * npm forwards signals. But if npm is killed, no signal arrives, so this polls for the end of npm. It watches only our
+ * own parent: the shell that started npm may end earlier (`nohup npm start &` in a script).
  */
 const whenNpmDies = (run: () => void): void => {
   if (process.env['npm_lifecycle_event'] === undefined) return

@@ -4,18 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readIfPresent } from './json-file.ts'
 
 /**
- * A file that remembers a process: its pid, and below it its command line. Pids are used again by the system, so a
- * process is the remembered one only if its command line is still the same.
+ * A file that records a process: its pid, then its command line. The system reuses pids, so a running process is the
+ * recorded one only if it has the same command line.
  */
 export type ProcessRecord = { readonly pid: number; readonly command: string }
 
 const END_TRIES = 200
 const END_POLL_MS = 25
 
-/** The command line of a running process, or undefined when there is none of this pid. */
+/** The command line of a running process; undefined if no process has this pid. */
 export const commandOf = (pid: number): string | undefined => {
   try {
-    // On Linux; elsewhere `ps` knows.
+    // Only Linux has this file; other systems use `ps`.
     const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     return text === '' ? undefined : text.split('\0').join(' ').trim()
   } catch {
@@ -35,19 +35,19 @@ const commandFromPs = (pid: number): string | undefined => {
 export const writeProcessRecord = (path: string, { pid, command }: ProcessRecord): void =>
   writeFileSync(path, `${pid}\n${command}\n`)
 
-/** Writes this process into the file if it names no other running one; answers the other one if it does. */
+/** Records this process in the file, unless the file names another running process. Returns that other process. */
 export const claimForThisProcess = (path: string): ProcessRecord | undefined => {
   const other = runningProcess(path)
   if (other) return other
   removeProcessRecord(path)
-  // Of two that come here at once, the second finds the file made and fails.
+  // In a race of two processes, the second one finds the new file and fails.
   writeFileSync(path, `${process.pid}\n${commandOf(process.pid) ?? ''}\n`, { flag: 'wx' })
   return undefined
 }
 
 export const removeProcessRecord = (path: string): void => rmSync(path, { force: true })
 
-/** The remembered process if it still runs; undefined when there is no file, or the process is gone. */
+/** The recorded process if it still runs; undefined if there is no file or the process has ended. */
 export const runningProcess = (path: string): ProcessRecord | undefined => {
   const [pidText = '', ...rest] = (readIfPresent(path) ?? '').split('\n')
   const command = rest.join('\n').trim()
@@ -56,7 +56,7 @@ export const runningProcess = (path: string): ProcessRecord | undefined => {
   return commandOf(pid) === command ? { pid, command } : undefined
 }
 
-/** Asks the process to end, ends it when it does not, and returns when it is gone. Throws when it does not go. */
+/** Sends SIGTERM, later SIGKILL, and resolves after the process has ended. Throws if it does not end. */
 export const endProcess = async ({ pid, command }: ProcessRecord): Promise<void> => {
   for (let tried = 0; tried < END_TRIES; tried++) {
     if (commandOf(pid) !== command) return

@@ -1,4 +1,4 @@
-/** Waits until all are done, but no longer than this. What is not done by then continues. */
+/** Waits for all promises, at most `ms` milliseconds. Unfinished work continues after that. */
 export const within = async (ms: number, all: readonly Promise<void>[]): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<void>((resolve) => {

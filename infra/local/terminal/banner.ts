@@ -6,7 +6,7 @@ const DAY_SECONDS = 86_400
 
 type Started = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
 
-/** What a person needs after the start: where everything is, a merchant to be, and commands to try. */
+/** The text after the start: all addresses, a demo merchant, and commands to try. */
 export const banner = (
   started: Started,
   { startedInMs, data }: { readonly startedInMs: number; readonly data?: string },
@@ -31,7 +31,7 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
 ${commandsToTry(started)}`
 }
 
-/** Commands of this project look for the gateway at the default port. */
+/** The project's commands call the default port unless PORT is set. */
 const portOf = (api: string): string => {
   const { port } = new URL(api)
   return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
@@ -52,12 +52,12 @@ const commandsToTry = ({
   # Pay it, as the customer would
   ${portOf(urls.api)}npm run pay -- $ID
 
-  # See the webhook, the payment and the balance
+  # Show the webhook, the payment and the balance
   sleep 1; curl -s ${urls.inbox}/received
   curl -s ${urls.api}/v1/payments/$ID -H "Authorization: Bearer $KEY"
   curl -s ${urls.api}/v1/balance -H "Authorization: Bearer $KEY"
 
-  # Days later the provider has settled: make the fee final, sweep, and pay out as an operator
+  # Some days later, when the provider has settled: make the fee final, sweep, and pay out as an operator
   op() { curl -s ${urls.lambda}/2015-03-31/functions/gateway-local-$1/invocations -d "$2"; echo; }
   curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":${DAYS_TO_PAYOUT * DAY_SECONDS}}'
   op sync-provider-transactions '{}'
@@ -68,7 +68,7 @@ const commandsToTry = ({
   op mark-settlement-paid "{\\"operator\\":\\"me\\",\\"settlement_id\\":\\"$SETTLEMENT\\",\\"bank_reference\\":\\"transfer-1\\"}"
   curl -s "${urls.api}/v1/balance?include=settlements" -H "Authorization: Bearer $KEY"
 
-  # The same by the AWS CLI version 2, as on AWS
+  # Invoke a function with the AWS CLI version 2, as on AWS
   export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=ap-southeast-3
   aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
     --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout

@@ -1,32 +1,32 @@
 const TIMEOUT_MS = 30_000
 
-/** A running gateway said no, or there is none: the message is for a person. */
+/** The running gateway refused, or no gateway runs. The message is for a person. */
 export class GatewayRefusal extends Error {
   override readonly name = 'GatewayRefusal'
 }
 
-/** The answer of the local gateway that already runs. Throws `GatewayRefusal` where nobody listens. */
+/** Calls the running local gateway. Throws `GatewayRefusal` if none listens. */
 export const reachGateway = async (url: string, init: RequestInit = {}): Promise<Response> => {
   try {
     return await fetch(url, init)
   } catch (error) {
     throw new GatewayRefusal(
-      `nothing answers at ${new URL(url).origin}; npm start starts a gateway, and PORT says where it is`,
+      `no gateway answers at ${new URL(url).origin}; start one with npm start, or set PORT to its port`,
       { cause: error },
     )
   }
 }
 
-/** The JSON it answers. Throws `GatewayRefusal` with its message when that is no success. */
+/** Calls the running gateway and returns its JSON. Throws `GatewayRefusal` with the answer's message on an error. */
 export const callGateway = async (url: string, init: RequestInit = {}): Promise<unknown> => {
   const answer = await reachGateway(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
   const body: unknown = await answer.json()
   if (answer.ok) return body
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
-  throw new GatewayRefusal(typeof message === 'string' ? message : `it answered ${answer.status}`)
+  throw new GatewayRefusal(typeof message === 'string' ? message : `the gateway answered ${answer.status}`)
 }
 
-/** Runs a tool for a running gateway: 0, or 1 with what the gateway had against it. */
+/** Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it told the refusal. */
 export const whenRefused = async (run: () => Promise<void>, tell: (text: string) => void): Promise<number> => {
   try {
     await run()

@@ -1,26 +1,26 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { printableLines } from './printable.ts'
 
-/** A tool was called wrongly: it says how, and ends with 2. */
+/** Wrong usage of a tool: it prints the message with its usage, and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The number a text is, digit by digit: `10.000`, `1e3` and `0x10` are none, nor is what a double cannot hold exactly. */
+/** A whole number in plain digits; undefined for texts such as `10.000`, `1e3`, `0x10`, and for unsafe integers. */
 export const wholeNumber = (text: string): number | undefined => {
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Whether the command line asks what there is to say, wherever in it. */
+/** Whether the command line contains --help or -h. */
 export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one) => one === '--help' || one === '-h')
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** The named options of a command line. Throws `UsageError` with the name of one that does not exist, lacks its value or comes twice. */
+/** The options of a command line. Throws `UsageError` for one that is unknown, lacks its value, or is given twice. */
 export const readOptions = <T extends Options>(argv: readonly string[], options: T) => read(argv, options, false).values
 
-/** The same of a command line that also names one thing, as `wanted` calls it. Throws `UsageError` when it is not one. */
+/** The options, and exactly one argument. Throws `UsageError`, which calls the argument `wanted`, if it is not one. */
 export const readOptionsOf = <T extends Options>(wanted: string, argv: readonly string[], options: T) => {
   const { values, positionals } = read(argv, options, true)
   const [thing, ...more] = positionals
@@ -34,7 +34,7 @@ const read = <T extends Options>(argv: readonly string[], options: T, allowPosit
   const names = given.map(({ name }) => name)
   const twice = names.find((name, at) => names.indexOf(name) < at)
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
-  // As of a variable that is not set.
+  // An empty value usually comes from a shell variable that is not set.
   const empty = given.find(({ value }) => value === '')
   if (empty !== undefined) throw new UsageError(`--${empty.name} needs a value`)
   return { values, positionals }
@@ -44,12 +44,12 @@ const parsed = <T extends Options>(argv: readonly string[], options: T, allowPos
   try {
     return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
-    // Node's advice behind the first sentence is for tools that take positional arguments.
+    // Only Node's first sentence: the rest is about positional arguments.
     throw new UsageError((error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''))
   }
 }
 
-/** A script's own work behind its command line: its exit code, or 2 with its usage when it was called wrongly. */
+/** Runs a script's work and returns its exit code: 0 after help, 2 with the usage after a `UsageError`. */
 export const runCommand = async (
   usage: string,
   argv: readonly string[],

@@ -8,14 +8,14 @@ import { printableLines } from './printable.ts'
 
 const USAGE = `npm run pay -- PAYMENT_ID [--fail | --expire | --reverse KIND [--amount N]]
 
-Does at the provider simulator of the gateway that npm start runs what a customer does: pays. Or instead:
+Acts as the customer at the provider simulator of the running gateway (npm start): pays the payment. Or instead:
   --fail           the customer fails to pay
   --expire         the time to pay ends now
-  --reverse KIND   money that was paid goes back: voided, reversed, refund, chargeback or chargeback_reversal
-  --amount N       so much of it, in IDR; all of it when not given
+  --reverse KIND   reverses paid money: voided, reversed, refund, chargeback or chargeback_reversal
+  --amount N       the amount to reverse, in IDR. Default: the whole amount
   --help, -h       this text
-PORT is the gateway's (default 3000); npm run watch shows what becomes of it.
-Exit code: 0 done, 1 refused or no gateway there, 2 called wrongly.`
+PORT is the gateway's port (default 3000). npm run watch shows what happens next.
+Exit code: 0 done, 1 refused or no gateway runs, 2 called wrongly.`
 
 const OPTIONS = {
   fail: { type: 'boolean' },
@@ -30,7 +30,7 @@ type Action = {
   readonly path: (id: string) => string
   readonly body: object
   readonly done: string
-  /** Of the request it is done to. */
+  /** The action needs a provider request in one of these statuses. */
   readonly statuses: readonly string[]
 }
 
@@ -61,7 +61,7 @@ const actionOf = (options: { fail?: boolean; expire?: boolean; reverse?: string;
   }
 }
 
-/** Of the requests that tries of a create have left, the newest that is as the action needs it; else the newest. */
+/** A create with retries may leave several requests: takes the newest in a fitting status, else the newest. */
 const requestOf = async (provider: string, paymentId: string, { statuses }: Action): Promise<string> => {
   const query = `reference_id=${encodeURIComponent(paymentId)}`
   const found = v.parse(Requests, await callGateway(`${provider}/_simulator/payment_requests?${query}`))

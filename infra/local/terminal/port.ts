@@ -1,10 +1,10 @@
 import { UsageError, wholeNumber } from './command-line.ts'
 
 export const DEFAULT_PORT = 3000
-/** PORT and the three ports behind it. */
+/** The gateway also needs the three ports after PORT. */
 const HIGHEST_PORT = 65_532
 
-/** Where the local gateway is, or is to be: its API's port. Throws `UsageError`. */
+/** The port of the local gateway's API. Throws `UsageError`. */
 export const portFrom = (text: string | undefined): number => {
   const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
   if (port < 0 || port > HIGHEST_PORT) {
@@ -13,5 +13,5 @@ export const portFrom = (text: string | undefined): number => {
   return port
 }
 
-/** The address of the running gateway's door so many ports behind its API. */
+/** The address of the server that listens `offset` ports after the gateway's API. */
 export const doorAt = (text: string | undefined, offset = 0): string => `http://127.0.0.1:${portFrom(text) + offset}`

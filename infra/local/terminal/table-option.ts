@@ -1,10 +1,10 @@
 import { TABLE_KINDS, type TableKind } from '../emulators/local-table.ts'
 import { UsageError } from './command-line.ts'
 
-/** Of every command that runs on a table of its own. */
+/** The option of every command that opens its own table. */
 export const TABLE_OPTION = { table: { type: 'string' } } as const
 
-/** What `--table` names; undefined without it. Throws `UsageError` when it names no kind of table. */
+/** The kind of table that `--table` names; undefined without the option. Throws `UsageError` for an unknown kind. */
 export const tableFrom = (text: string | undefined): TableKind | undefined => {
   if (text === undefined) return undefined
   const kind = TABLE_KINDS.find((one) => one === text)

@@ -8,11 +8,11 @@ import { printable, printableLines } from './printable.ts'
 
 const USAGE = `npm run watch
 
-Tells what happens in the gateway that npm start runs, line by line: payments, each webhook and its answer,
-settlements, and what went wrong on the way. It begins with what has happened so far, and ends with the gateway
-or with Ctrl-C. Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's (default 3000).
+Shows the activity of the running gateway (npm start), line by line: payments, each webhook and its answer,
+settlements, and failures. It starts with the past activity, and ends with the gateway or with Ctrl-C.
+Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's port (default 3000).
   --help, -h   this text
-Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway there, 2 called wrongly.`
+Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway runs, 2 called wrongly.`
 
 const Line = v.object({
   at: v.string(),
@@ -27,7 +27,7 @@ const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies 
 const SUBJECT_WIDTH = 10
 const ID_LENGTH = 8
 
-/** Whatever the line quotes is printable before it is coloured: no character of it is a command to the terminal. */
+/** Every text is made safe for the terminal before it is coloured. */
 const shown = ({ at, subject, tone, id = '', text }: Line): string => {
   const [day = '', time = ''] = printable(at).split('T')
   const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
@@ -35,7 +35,7 @@ const shown = ({ at, subject, tone, id = '', text }: Line): string => {
   return `${when}  ${styleText('bold', printable(subject).padEnd(SUBJECT_WIDTH))}  ${whom}  ${styleText(STYLES[tone], printable(text))}`
 }
 
-/** Server-sent events as this gateway writes them: one `data` line each. */
+/** Prints one server-sent event. The gateway writes each as one `data` line. */
 const tellEvent = (event: string): void => {
   const data = /^data: (.*)$/m.exec(event)?.[1]
   const line = v.safeParse(Line, JSON.parse(data ?? '{}'))
@@ -52,13 +52,13 @@ const follow = async (): Promise<void> => {
       for (const event of events) tellEvent(event)
     }
   } catch {
-    // Cut off, as by a SIGKILL of the gateway: there is no more to tell either way.
+    // The connection broke, for example by a SIGKILL of the gateway. Nothing more can be shown.
   }
   console.log('The gateway has ended.')
 }
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(0))
-// A reader that goes away (`npm run watch | head`) has seen enough.
+// The reader has closed the pipe, as in `npm run watch | head`.
 process.stdout.on('error', () => process.exit(0))
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   readOptions(argv, {})

@@ -1,31 +1,30 @@
 export type FairLimits = {
-  /** Tasks running at once, of all groups. */
+  /** Concurrent tasks of all groups. */
   readonly total: number
-  /** Tasks running at once of one group. */
+  /** Concurrent tasks of one group. */
   readonly perGroup: number
 }
 
-/** Runs tasks so that no group waits for another one's slow tasks. */
+/** Runs tasks so that no group waits for slow tasks of another group. */
 export type FairSchedule = {
   add(group: string, task: () => Promise<void>): void
   running(): number
   waiting(): number
-  /** Resolves when the tasks that run now are done. */
+  /** Resolves after the running tasks have ended. */
   readonly settled: () => Promise<void>
-  /** Starts no more tasks, forgets those that wait, and resolves when the running ones are done. */
+  /** Starts no more tasks, drops the waiting ones, and resolves after the running ones have ended. */
   close(): Promise<void>
 }
 
 type Group = { readonly waiting: (() => Promise<void>)[]; running: number }
 
 /**
- * Groups take turns for free slots, and each may hold only some of them: a dead endpoint whose every request takes the
- * full timeout keeps its own few slots busy and nobody else's. Within a group, tasks start in the order they came.
- * Tasks handle their own errors.
+ * Groups share the slots round-robin, and each has a limit. So an endpoint whose requests all time out occupies only
+ * its own few slots. Within a group, tasks start in order of arrival. Tasks handle their own errors.
  */
 export const fairSchedule = (limits: FairLimits): FairSchedule => {
   const groups = new Map<string, Group>()
-  // Groups that have something to start and may: the front one is next, and goes to the back when it has had its turn.
+  // Groups with a waiting task and a free slot, next one first. A group goes to the end after it has started a task.
   const turns: string[] = []
   const running = new Set<Promise<void>>()
   let waiting = 0
@@ -48,7 +47,7 @@ export const fairSchedule = (limits: FairLimits): FairSchedule => {
       running.delete(done)
       group.running--
       if (group.running === 0 && group.waiting.length === 0) groups.delete(name)
-      // It was out of the turns exactly because it had reached its limit.
+      // A group at its limit is not in `turns`. It returns now that it is below the limit.
       else if (group.running === limits.perGroup - 1 && mayStart(group)) turns.push(name)
       startNext()
     })

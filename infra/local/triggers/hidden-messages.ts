@@ -5,13 +5,13 @@ import {
 } from '@aws-sdk/client-sqs'
 import { chunks } from '../../../shared/chunks.ts'
 
-/** Received messages that are ours until we say otherwise, however long they wait. */
+/** Received messages that stay hidden in the queue, without a time limit, until they are deleted or given back. */
 export type HiddenMessages = {
   readonly size: number
   add(receiptHandle: string): void
-  /** No longer renewed: it was deleted. */
+  /** Stops the renewal of a deleted message. */
   forget(receiptHandle: string): void
-  /** Gives the message back: it is received again, one receive older. */
+  /** Returns the message to the queue. It is received again, with a higher receive count. */
   giveBack(receiptHandle: string): Promise<void>
   close(): void
 }
@@ -19,10 +19,10 @@ export type HiddenMessages = {
 export const HIDDEN_SECONDS = 120
 const RENEW_EVERY_MS = 40_000
 const BATCH = 10
-/** The emulator cannot show a message again at once when it keeps messages on disk. */
+/** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
 const SHOW_AGAIN_SECONDS = 1
 
-/** Renews the visibility of every message in it, so that the queue shows none of them to us a second time. */
+/** Renews the visibility timeout of every added message, so that the queue does not deliver it a second time. */
 export const hiddenMessages = (sqs: SQSClient, queueUrl: string): HiddenMessages => {
   const handles = new Set<string>()
   let renewing: Promise<void> | undefined
@@ -39,7 +39,7 @@ export const hiddenMessages = (sqs: SQSClient, queueUrl: string): HiddenMessages
   }
 
   const timer = setInterval(() => {
-    // A renewal that fails leaves its message to the queue: it is received again, which every worker allows for.
+    // After a failed renewal the message is received again. Every worker is safe to repeat.
     renewing ??= renew()
       .catch(() => undefined)
       .finally(() => {

@@ -10,7 +10,7 @@ export type MatchedRoute = {
 
 export type EventContext = { readonly requestId: string; readonly nowMs: number; readonly domainName: string }
 
-/** The event an HTTP API of API Gateway makes of a request (payload format 2.0). */
+/** The event of API Gateway's HTTP API for a request (payload format 2.0). */
 export const httpEvent = (
   request: LocalRequest,
   { routeKey, pathParameters }: MatchedRoute,
@@ -51,7 +51,7 @@ export const httpEvent = (
   }
 }
 
-/** Names in lower case, the values of a repeated name joined by commas; cookies come apart from the rest. */
+/** Names in lower case, the values of a repeated name joined by commas; cookies are separate. */
 const readHeaders = (rawHeaders: readonly string[]) => {
   const headers = new Map<string, string>()
   const cookies: string[] = []
@@ -72,6 +72,6 @@ const readQuery = (query: URLSearchParams): Record<string, string> => {
 
 const TEXT_TYPE = /^(text\/|application\/(json|xml|javascript|[\w.-]+\+(json|xml))\b)/i
 
-/** Bytes that are no UTF-8 always travel as base64: as text they would be changed on the way. */
+/** Bytes that are not UTF-8 are always sent as base64, because text would change them. */
 const isText = (contentType: string | undefined, body: Buffer): boolean =>
   (contentType === undefined || TEXT_TYPE.test(contentType)) && isUtf8(body)

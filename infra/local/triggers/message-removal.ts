@@ -1,14 +1,14 @@
 import { DeleteMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs'
 
-/** Deletes messages that are done, several with one request. */
+/** Deletes processed messages in batches. */
 export type MessageRemoval = {
   add(receiptHandle: string): void
-  /** Resolves when what was added is deleted. */
+  /** Resolves after all added messages were deleted. */
   close(): Promise<void>
 }
 
 const BATCH = 10
-/** A message that is not deleted when the process dies is handed out again, which every worker allows for. */
+/** If the process is killed before the delete, the message is received again. Every worker is safe to repeat. */
 const AT_MOST_AFTER_MS = 100
 
 export const messageRemoval = (
@@ -27,7 +27,7 @@ export const messageRemoval = (
     waiting = []
     if (handles.length === 0) return
     const Entries = handles.map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle }))
-    // One that is refused was received again meanwhile: it is dropped as done, and deleted then.
+    // A refused delete means that the message was received again meanwhile. It is deleted after that receive.
     const deleted = sqs
       .send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }))
       .catch(() => undefined)

@@ -12,21 +12,21 @@ export type QueuePollerOptions = {
   readonly sqs: SQSClient
   readonly queueUrl: string
   readonly clock: LocalClock
-  /** Invokes the queue's function. What it throws, or names in `batchItemFailures`, comes again. */
+  /** Invokes the queue's function. A message is retried if this throws or names it in `batchItemFailures`. */
   readonly invoke: (event: SQSEvent) => Promise<unknown>
   readonly limits: FairLimits
-  /** On the one clock, from a failure to the next receive: the visibility timeout of the queue. */
+  /** The queue's visibility timeout: from a failure to the next receive, on the local clock. */
   readonly retryAfterMs: number
-  /** Messages in this process at most; more stay in the queue, as beyond the in-flight limit of SQS. */
+  /** The maximum of messages in this process, as the in-flight limit of SQS. More stay in the queue. */
   readonly maxHeld?: number
 }
 
 export type QueuePoller = {
-  /** Messages received and not yet done: waiting for their time, for a slot, or running. */
+  /** Messages in this process: waiting for their time, waiting for a slot, or running. */
   held(): number
-  /** Resolves when the handlers that run now are done. */
+  /** Resolves after the running handlers have ended. */
   readonly settled: () => Promise<void>
-  /** Receives no more and resolves when the running handlers are done; what is held stays in the queue. */
+  /** Stops receiving, and resolves after the running handlers have ended. Held messages stay in the queue. */
   close(): Promise<void>
 }
 
@@ -39,10 +39,10 @@ type Received = { readonly message: Message; readonly receiptHandle: string }
 const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
 
 /**
- * What the event source mapping of Lambda does, on the one clock. A message is held until it is due, then handed to the
- * function one to an invocation, fairly between message groups, and deleted only after that succeeded. One that fails
- * comes again after the visibility timeout, and by the queue's redrive policy ends in the dead-letter queue. A process
- * that dies in between leaves the message in the queue.
+ * Emulates Lambda's event source mapping on the local clock. It holds a message until it is due, invokes the function
+ * with one message at a time, fairly between message groups, and deletes the message only after success. A failed
+ * message is retried after the visibility timeout, and the redrive policy moves it to the dead-letter queue. If the
+ * process is killed, the message stays in the queue.
  */
 export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
   const { sqs, queueUrl, clock } = options
@@ -58,7 +58,7 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
         return
       }
     } catch {
-      // The function's failure is logged where it is invoked; here it only means: again, later.
+      // The function host logs the failure. The message is retried below.
     }
     clock.at(clock.nowMs() + options.retryAfterMs, () => void hidden.giveBack(receiptHandle).catch(() => undefined))
   }

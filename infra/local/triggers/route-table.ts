@@ -6,9 +6,9 @@ export type RouteMatch<Target> = MatchedRoute & { readonly target: Target }
 type Routed = { readonly spec: FunctionSpec }
 
 /**
- * Finds the function of a request as API Gateway does: method and path are case-sensitive, a `{name}` takes one segment
- * that is not empty, a fixed segment wins over a `{name}`, a trailing slash makes another path. What no route matches
- * goes to the default route's function.
+ * Finds the function of a request as API Gateway does. Method and path are case-sensitive. A `{name}` matches one
+ * segment that is not empty, and a fixed segment wins over it. A trailing slash makes another path. A request without a
+ * route goes to the default route's function.
  */
 export const routeTable = <Target extends Routed>(targets: readonly Target[]) => {
   const routes = targets.flatMap((target) => {
@@ -17,7 +17,7 @@ export const routeTable = <Target extends Routed>(targets: readonly Target[]) =>
       ? [{ target, method: trigger.method, path: trigger.path, segments: trigger.path.split('/') }]
       : []
   })
-  // With the same prefix, `{` sorts behind every letter and digit, so fixed segments come first.
+  // `{` sorts after every letter and digit, so fixed segments come first.
   routes.sort((a, b) => (a.path < b.path ? -1 : 1))
   const fallback = targets.find(({ spec }) => spec.trigger.kind === 'http-default')
 
@@ -44,7 +44,7 @@ const matchSegments = (wanted: readonly string[], given: readonly string[]): Rec
   return parameters
 }
 
-/** Undoes percent-encoding. A segment with a broken escape stays as it was sent: it then names nothing, an answer too. */
+/** Decodes percent-encoding. A segment with a broken escape stays unchanged, and then matches no id. */
 export const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment)

@@ -4,15 +4,15 @@ import type { LocalClock } from '../process/local-clock.ts'
 
 export type ScheduledJob = {
   readonly schedule: ScheduleSpec
-  /** Invokes the function. Its failures are logged where it is invoked. */
+  /** Invokes the function. The function host logs its failures. */
   readonly run: () => void
 }
 
 export type Scheduler = { close(): void }
 
 /**
- * Fires the schedules of the manifest. A jump of the clock fires each schedule that it passed once, after the timers
- * that became due. They run in the order of the last time that the jump passed.
+ * Runs the schedules of the manifest. A clock jump runs each schedule that became due once, after all due timers. The
+ * order is that of each schedule's last skipped time.
  */
 export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: readonly ScheduledJob[]): Scheduler => {
   const startMs = clock.nowMs()
@@ -61,7 +61,7 @@ const armedJob = (clock: LocalClock, { run, periodMs, nextMs }: Rhythm) => {
     dueMs: () => dueMs,
     lastMs: (nowMs: number) => nextMs(nowMs) - periodMs,
     cancel: () => cancel(),
-    /** A timer of this very moment runs after every timer that the jump made due. */
+    /** Sets a timer for now, which runs after every timer that became due. */
     fireAfterTimers: () => {
       cancel()
       cancel = clock.at(clock.nowMs(), fire)

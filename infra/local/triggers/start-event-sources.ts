@@ -15,16 +15,16 @@ export type EventSourceOptions = {
   readonly queueUrls: Readonly<Record<QueueName, string>>
 }
 
-/** Deliveries to one endpoint that run at once. Enough for a busy one, and a dead one cannot take everybody's place. */
+/** Concurrent deliveries to one endpoint: enough for a busy one, and a failing one cannot occupy all slots. */
 const PER_GROUP = 20
 
 export type EventSources = {
-  /** Resolves when the webhook attempts that run now have ended. */
+  /** Resolves after the running webhook attempts have ended. */
   readonly attemptsEnded: () => Promise<void>
   close(): Promise<void>
 }
 
-/** Connects queues and schedules to the functions that the manifest names for them. */
+/** Connects queues and schedules to their functions in the manifest. */
 export const startEventSources = (options: EventSourceOptions): EventSources => {
   const { host, clock } = options
 

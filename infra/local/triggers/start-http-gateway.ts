@@ -28,12 +28,12 @@ const Result = v.object({
   isBase64Encoded: v.optional(v.boolean(), false),
 })
 
-/** What this machine's gateway serves beside the API, and no deployed one does. Undefined when it is not asked for. */
+/** Pages that only the local gateway serves. Undefined if the request is for another path. */
 export type LocalPages = (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer> | undefined
 
 /**
- * What API Gateway is on AWS: the manifest's routes on 127.0.0.1, each request handed to its function as an event. It
- * listens at once; requests wait until the gateway is ready. Pages of this machine's own go before the routes.
+ * Emulates API Gateway: serves the manifest's routes on 127.0.0.1 and invokes the function of each request. It listens
+ * at once; requests wait until the gateway is ready. Local pages take precedence over the routes.
  */
 export const startHttpGateway = (options: {
   readonly port: number
@@ -84,7 +84,7 @@ const withinIntegrationTimeout = async (reply: Promise<LocalReply>): Promise<Loc
   }
 }
 
-/** A result without a status code is a body on its own, as with payload format 2.0 on AWS. */
+/** A result without a status code is only a body, as in payload format 2.0 on AWS. */
 const toReply = (result: unknown): LocalReply => {
   const parsed = v.safeParse(Result, result)
   if (!parsed.success) return jsonReply(200, result ?? null)

@@ -67,11 +67,11 @@ describe('the story by the log', () => {
     [
       'webhook',
       'bad',
-      'endpoint 1a2b3c4d: answered 500 in 5 ms (attempt 8); the delivery was given up',
+      'endpoint 1a2b3c4d: answered 500 in 5 ms (attempt 8); the delivery was abandoned',
       'delivery.abandoned',
       { ...attempt, http_status: 500, error: 'http_status' },
     ],
-    ['webhook', 'bad', 'endpoint 1a2b3c4d was skipped: it is switched off', 'delivery.skipped', attempt],
+    ['webhook', 'bad', 'endpoint 1a2b3c4d was skipped: it is disabled', 'delivery.skipped', attempt],
     [
       'webhook',
       'bad',
@@ -109,14 +109,14 @@ describe('the story by the log', () => {
   it.each([
     [
       'bad',
-      'create_request went wrong: timeout',
+      'create_request failed: timeout',
       'provider.call_failed',
       { operation: 'create_request', reason: 'timeout' },
     ],
     ['bad', 'redeliver was refused: not_found', 'operator.refused', refused],
     ['good', 'the books balance', 'audit.completed', { balanced: 'true' }],
     ['bad', 'the books do not balance', 'audit.completed', { balanced: 'false' }],
-    ['plain', 'the books could not be told right or wrong', 'audit.completed', { balanced: 'inconclusive' }],
+    ['plain', 'the audit could not decide whether the books balance', 'audit.completed', { balanced: 'inconclusive' }],
   ])('tells as %s: %s', (tone, text, message, fields) => {
     expect(line(message, fields)).toMatchObject({ at: at(0), tone, text })
   })
@@ -142,6 +142,6 @@ describe('the story', () => {
 
     const both = ['created, to be paid by qris', 'paid by qris (heard by callback); 1 webhook to send']
     expect(told(first)).toStrictEqual(both)
-    expect(told(second)).toStrictEqual([...both, 'ignored: it is about nothing of ours'])
+    expect(told(second)).toStrictEqual([...both, 'ignored: it does not concern this gateway'])
   })
 })

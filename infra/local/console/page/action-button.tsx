@@ -24,7 +24,7 @@ export const CopyButton = ({ what, text }: { readonly what: string; readonly tex
   )
 }
 
-/** Copies what a part of the page shows or does, for a shell. */
+/** Copies a call as a curl command. */
 export const CurlButton = ({ of, call }: { readonly of: string; readonly call: ConsoleCall }) => {
   const copy = useCopy()
   return (
@@ -40,7 +40,7 @@ type Action = {
   readonly after?: ((answer: Answer) => void) | undefined
 }
 
-/** Does one call at a time, and tells in its place how it went. A second press meanwhile does nothing. */
+/** Makes one call at a time, and shows its result in place. A second press during the call has no effect. */
 export const useAction = ({ label, call, after }: Action) => {
   const tell = useContext(Telling)
   const isUnderWay = useRef(false)
@@ -61,7 +61,7 @@ export const useAction = ({ label, call, after }: Action) => {
 }
 
 type ActionButtonProps = Action & {
-  /** What it is done to, where several of the same name are on the page. */
+  /** The item of the action, if the page has several buttons with the same name. */
   readonly about?: string
   readonly kind?: 'main' | 'danger'
   readonly disabled?: boolean
@@ -89,13 +89,13 @@ const Face = ({ label, call, about = '', kind, disabled = false, isBusy, onPress
   )
 }
 
-/** A button that does one call, and beside it the same call for a shell. */
+/** A button that makes one call, and a button that copies the call as a curl command. */
 export const ActionButton = (props: ActionButtonProps) => {
   const { isBusy, run } = useAction(props)
   return <Face {...props} isBusy={isBusy} onPress={run} />
 }
 
-/** Fields and their action: Enter in a field does it too. The gateway says what is wrong with a value. */
+/** Fields with their action; Enter in a field also submits. The gateway checks the values. */
 export const ActionForm = ({ children, ...props }: ActionButtonProps & { readonly children: ComponentChildren }) => {
   const { isBusy, run } = useAction(props)
   return (

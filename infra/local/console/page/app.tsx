@@ -42,7 +42,7 @@ const Tabs = () => {
   )
 }
 
-/** The console: a view on the left, and on the right what happens, while it happens. */
+/** The console: a view on the left, and the live story on the right. */
 export const App = () => {
   const { merchant, number } = useSession()
   return (
@@ -71,7 +71,7 @@ export const App = () => {
   )
 }
 
-/** The address says which view is shown, so a link into the page moves the focus alone. */
+/** The page's address is the route, so this link must move only the focus. */
 const skipToContent = (event: Event) => {
   event.preventDefault()
   document.querySelector<HTMLElement>('#content')?.focus()

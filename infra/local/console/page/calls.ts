@@ -1,7 +1,7 @@
 import type { ConsoleCall } from '../console-call.ts'
 import { merchant } from './session.ts'
 
-/** As whom the console acts where a person must be named. */
+/** The console's name as operator. */
 const OPERATOR = 'console'
 
 const asMerchant = () => ({ door: 'api', apiKey: merchant().api_key }) as const
@@ -16,7 +16,7 @@ export const apiPost = (path: string, body: object, idempotencyKey?: string): Co
   ...(idempotencyKey !== undefined && { idempotencyKey }),
 })
 
-/** Any function of the gateway, as the AWS CLI would call it. */
+/** Invokes any function, as the AWS CLI does. */
 export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
   door: 'lambda',
   method: 'POST',
@@ -24,10 +24,10 @@ export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
   body: payload,
 })
 
-/** An operator's look. */
+/** An operator's read-only action. */
 export const look = (action: string, payload: object = {}): ConsoleCall => invoke(action, payload)
 
-/** An operator's action, in the console's name, for the chosen merchant where one must be named. */
+/** An operator's action, in the console's name. */
 export const operate = (action: string, payload: object): ConsoleCall =>
   invoke(action, { operator: OPERATOR, ...payload })
 
@@ -47,7 +47,7 @@ export const simulator = (path: string, body?: object, method: ConsoleCall['meth
   ...(body !== undefined && { body }),
 })
 
-/** What the customer does, to the provider's request of a payment. */
+/** The customer's action on the provider's request of a payment. */
 export const atProvider = (requestId: string, what: string, body: object = {}): ConsoleCall =>
   what === 'simulate'
     ? { door: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }

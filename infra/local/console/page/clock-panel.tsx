@@ -15,7 +15,7 @@ const JUMPS = [
 
 const CALL = { door: 'lambda', method: 'GET', path: '/_local/clock' } as const
 
-/** Runs between two answers as the gateway's clock does. */
+/** The gateway's time. Between two answers it advances like the gateway's clock. */
 const useNow = (): string => {
   const { value: told } = useRead(ClockSchema, CALL)
   const [aheadMs, setAhead] = useState(0)
@@ -30,7 +30,7 @@ const useNow = (): string => {
   return new Date(Date.now() + aheadMs).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** The one clock, which runs and jumps forward when told. */
+/** The local clock, with buttons that jump forward. */
 export const ClockPanel = () => {
   const now = useNow()
   const [seconds, setSeconds] = useState<number>(5 * 86_400)

@@ -12,7 +12,7 @@ const Refusal = v.object({
   action_hint: v.optional(v.string(), ''),
   field_errors: v.optional(v.record(v.string(), v.array(v.string())), {}),
 })
-/** What an operator action answers inside a Lambda's answer. */
+/** The answer of an operator action, within the answer of Lambda. */
 const Action = v.strictObject({ status: v.number(), body: v.unknown() })
 
 const UNREACHABLE = 'The gateway does not answer. npm start starts it; this page continues by itself.'
@@ -20,13 +20,13 @@ const UNKNOWN_ANSWER = 'The gateway answered something that this page cannot sho
 
 export type Answer = { readonly ok: boolean; readonly status: number; readonly body: unknown; readonly message: string }
 
-/** Counts what has happened: whoever shows something reads it again when this moves. */
+/** Counts changes of the gateway. Each part of the page reads its data again when the count changes. */
 const changes = store(0)
 export const somethingChanged = () => changes.set(changes.get() + 1)
 
 export const curlOf = (call: ConsoleCall): string => asCurl(about(), call)
 
-/** Makes a call through the console's own server. Answers what was said, and what to show where it was a no. */
+/** Makes a call through the console's server. Returns the answer, and for a refusal the text to show. */
 const makeCall = async (call: ConsoleCall): Promise<Answer> => {
   const headers = { 'content-type': 'application/json' }
   const relayed = await fetch('/console/call', { method: 'POST', headers, body: JSON.stringify(call) })
@@ -45,20 +45,20 @@ const reasonIn = (body: unknown): string => {
   return [message, ...fields, hint].filter((text) => text !== '').join(' · ')
 }
 
-/** Does something. */
+/** Makes a call that changes something. */
 export const doCall = async (call: ConsoleCall): Promise<Answer> => {
   const answer = await makeCall(call)
   somethingChanged()
   return answer
 }
 
-/** The last answer, and why there is no newer one. Neither while the first is waited for. */
+/** The last answer, and the error of a newer read. Both are missing until the first answer. */
 export type Read<T> = { readonly value?: T; readonly trouble?: string }
 
-/** It may pass: the answer before it is better than none. */
+/** A temporary error: the page still shows the previous answer. */
 const mayPass = (status: number) => status === 0 || status === 429 || status >= 500
 
-/** What a call answers, read again after each change. */
+/** The answer of a call, read again after each change. */
 export const useRead = <const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall | undefined,

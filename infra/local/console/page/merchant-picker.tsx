@@ -10,7 +10,7 @@ const IssuedKey = v.object({ api_key: v.string() })
 const DAY_SECONDS = 86_400
 const SHORT_ID = 8
 
-/** Keys that this page had issued: one for each merchant is enough. */
+/** The keys that this page has issued, one for each merchant. */
 const keys = new Map<string, string>()
 
 const Picker = () => {
@@ -48,7 +48,7 @@ const Picker = () => {
   )
 }
 
-/** For whom the console acts: one of the newest 100 merchants. It has a key issued, which expires after a day. */
+/** Selects one of the newest 100 merchants for the console. Issues a key for it, which expires after a day. */
 export const MerchantPicker = () => (
   <div class="merchant">
     <Noticed>

@@ -3,12 +3,12 @@ import { useEffect, useState } from 'preact/hooks'
 
 type Notice = { readonly text: string; readonly ok: boolean }
 
-/** Tells what an action brought, in the part of the page where it was taken. */
+/** Shows an action's result in the part of the page where the user took the action. */
 export const Telling = createContext<(notice: Notice | undefined) => void>(() => undefined)
 
 const SHOWN_MS = 6_000
 
-/** A part of the page with its own notices, which are read out too. A success goes by itself, a refusal stays. */
+/** A part of the page with its own notices; screen readers read them. A success disappears, a refusal stays. */
 export const Noticed = ({ children }: { readonly children: ComponentChildren }) => {
   const [last, tell] = useState<Notice>()
   useEffect(() => {

@@ -1,6 +1,6 @@
 /**
- * One read in flight and at most one queued. `again` during a read asks for one more after it, however often it is called:
- * while everything changes, each answer is still shown. After `end` nothing is shown.
+ * At most one read in progress and one queued. Any number of calls of `again` during a read queue only one more. Each
+ * answer is shown, even while data changes all the time. After `end` no answer is shown.
  */
 export const oneAtATime = <T>(read: () => Promise<T>, show: (answer: T) => void) => {
   const state = { isReading: false, isQueued: false, hasEnded: false }

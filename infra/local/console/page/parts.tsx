@@ -8,12 +8,12 @@ import { Noticed } from './notice.tsx'
 type CardProps = {
   readonly title: string
   readonly note?: string
-  /** What it shows, as a call. */
+  /** The call whose answer the card shows. */
   readonly call?: ConsoleCall
   readonly children: ComponentChildren
 }
 
-/** A titled part of a view with its notices; what it shows can be copied as a call. */
+/** A titled part of a view with its notices. Its call can be copied. */
 export const Card = ({ title, note, call, children }: CardProps) => (
   <section class="card" aria-label={title}>
     <Noticed>
@@ -29,7 +29,7 @@ export const Card = ({ title, note, call, children }: CardProps) => (
 
 type AnsweredProps<T> = { readonly read: Read<T>; readonly children: (value: T) => ComponentChildren }
 
-/** What was read, once there is an answer; why there is no new one, above the last. */
+/** Shows the last answer. If a newer read has failed, its error is shown above. */
 export const Answered = <T,>({ read: { value, trouble }, children }: AnsweredProps<T>) => (
   <>
     {trouble !== undefined && (
@@ -46,7 +46,7 @@ export const Answered = <T,>({ read: { value, trouble }, children }: AnsweredPro
 const GOOD = ['succeeded', 'manual_paid', 'actual', 'enabled']
 const BAD = ['failed', 'expired', 'cancelled', 'abandoned', 'skipped', 'disabled']
 
-/** A status in its colour, and always in its word. */
+/** A status as a word with a colour. */
 export const Status = ({ is }: { readonly is: string }) => {
   const tone = GOOD.includes(is) ? 'good' : BAD.includes(is) ? 'bad' : 'plain'
   return <span class={`status ${tone}`}>{is.replaceAll('_', ' ')}</span>
@@ -56,7 +56,7 @@ export const Empty = ({ children }: { readonly children: ComponentChildren }) =>
 
 type FieldProps = { readonly label: string; readonly children: ComponentChildren }
 
-/** A control under its label; the control is inside, so that the label is always its own. */
+/** A control with its label. The control is inside the label, so the two always belong together. */
 export const Field = ({ label, children }: FieldProps) => (
   <label class="field">
     <span>{label}</span>
@@ -64,7 +64,7 @@ export const Field = ({ label, children }: FieldProps) => (
   </label>
 )
 
-/** A time as people read it, with the whole of it for those who point at it. */
+/** A short time. The tooltip shows the complete time. */
 export const Time = ({ at }: { readonly at: string }) => (
   <time dateTime={at} title={at}>
     {at.slice(0, 10)} {at.slice(11, 19)}
@@ -73,7 +73,7 @@ export const Time = ({ at }: { readonly at: string }) => (
 
 type DetailProps = { readonly list: string; readonly label: string; readonly children: ComponentChildren }
 
-/** One thing in place of its list: it begins at its top, however far the list was scrolled. */
+/** One item in place of its list. It starts at the top, even if the list was scrolled. */
 export const Detail = ({ list, label, children }: DetailProps) => {
   useEffect(() => scrollTo(0, 0), [])
   return (
@@ -94,7 +94,7 @@ type PagerProps = {
   readonly words?: readonly [back: string, forth: string]
 }
 
-/** To the pages of a list before and after the one that is shown. */
+/** Buttons to the previous and the next page of a list. */
 export const Pager = ({ of, text = '', onNewer, onOlder, words = ['Newer', 'Older'] }: PagerProps) =>
   onNewer || onOlder ? (
     <p class="line">

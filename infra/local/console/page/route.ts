@@ -5,7 +5,7 @@ export type View = (typeof VIEWS)[number]
 
 export type Route = { readonly view: View; readonly id: string | undefined }
 
-/** Where the page is, by its address: links, history and bookmarks work as anywhere. */
+/** The route is in the page's address, so that links, history and bookmarks work. */
 const read = (): Route => {
   const [name = '', id] = location.hash.slice(1).split('/')
   return { view: VIEWS.find((view) => view === name) ?? 'payments', id }
@@ -18,7 +18,7 @@ export const goTo = (view: View, id: string) => {
   location.hash = `${view}/${id}`
 }
 
-/** Shows the list of the view instead of one of its things. */
+/** Shows the view's list instead of one item. */
 export const leaveDetail = () => {
   history.replaceState(null, '', `#${route.get().view}`)
   route.set(read())

@@ -4,17 +4,17 @@ import { leaveDetail } from './route.ts'
 import { store } from './store.ts'
 
 type Session = {
-  /** The gateway that answers now. */
+  /** The gateway that currently answers. */
   readonly about: About
-  /** For whom the page acts, with a key of this merchant. */
+  /** The chosen merchant, with one of its keys. */
   readonly merchant: Pick<About['client'], 'client_id' | 'api_key'>
-  /** Raised when the page begins anew: nothing that was shown or typed before is left. */
+  /** Raised when the page starts again. Nothing shown or typed before remains. */
   readonly number: number
 }
 
 const session = store<Session | undefined>(undefined)
 
-/** Throws before the page knows its gateway. */
+/** Throws if the page does not know its gateway yet. */
 const current = (): Session => {
   const known = session.get()
   if (!known) throw new Error('the page is rendered before it knows the gateway')
@@ -24,7 +24,7 @@ export const about = (): About => current().about
 export const merchant = (): Session['merchant'] => current().merchant
 export const useSession = (): Session => session.use() ?? current()
 
-/** Begins the page anew. */
+/** Starts the page again. */
 const begin = (known: Pick<Session, 'about' | 'merchant'>) => {
   const { number } = session.get() ?? { number: 0 }
   if (number > 0) leaveDetail()
@@ -34,8 +34,8 @@ const begin = (known: Pick<Session, 'about' | 'merchant'>) => {
 export const actFor = (chosen: Session['merchant']) => begin({ about: about(), merchant: chosen })
 
 /**
- * Asks which gateway answers. Another one than before has other merchants and payments: the page begins anew. Answers
- * whether it did.
+ * Asks which gateway answers. A different gateway has other merchants and payments, so the page then starts again.
+ * Returns whether it did.
  */
 export const readAbout = async (): Promise<boolean> => {
   const answer = await fetch('/console/about', { signal: AbortSignal.timeout(10_000) })

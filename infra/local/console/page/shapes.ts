@@ -22,7 +22,7 @@ const DeliverySchema = v.object({
 })
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
-/** A delivery as its merchant sees it. */
+/** A delivery as the merchant's API shows it. */
 export const OwnDeliverySchema = v.object({
   id: v.string(),
   event_id: v.string(),
@@ -45,7 +45,7 @@ const PaymentSchema = v.object({
   created_at: v.string(),
 })
 
-/** What get-payment answers of a payment that has a destination. */
+/** The answer of get-payment, for a payment that has a destination. */
 export const TimelineSchema = v.object({
   ...PaymentSchema.entries,
   xendit_fee_minor: v.number(),

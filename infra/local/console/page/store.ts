@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** One value that several parts of the page show: `use` renders its part again when it changes. */
+/** One value that several parts of the page share. `use` renders its part again after each change. */
 export const store = <T>(initial: T) => {
   let value = initial
   const listeners = new Set<() => void>()
@@ -14,7 +14,7 @@ export const store = <T>(initial: T) => {
       value = next
       for (const listener of listeners) listener()
     },
-    /** Calls the listener after each change, until what it returns is called. */
+    /** Calls the listener after each change. Returns a function that removes it. */
     follow,
     use: (): T => {
       const [, render] = useState(0)

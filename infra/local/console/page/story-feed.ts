@@ -13,15 +13,15 @@ const Line = v.object({
 export type ShownLine = v.InferOutput<typeof Line>
 
 const KEPT = 300
-/** Several lines of one change come at once: the page reads again once for them. */
+/** One change gives several lines at once. The page waits this long and reads again only once. */
 const SETTLES_MS = 120
-/** After an answer that is no story the browser gives up. */
+/** The browser does not reconnect after an answer that is no event stream, so the page does. */
 const TRIES_AGAIN_MS = 2_000
 
 export const storyLines = store<readonly ShownLine[]>([])
 export const isLive = store(false)
 
-/** Listens to the gateway for as long as the page is open, also to the one that a restart puts in its place. */
+/** Listens to the gateway while the page is open, also after a restart of the gateway. */
 export const followStory = () => {
   const source = new EventSource('/console/story')
   let pending: readonly ShownLine[] = []
@@ -39,7 +39,7 @@ export const followStory = () => {
     somethingChanged()
     if (source.readyState === EventSource.CLOSED) setTimeout(followStory, TRIES_AGAIN_MS)
   })
-  // All of it comes again after each connection. What answers may be another gateway.
+  // The whole story comes again after each connection. Another gateway may answer now.
   source.addEventListener('begin', () => {
     storyLines.set([])
     pending = []

@@ -17,7 +17,7 @@ const Line = ({ line: { at, subject, tone, id, text } }: { readonly line: ShownL
   </li>
 )
 
-/** What happens, newest first, with a heading for each day of the one clock. */
+/** The story, newest first, with a heading for each day of the local clock. */
 export const StoryPane = () => {
   const lines = storyLines.use()
   const live = isLive.use()

@@ -1,4 +1,4 @@
-/** What a line is about; a word that stands before it. */
+/** The subject of a line, shown as its first word. */
 export type StorySubject =
   | 'payment'
   | 'webhook'
@@ -11,22 +11,22 @@ export type StorySubject =
   | 'alert'
   | 'clock'
 
-/** How it is for whoever reads it: as wished, gone wrong, or neither. */
+/** Whether the line tells a success, a failure, or neither. */
 export type StoryTone = 'good' | 'bad' | 'plain'
 
-/** One thing that happened, in words. `text` may quote what came from outside: it is shown as text, never run. */
+/** One activity, in words. `text` may quote foreign input, so it must be shown as plain text. */
 export type StoryLine = {
-  /** On the one clock. */
+  /** The time on the local clock. */
   readonly at: string
   readonly subject: StorySubject
   readonly tone: StoryTone
-  /** What it happened to: a payment's or a settlement's id. */
+  /** The id of the payment or settlement. */
   readonly id?: string
   readonly text: string
 }
 
-/** An amount as people write it. */
+/** An amount in rupiah, for people. */
 export const rupiah = (minor: number): string => `Rp ${minor.toLocaleString('en-US')}`
 
-/** So many of a thing. */
+/** A count with its noun, in singular or plural. */
 export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`

@@ -5,7 +5,7 @@ import type { StoryLine } from './story-line.ts'
 import { tellLogLine } from './tell-log-line.ts'
 
 export type Story = {
-  /** Gives `listener` the latest lines, and then every new one. Returns its removal. */
+  /** Calls `listener` with the latest lines, then with every new one. Returns a function that removes it. */
   follow(listener: (line: StoryLine) => void): () => void
   close(): void
 }
@@ -18,8 +18,8 @@ export type StorySources = {
 const KEPT_LINES = 1_000
 
 /**
- * What happens in this gateway, in words, by its log. No line is read before the first listener comes; the story then
- * begins with the oldest line that the log keeps.
+ * Tells the activity of this gateway in words, from its log. It reads no line before the first listener comes. It then
+ * starts with the oldest line that the log keeps.
  */
 export const startStory = ({ clock, log }: StorySources): Story => {
   const lines: StoryLine[] = []

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { counted, rupiah, type StoryLine } from './story-line.ts'
 
-// Codes use a name for different things: the `status` of a request is a number.
+// Log codes use one field name with different types: the `status` of a request is a number.
 const Text = v.fallback(v.optional(v.string()), undefined)
 const Count = v.fallback(v.optional(v.number()), undefined)
 const Line = v.object({
@@ -40,8 +40,8 @@ type Line = v.InferOutput<typeof Line>
 
 type Told = Omit<StoryLine, 'at'>
 
-/** Asked by whoever looks, the console among them: nothing happened. */
-const LOOKING = /^gateway-local-(get|list|find)-/
+/** Actions that only read, by operators or by the console. They are not told. */
+const READS_ONLY = /^gateway-local-(get|list|find)-/
 
 const action = ({ action: name = '' }: Line): string => name.replace(/^gateway-local-/, '')
 
@@ -49,9 +49,9 @@ const VERDICTS = new Map<string | undefined, Pick<Told, 'tone' | 'text'>>([
   ['true', { tone: 'good', text: 'the books balance' }],
   ['false', { tone: 'bad', text: 'the books do not balance' }],
 ])
-const UNDECIDED = { tone: 'plain', text: 'the books could not be told right or wrong' } as const
+const UNDECIDED = { tone: 'plain', text: 'the audit could not decide whether the books balance' } as const
 
-/** Of whichever payment the line is about. */
+/** A line about a payment. */
 const ofPayment = (line: Line, tone: Told['tone'], text: string): Told => ({
   subject: 'payment',
   tone,
@@ -71,7 +71,7 @@ const SHORT_ID = 8
 
 const endpoint = ({ endpoint_id: id = '' }: Line): string => `endpoint ${id.slice(0, SHORT_ID)}`
 
-/** What came of an attempt. */
+/** The result of a webhook attempt. */
 const answered = (line: Line): string => {
   const answer = line.http_status === undefined ? (line.error ?? 'no answer') : `answered ${line.http_status}`
   return `${endpoint(line)}: ${answer} in ${line.duration_ms ?? 0} ms (attempt ${line.attempt ?? 1})`
@@ -86,7 +86,7 @@ const ofSettlement = ({ settlement_id: id }: Line, tone: Told['tone'], text: str
   text,
 })
 
-/** Looks of operators and rounds without work are left out. */
+/** Read-only actions of operators, and runs without work, are not told. */
 const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
   Object.entries<(line: Line) => Told | undefined>({
     'payment.created': (line) => ofPayment(line, 'plain', `created, to be paid by ${channel(line)}`),
@@ -102,12 +102,12 @@ const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
     'delivery.abandoned': (line) => ({
       subject: 'webhook',
       tone: 'bad',
-      text: `${answered(line)}; the delivery was given up`,
+      text: `${answered(line)}; the delivery was abandoned`,
     }),
     'delivery.skipped': (line) => ({
       subject: 'webhook',
       tone: 'bad',
-      text: `${endpoint(line)} was skipped: it is switched off`,
+      text: `${endpoint(line)} was skipped: it is disabled`,
     }),
     'delivery.not_sent': ({ deliveries = 0 }) => ({
       subject: 'webhook',
@@ -131,25 +131,29 @@ const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
     'provider.call_failed': (line) => ({
       subject: 'provider',
       tone: 'bad',
-      text: `${line.operation ?? 'a call'} went wrong: ${line.reason ?? 'unknown'}`,
+      text: `${line.operation ?? 'a call'} failed: ${line.reason ?? 'unknown'}`,
     }),
     'provider.call_refused': (line) => ({
       subject: 'provider',
       tone: 'bad',
-      text: `${line.operation ?? 'a call'} was refused for how we asked: ${line.code ?? line.reason ?? 'unknown'}`,
+      text: `${line.operation ?? 'a call'} was refused because of our request: ${line.code ?? line.reason ?? 'unknown'}`,
     }),
-    'callback.refused': () => ({ subject: 'callback', tone: 'bad', text: 'refused: it had no token of ours' }),
-    'callback.ignored': () => ({ subject: 'callback', tone: 'plain', text: 'ignored: it is about nothing of ours' }),
+    'callback.refused': () => ({ subject: 'callback', tone: 'bad', text: 'refused: it had no valid token' }),
+    'callback.ignored': () => ({
+      subject: 'callback',
+      tone: 'plain',
+      text: 'ignored: it does not concern this gateway',
+    }),
     'callback.deferred': (line) => ({
       subject: 'callback',
       tone: 'plain',
       ...(line.payment_id !== undefined && { id: line.payment_id }),
-      text: `put off: ${line.outcome ?? 'it is looked at later'}`,
+      text: `deferred: ${line.outcome ?? 'it is processed later'}`,
     }),
     'endpoint.slow': () => ({
       subject: 'webhook',
       tone: 'bad',
-      text: 'the endpoint is slow: it goes to the slow lane',
+      text: 'the endpoint is slow: its webhooks use the slow lane',
     }),
     'endpoint.answers_again': () => ({ subject: 'webhook', tone: 'good', text: 'the endpoint answers again' }),
     'sync.completed': ({ transactions = 0 }) =>
@@ -159,35 +163,35 @@ const TELLERS: ReadonlyMap<string, (line: Line) => Told | undefined> = new Map(
     'sweep.completed': ({ clients = 0 }) => ({
       subject: 'work',
       tone: 'plain',
-      text: `the daily sweep asked for settlements of ${counted(clients, 'merchant')}`,
+      text: `the daily sweep started settlements of ${counted(clients, 'merchant')}`,
     }),
     'settlement.waiting': () => ({
       subject: 'work',
       tone: 'plain',
-      text: 'nothing is settled yet: what is old enough is under the floor, or a fee is not final',
+      text: 'no settlement yet: the eligible money is below the floor, or a fee is not final',
     }),
     'audit.completed': ({ balanced }) => ({ subject: 'work', ...(VERDICTS.get(balanced) ?? UNDECIDED) }),
     'operator.action': (line) =>
-      LOOKING.test(line.action ?? '') ? undefined : { subject: 'operator', tone: 'plain', text: action(line) },
+      READS_ONLY.test(line.action ?? '') ? undefined : { subject: 'operator', tone: 'plain', text: action(line) },
     'operator.refused': (line) =>
-      LOOKING.test(line.action ?? '')
+      READS_ONLY.test(line.action ?? '')
         ? undefined
         : { subject: 'operator', tone: 'bad', text: `${action(line)} was refused: ${line.code ?? ''}` },
     'alert.published': (line) => ({
       subject: 'alert',
       tone: 'bad',
-      text: `the operators were alerted${line.suspense_id === undefined ? '' : ` of ${line.suspense_id}`}`,
+      text: `the operators were alerted${line.suspense_id === undefined ? '' : ` about ${line.suspense_id}`}`,
     }),
     'message.failed': (line) => ({
       subject: 'work',
       tone: 'bad',
-      text: `${line.function ?? 'a worker'} failed a message`,
+      text: `${line.function ?? 'a worker'} could not process a message`,
     }),
     'invocation.failed': (line) => ({ subject: 'work', tone: 'bad', text: `${line.function ?? 'a function'} failed` }),
   }),
 )
 
-/** What happened, by a line of the local log; undefined for one that tells nothing new. */
+/** The story line of a log line; undefined for a log line that is not told. */
 export const tellLogLine = (json: string): StoryLine | undefined => {
   const line = v.parse(Line, JSON.parse(json))
   const told = TELLERS.get(line.message)?.(line)

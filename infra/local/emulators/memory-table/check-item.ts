@@ -10,7 +10,7 @@ const MAX_SORT_BYTES = 1_024
 const MAX_ITEM_BYTES = 400 * 1_024
 const TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
-/** Attributes that are keys of the indexes, and how long they may be together. */
+/** The key attributes of each index, with the limit of their total size. */
 const INDEX_KEYS = Object.values(TABLE_SCHEMA.indexes).flatMap(({ partition, sort }) => [
   { attributes: partition, maxBytes: MAX_PARTITION_BYTES },
   { attributes: sort, maxBytes: MAX_SORT_BYTES },
@@ -20,13 +20,13 @@ const INDEX_ATTRIBUTES = [...new Set(INDEX_KEYS.flatMap(({ attributes }): readon
 const isOfType = (attribute: string, value: unknown): value is KeyValue =>
   typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
 
-/** Throws on what cannot be this attribute of a key. */
+/** Throws if the value cannot be this key attribute. */
 export const keyValue = (attribute: string, value: unknown): KeyValue => {
   if (isOfType(attribute, value) && value !== '') return value
   throw new InvalidRequest(`no value of the key attribute ${attribute}`)
 }
 
-/** Throws on what is not exactly a key of the table. */
+/** Throws if this is not exactly a key of the table. */
 export const checkKey = (key: Partial<Key>): void => {
   const { pk, sk, ...more } = key
   if (Object.keys(more).length > 0) throw new InvalidRequest('a key is a partition and a sort key')
@@ -36,8 +36,8 @@ export const checkKey = (key: Partial<Key>): void => {
 }
 
 /**
- * Throws on an item that the table or one of its indexes cannot take, whether or not it has all keys of the index.
- * Answers the fault when that is an index key of another type: a transaction names a refused condition before that.
+ * Throws if the table or an index cannot store the item, even if the item lacks other keys of that index. For an index
+ * key of a wrong type it returns the error, because a transaction reports a refused condition first.
  */
 export const checkItem = (item: StoredItem): InvalidRequest | undefined => {
   if (itemSize(item) > MAX_ITEM_BYTES) throw new InvalidRequest('the item is too large')

@@ -3,10 +3,10 @@ import type { TableRequests } from '../../../../shared/runtime/aws/retrying-tabl
 import { countsUnits, noteUnits } from '../../../../shared/table/used-units.ts'
 import type { MemoryTable } from './memory-table.ts'
 
-/** Takes a request to the table and its answer back: latency, throttles, conflicts and crashes are all in it. */
+/** Transports a request and its answer. Simulations put latency, throttles, conflicts and crashes here. */
 export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
-/** One request to the table, and what DynamoDB would report for it, which the caller's request notes. */
+/** Adds to the caller's unit count what DynamoDB would report for the request. */
 export const countedCarry =
   (table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry =>
   async (name, run) => {
@@ -19,7 +19,7 @@ export const countedCarry =
     return answer
   }
 
-/** The table in memory below the port's own retries, where DynamoDB is in deployment. */
+/** The table in memory as single requests. The port's retries work on it as on DynamoDB. */
 export const memoryRequests = (
   table: Pick<MemoryTable, 'requests' | 'lastUse'>,
   carry: Carry = async (_, run) => run(),

@@ -13,13 +13,13 @@ import { itemSize, recordOf, type StoredItem } from './stored-item.ts'
 import { type TableChange, tableView } from './table-view.ts'
 
 export type MemoryTableOptions = {
-  /** Hears of each change of an item, in order, when it has happened. */
+  /** Called after each change of an item, in order. */
   readonly onChange?: (change: TableChange) => void
-  /** Hears of all changes of one write together, when the last of them has happened. */
+  /** Called once after each write, with all its changes. */
   readonly onWritten?: (changes: readonly TableChange[]) => void
-  /** Hears of each step whose condition refused, and of the item that stood against it. */
+  /** Called for each step whose condition refused, with the stored item. */
   readonly onRefused?: (step: Step, was: StoredItem | undefined) => void
-  /** `manual` (the default): an index knows of a change only when applyToIndexes() tells it. */
+  /** `manual` (the default): only applyToIndexes() updates the indexes. */
   readonly indexes?: 'manual' | 'immediate'
 }
 
@@ -27,11 +27,11 @@ type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answ
 type RequestName = Exclude<keyof TableRequests, 'isContention'>
 
 export type MemoryTable = {
-  /** Each runs at once and to its end. Throws InvalidRequest where DynamoDB does. */
+  /** Each runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
   readonly requests: { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
-  /** What the last request used. It is counted when it is asked for: at once, before another request. */
+  /** What the last request used. It is computed by this call, so call it before the next request. */
   readonly lastUse: () => RequestUse
-  /** Tells the indexes of a change; the changes of one item in their order, each once. */
+  /** Applies a change to the indexes. Apply the changes of one item in order, each once. */
   readonly applyToIndexes: (change: TableChange) => void
   /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */
   readonly items: (pkPrefix?: string) => readonly StoredItem[]
@@ -41,7 +41,7 @@ export type MemoryTable = {
 
 const PRIMARY = { partition: ['pk'], sort: ['sk'], include: 'everything' } as const
 const MAX_AT_ONCE = 100
-/** Beyond these DynamoDB refuses a transaction, and answers a part of a batch read: nothing of the gateway comes near. */
+/** Above these, DynamoDB refuses a transaction and answers only a part of a batch read. The gateway stays far below. */
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
@@ -53,13 +53,12 @@ const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
 const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
 
 /**
- * DynamoDB in memory, as far as the port to the table goes. A request has its whole effect on the table at once, and
- * none on the indexes. What is not modelled throws OutsideModel, so that nothing is answered by guess. Held to DynamoDB
- * Local by the conformance suite.
+ * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes follow
+ * later. A request that is not modelled throws OutsideModel. The conformance suite compares it with DynamoDB Local.
  */
 export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable => {
   const table = tableView(PRIMARY)
-  /** As late as the indexes, for reads without a guarantee. */
+  /** For eventually consistent reads; it lags like the indexes. */
   const replica = tableView(PRIMARY)
   const indexes = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
 
@@ -92,7 +91,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       checkCount(keys)
       const stored = keys.map((key) => ({ key, item: table.item(key) }))
       lastUse = () => useOfReads(stored, reads)
-      // The order of an answer is DynamoDB's own: anything but the one asked for shows who relies on that.
+      // DynamoDB guarantees no order. The reversed order reveals callers that rely on one.
       const found = keys
         .toReversed()
         .map((reads === 'eventual' ? replica : table).item)
@@ -117,7 +116,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
       if (step.kind === 'check') throw new OutsideModel('a condition check stands alone only inside a transaction')
       const { key, holds, result } = planStep(step)
       const was = table.item(key)
-      // Of a put everything is known before its condition is looked at.
+      // A put is validated completely before its condition is checked.
       if (step.kind === 'put') result(was)
       const told = step.kind !== 'update' || step.returnsNothing !== true
       const used = (after: StoredItem | undefined, applied: boolean) => () =>

@@ -3,9 +3,9 @@ import type { LocalTable } from '../local-table.ts'
 import { memoryRequests } from './memory-requests.ts'
 import { createMemoryTable } from './memory-table.ts'
 
-/** The gateway's table in this process, gone with it. `why` is the reason if it was not asked for. */
+/** The gateway's table in this process. `why` is the reason if the user did not choose it. */
 export const openMemoryTable = (why?: string): LocalTable => ({
-  // A request lets other work have its turn, as one over the network would.
+  // Each request yields to other work, as a network request would.
   requests: memoryRequests(createMemoryTable({ indexes: 'immediate' }), async (_, run) => {
     await turn()
     return run()

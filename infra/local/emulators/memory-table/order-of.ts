@@ -1,6 +1,6 @@
 const SURROGATE = /[\ud800-\udfff]/
 
-/** Order of UTF-8 bytes, in which DynamoDB sorts. It differs from JavaScript's only where surrogate pairs come in. */
+/** DynamoDB sorts by UTF-8 bytes. This differs from JavaScript's order only for surrogate pairs. */
 const textOrder = (a: string, b: string): number => {
   if (a === b) return 0
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))

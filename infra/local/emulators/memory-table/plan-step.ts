@@ -7,15 +7,15 @@ import { type StoredItem, storedItem } from './stored-item.ts'
 
 type Was = StoredItem | undefined
 
-/** One step, checked for all that does not depend on the item that is there. */
+/** One step, after all checks that do not depend on the stored item. */
 export type PlannedStep = {
   readonly key: Key
   readonly holds: (was: Was) => boolean
-  /** The item after the step; undefined when there is none. Throws when the item does not allow it. */
+  /** The item after the step; undefined if there is none. Throws if the stored item does not allow the step. */
   readonly result: (was: Was) => Was
 }
 
-/** Throws when the step is invalid whatever is stored. */
+/** Throws if the step is invalid for every stored item. */
 export const planStep = (step: Step): PlannedStep => {
   checkKey(step.key)
   const condition = step.condition ? readCondition(step.condition) : () => true
@@ -38,7 +38,7 @@ const resultOf = (step: Step): PlannedStep['result'] => {
     }
     case 'delete':
       return () => undefined
-    // A check writes the item as it is.
+    // A check leaves the item unchanged.
     case 'check':
       return (was) => was
   }

@@ -7,34 +7,34 @@ import { compareSort, type Entry, type TableView, type ViewShape } from './table
 
 const PAGE_BYTES = 1_024 * 1_024
 
-/** One page of a query, as DynamoDB cuts it. */
+/** One page of a query, with DynamoDB's page limits. */
 export const queryView = (view: TableView, { cursor, newestFirst = false, ...input }: QueryInput) => {
   const { shape } = view
   if (!(input.limit >= 1)) throw new InvalidRequest('a page has at least one item')
   const partition = shape.partition.map((attribute, at) => keyValue(attribute, input.partition[at]))
   const bounds = boundsOf(shape.sort[0] ?? '', input.range)
   const start = cursor && startOf(shape, partition, cursor)
-  // Behind the item at the far bound of a range nothing can be. An index may have others with the same sort attribute.
+  // In the table, no item follows the one at the far bound. An index may have more with the same sort attribute.
   const farBound = input.index === undefined && (newestFirst ? bounds.low : bounds.high)
   if (start && (!isWithin(bounds, start[0]) || start[0] === farBound)) throw new InvalidRequest('a cursor out of range')
-  const isBehind = ({ sort }: Entry) =>
+  const isAfterCursor = ({ sort }: Entry) =>
     !start || (newestFirst ? compareSort(sort, start) < 0 : compareSort(sort, start) > 0)
-  const wanted = view.partition(partition).filter((entry) => isWithin(bounds, entry.sort[0]) && isBehind(entry))
+  const wanted = view.partition(partition).filter((entry) => isWithin(bounds, entry.sort[0]) && isAfterCursor(entry))
   if (newestFirst) wanted.reverse()
 
   let bytes = 0
   const fullAt = wanted.findIndex(({ item }, at) => (bytes += itemSize(item)) >= PAGE_BYTES || at + 1 === input.limit)
   const taken = fullAt === -1 ? wanted : wanted.slice(0, fullAt + 1)
   const last = taken.at(-1)
-  // A full page has a cursor even when nothing is behind it: DynamoDB promises no more. (DynamoDB Local looks ahead
-  // when it is the size that fills the page, and counts whole items where AWS counts an index's own entries.)
-  const cursorBehind = last && fullAt !== -1 && last.sort[0] !== farBound ? cursorTo(shape, last.item) : undefined
-  return { found: taken.map(({ item }) => item), cursor: cursorBehind }
+  // As in DynamoDB, a full page has a cursor even if no item follows. (DynamoDB Local looks ahead when the size fills
+  // the page. It also counts whole items where AWS counts an index's own entries.)
+  const nextCursor = last && fullAt !== -1 && last.sort[0] !== farBound ? cursorTo(shape, last.item) : undefined
+  return { found: taken.map(({ item }) => item), cursor: nextCursor }
 }
 
 type Bounds = { readonly low?: KeyValue; readonly high?: KeyValue; readonly beginning?: string }
 
-/** Throws when the range is none of that attribute. */
+/** Throws if the range does not fit the attribute. */
 const boundsOf = (attribute: string, range: Range | undefined): Bounds => {
   if (!range) return {}
   if ('atMost' in range) return { high: keyValue(attribute, range.atMost) }
@@ -47,13 +47,13 @@ const boundsOf = (attribute: string, range: Range | undefined): Bounds => {
 const isWithin = ({ low, high, beginning = '' }: Bounds, value: KeyValue | undefined): boolean =>
   (orderOf(low, value) ?? 0) <= 0 && (orderOf(value, high) ?? 0) <= 0 && String(value).startsWith(beginning)
 
-/** The index's key attributes and the table's: what a cursor is made of. */
+/** A cursor has the key attributes of the index and of the table. */
 const cursorAttributes = ({ partition, sort }: ViewShape) => [...new Set([...partition, ...sort, 'pk', 'sk'])]
 
 const cursorTo = (shape: ViewShape, item: StoredItem): StoredItem =>
   Object.fromEntries(cursorAttributes(shape).map((attribute) => [attribute, item[attribute]]))
 
-/** The place of a cursor; it need not be an entry any more. */
+/** The sort position of a cursor. Its entry may no longer exist. */
 const startOf = (shape: ViewShape, partition: readonly KeyValue[], cursor: StoredItem): Entry['sort'] => {
   const values = new Map(cursorAttributes(shape).map((name) => [name, keyValue(name, cursor[name])]))
   if (Object.keys(cursor).length !== values.size) throw new InvalidRequest('more than a cursor')

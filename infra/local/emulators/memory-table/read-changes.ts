@@ -3,12 +3,12 @@ import type { Changes } from '../../../../shared/table/step.ts'
 import { InvalidRequest, OutsideModel } from './request-errors.ts'
 import { type StoredItem, storedItem } from './stored-item.ts'
 
-/** What an attribute becomes; undefined when it goes. */
+/** The new value of an attribute; undefined removes it. */
 type Change = (was: unknown) => unknown
 
 /**
- * The item after an update; every change sees it as it was before. Refuses what no item could make right: nothing to
- * do, two changes to one attribute, a change of the key, an operand of a wrong type.
+ * The item after an update; every change reads the item as it was before. Throws for an update that is invalid for
+ * every item: no change, two changes of one attribute, a change of the key, an operand of a wrong type.
  */
 export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem) => {
   const all = [
@@ -45,7 +45,7 @@ const added = (operand: unknown): Change => {
   if (typeof operand !== 'number') throw new InvalidRequest(WRONG_TYPE)
   return (was = 0) => {
     if (typeof was !== 'number') throw new InvalidRequest(WRONG_TYPE)
-    // DynamoDB adds decimals of 38 digits; the gateway's amounts and counts are safe integers.
+    // DynamoDB adds decimals of 38 digits. The gateway uses only safe integers.
     if (![was, operand, was + operand].every(Number.isSafeInteger)) throw new OutsideModel('a sum of unsafe integers')
     return was + operand
   }

@@ -7,7 +7,7 @@ import { type StoredItem, storedItem } from './stored-item.ts'
 
 type Test = (item: StoredItem) => boolean
 
-/** What an item must be. Refuses what DynamoDB refuses whatever is stored: nothing to compare with, no order. */
+/** A condition as a function. Throws if it is invalid for every item: no value to compare with, or no order. */
 export const readCondition = (condition: Condition): Test => {
   switch (condition.test) {
     case 'all':

@@ -6,44 +6,44 @@ import type { QueryInput, Reads } from '../../../../shared/table/table.ts'
 import { itemSize, type StoredItem } from './stored-item.ts'
 import { entryOf } from './table-view.ts'
 
-/** Request units of one item, or of one index's entry of it. */
+/** Request units of one item, or of its entry in one index. */
 export type UsePart = {
   readonly sort: 'reads' | 'writes'
   /** `PAYMENT`, `PAYMENT/by-due`. */
   readonly what: string
-  /** Whose units they are: of the table, or with its name of an index. */
+  /** The partition that the units count against; with the index's name for an index. */
   readonly partition: string
   readonly units: number
 }
 
-/** What one request used by DynamoDB's published rules. */
+/** The units of one request by DynamoDB's published rules. */
 export type RequestUse = {
   readonly parts: readonly UsePart[]
-  /** What DynamoDB reports: it answers a refused condition with an error, which names no units. */
+  /** What DynamoDB reports. A refused condition is an error, and errors report no units. */
   readonly reported: number
 }
 
 const INDEXES: readonly (readonly [string, IndexSchema])[] = Object.entries(TABLE_SCHEMA.indexes)
 const WRITE_BYTES = 1_024
 const READ_BYTES = 4_096
-/** A read without the guarantee costs half, and so do those of indexes, which never have it. */
+/** Eventually consistent reads cost half. Index reads are always eventually consistent. */
 const PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
 /** DynamoDB prepares and commits each item of a transaction, and bills both. */
 const TRANSACTIONAL = 2
 
 const writeUnits = (bytes: number): number => Math.ceil(bytes / WRITE_BYTES)
-/** A read that finds nothing is billed like the smallest. */
+/** A read that finds no item is billed like the smallest read. */
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_BYTES))
 
 const sizeOf = (item: StoredItem | undefined): number => (item ? itemSize(item) : 0)
 
-/** The entries that indexes have of an item. */
+/** The entries of an item in all indexes. */
 export const indexEntries = (item: StoredItem): readonly StoredItem[] =>
   INDEXES.map(([, index]) => entryOf(index, item)?.item).filter((entry) => entry !== undefined)
 
 type InPartition = readonly [partition: string, units: number]
 
-/** An entry whose key changes is removed and put anew. */
+/** A change of an entry's key costs a delete and a put. */
 const indexUnits = (
   index: IndexSchema,
   before: StoredItem | undefined,
@@ -60,7 +60,7 @@ const indexUnits = (
   return moved ? [of(was), of(is)] : [of(is, Math.max(sizeOf(was), sizeOf(is)))]
 }
 
-/** What an item is: the first word of its sort key, or of its partition where that begins with a time. */
+/** The kind of an item: the first word of its sort key, or of its partition key if the sort key starts with a time. */
 const kindOf = ({ pk, sk }: Key): string => /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
 
 export type ItemWrite = {
@@ -89,7 +89,7 @@ const writeParts = ({ key, before, after }: ItemWrite, times: number): readonly 
 
 const sumOf = (parts: readonly UsePart[]): number => parts.reduce((sum, { units }) => sum + units, 0)
 
-/** A refused condition costs as much as a write of the item as it is. */
+/** A refused condition costs as much as writing the stored item again. */
 export const useOfWrites = (
   writes: readonly ItemWrite[],
   { applied, transactional }: { readonly applied: boolean; readonly transactional: boolean },
@@ -113,7 +113,7 @@ export const useOfReads = (
   return { parts, reported: sumOf(parts) }
 }
 
-/** A page is billed by all its bytes together. Of the table itself it is named by its kind of partition. */
+/** A page is billed by its total bytes. `what` is the index, or the kind of partition for the table. */
 export const useOfQuery = ({ index, partition }: QueryInput, found: readonly StoredItem[]): RequestUse => {
   const bytes = found.reduce((sum, item) => sum + itemSize(toItem(item)), 0)
   const units = readUnits(bytes) / PER_UNIT[index === undefined ? 'consistent' : 'eventual']

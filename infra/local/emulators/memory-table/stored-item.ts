@@ -2,10 +2,10 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { fieldName, type Item } from '../../../../shared/table/attributes.ts'
 import { InvalidRequest } from './request-errors.ts'
 
-/** An item as the model keeps it. Nothing that is kept is ever changed in place. */
+/** An item as the model stores it. Stored items are never changed in place. */
 export type StoredItem = Readonly<Record<string, unknown>>
 
-/** A copy as it comes out of the table again: the SDK itself refuses what it refuses, and leaves out what it leaves out. */
+/** A copy as the table returns it. It passes through the SDK, which refuses and omits the same values as on AWS. */
 export const storedItem = (data: object): StoredItem => {
   const item: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
@@ -15,11 +15,11 @@ export const storedItem = (data: object): StoredItem => {
   return item
 }
 
-/** Most values: the SDK gives them back unchanged, so they need not pass through it. */
+/** Most values come back from the SDK unchanged, so they skip it. */
 const isKeptAsItIs = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'boolean' || (Number.isSafeInteger(value) && !Object.is(value, -0))
 
-/** A copy that the caller may change, with the names of the code. */
+/** A copy that the caller may change, with the field names of the code. */
 export const recordOf = (item: StoredItem): Item => {
   const record: Record<string, unknown> = {}
   for (const name of Object.keys(item)) record[fieldName(name)] = valueCopy(item[name])
@@ -33,7 +33,7 @@ const valueCopy = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, valueCopy(member)]))
 }
 
-/** What is kept never changes, so it is measured once. */
+/** Stored items never change, so each is measured once. */
 const sizes = new WeakMap<object, number>()
 
 /** Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead. No name is empty. */

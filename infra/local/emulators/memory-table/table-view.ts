@@ -4,27 +4,27 @@ import { orderOf } from './order-of.ts'
 import { OutsideModel } from './request-errors.ts'
 import type { StoredItem } from './stored-item.ts'
 
-/** One change of one item, which the indexes have to follow. Read only, never copied. */
+/** One change of one item, for the indexes to apply. Read only, never copied. */
 export type TableChange = {
   readonly key: Key
   readonly before: StoredItem | undefined
   readonly after: StoredItem | undefined
 }
 
-/** The key attributes of the table itself or of an index, and what is copied beside them. */
+/** The key attributes of the table or of an index, and the attributes that it also copies. */
 export type ViewShape = {
   readonly partition: readonly string[]
   readonly sort: readonly string[]
   readonly include: readonly string[] | 'everything'
 }
 
-/** An item as a view has it. */
+/** An item as a view stores it. */
 export type Entry = { readonly partition: string; readonly sort: readonly KeyValue[]; readonly item: StoredItem }
 
-/** Of one partition key; empty when its last item is gone. */
+/** The entries of one partition key; empty after its last item was deleted. */
 type Partition = { readonly first: string; readonly entries: readonly Entry[] }
 
-/** Undefined when the item lacks any of the key's attributes: it is not in the view then. */
+/** Undefined if the item lacks a key attribute of the view. It is then not in the view. */
 export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredItem): Entry | undefined => {
   const valuesOf = (attributes: readonly string[]) =>
     attributes
@@ -32,13 +32,13 @@ export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredIte
       .filter((value) => typeof value === 'string' || typeof value === 'number')
   const found = valuesOf(partition)
   if (found.length < partition.length) return undefined
-  // Behind the sort attributes the primary key, so that no two entries are equal.
+  // The primary key follows the sort attributes, so that no two entries are equal.
   const places = valuesOf([...sort, 'pk', 'sk'])
   if (places.length < sort.length + 2) return undefined
   return { partition: JSON.stringify(found), sort: places, item: shownOf({ partition, sort, include }, item) }
 }
 
-/** What the view has of an item. */
+/** The attributes of an item that the view stores. */
 const shownOf = ({ partition, sort, include }: ViewShape, item: StoredItem): StoredItem => {
   if (include === 'everything') return item
   const shown: Record<string, unknown> = {}
@@ -56,17 +56,17 @@ export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
   return 0
 }
 
-/** No key has a line break in it. */
+/** Keys never contain a line break. */
 const keyText = ({ pk, sk }: Key) => `${pk}\n${sk}`
 
-/** The table's items in the order of its keys or of an index's. It knows of a change when it is told. */
+/** The table's items, in the order of the table's keys or of an index's keys. `follow` applies changes. */
 export type TableView = ReturnType<typeof tableView>
 
 export const tableView = (shape: ViewShape) => {
   const partitions = new Map<string, Entry[]>()
   const followed = new Map<string, { readonly item: StoredItem; readonly entry: Entry | undefined }>()
   const inOrder: Partition[] = []
-  /** An item that keeps these keeps its place. */
+  /** An item keeps its place while these attributes do not change. */
   const places = [...shape.partition, ...shape.sort]
   return {
     shape,
@@ -74,9 +74,9 @@ export const tableView = (shape: ViewShape) => {
     item: (key: Key): StoredItem | undefined => followed.get(keyText(key))?.item,
     /** The entries with these values of the partition attributes, ascending. */
     partition: (values: readonly KeyValue[]): readonly Entry[] => partitions.get(JSON.stringify(values)) ?? [],
-    /** All partitions, by the first attribute of their key and in its order. */
+    /** All partitions, in the order of the first attribute of their key. */
     partitions: (): readonly Partition[] => {
-      // A map keeps the order in which its keys came: what follows is new since the last time.
+      // A map keeps insertion order, so the keys after the known ones are new.
       const fresh = inOrder.length < partitions.size ? [...partitions].slice(inOrder.length) : []
       for (const [key, entries] of fresh) {
         const first = String(JSON.parse(key)[0])
@@ -85,7 +85,7 @@ export const tableView = (shape: ViewShape) => {
       }
       return inOrder
     },
-    /** Follows one change. The changes of one item come in their order; throws when one was left out. */
+    /** Applies one change. The changes of one item must come in order; throws if one is missing. */
     follow: ({ key, before, after }: TableChange): void => {
       const text = keyText(key)
       const last = followed.get(text)

@@ -37,9 +37,9 @@ const Row = ({ entry }: { readonly entry: Entry }) => {
 
 type EntriesCardProps = { readonly title: string; readonly note: string; readonly path: string }
 
-/** The entries that a sum is made of, oldest first, page by page. */
+/** The entries of a sum, oldest first, in pages. */
 export const EntriesCard = ({ title, note, path }: EntriesCardProps) => {
-  /** Where each page after the first begins. */
+  /** The start of each page after the first. */
   const [cursors, setCursors] = useState<readonly string[]>([])
   const query = new URLSearchParams({ limit: String(PER_PAGE), ...(cursors.length > 0 && { after: cursors.at(-1) }) })
   const call = api(`${path}?${query.toString()}`)

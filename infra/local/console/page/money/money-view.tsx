@@ -10,7 +10,7 @@ import { EntriesCard } from './entries-card.tsx'
 import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
 
 const DAY = 86_400
-/** In the page's address, in place of a settlement's id. */
+/** Stands in the page's address in place of a settlement's id. */
 const ENTRIES = 'entries'
 
 const Equation = ({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) => {
@@ -66,7 +66,7 @@ const Balance = () => {
   )
 }
 
-/** The figures of this month by the journal's entries, and whether they balance. */
+/** This month's figures from the journal, and whether the books balance. */
 const verdictOf = ({ figures, balanced }: v.InferOutput<typeof BooksSchema>): string => {
   const said = figures.map(({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`)
   return `This month: ${said.join(', ') || 'no entry yet'}. ${balanced ? 'They balance' : 'They do not balance'}.`
@@ -149,8 +149,8 @@ const Settlement = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** Where a sum of the page comes from: the entries of one settlement, or of the whole balance. */
-const Behind = ({ selected }: { readonly selected: string }) => (
+/** The entries of one settlement, or of the whole balance. */
+const Entries = ({ selected }: { readonly selected: string }) => (
   <Detail list="#money" label="All the money">
     {selected === ENTRIES ? (
       <EntriesCard title="Entries" note="Every movement of the balance, settled or not." path="balance/entries" />
@@ -163,7 +163,7 @@ const Behind = ({ selected }: { readonly selected: string }) => (
   </Detail>
 )
 
-/** Where the money is, what settles it, and what is paid out; or what one sum of it is made of. */
+/** The balance, the settlements and the payouts; or the entries of one of these sums. */
 export const MoneyView = ({ selected }: { readonly selected: string | undefined }) =>
   selected === undefined ? (
     <>
@@ -179,5 +179,5 @@ export const MoneyView = ({ selected }: { readonly selected: string | undefined 
       </div>
     </>
   ) : (
-    <Behind key={selected} selected={selected} />
+    <Entries key={selected} selected={selected} />
   )

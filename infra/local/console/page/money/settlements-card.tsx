@@ -9,7 +9,7 @@ import { SettlementsSchema } from '../shapes.ts'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
-/** As the refusal shows it; what cannot be read is refused with its own words. */
+/** The JSON that the refusal shows. Other text is passed on, and the gateway refuses it. */
 const readConfirm = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -54,7 +54,7 @@ const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) =
   )
 }
 
-/** A settlement with what an operator does about it. */
+/** A settlement with the operator's actions. */
 export const SettlementRow = ({ settlement }: { readonly settlement: Settlement }) => {
   const { id, status, net_minor: net, payment_count: count, period_start: from, period_end: to } = settlement
   return (
@@ -82,7 +82,7 @@ export const SettlementRow = ({ settlement }: { readonly settlement: Settlement 
   )
 }
 
-/** The merchant's payouts, newest first, with what an operator does about each. */
+/** The merchant's settlements, newest first, each with the operator's actions. */
 export const SettlementsCard = () => {
   const call = api('settlements?per_page=10')
   return (

@@ -9,7 +9,7 @@ import { CreatedSchema } from '../shapes.ts'
 
 const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR code' } as const
 
-/** What a merchant's shop offers: every channel with terms of its own. */
+/** A shop's choice: every channel that has its own terms. */
 const OFFERED = CHANNELS.map(({ method, code, push }) => ({
   value: code === '' ? method : `${method} ${code}`,
   label: `${KINDS[method]} · ${code || method.toUpperCase()}${push ? ' (asks on the phone)' : ''}`,
@@ -17,7 +17,7 @@ const OFFERED = CHANNELS.map(({ method, code, push }) => ({
 
 const newKey = () => `console-${crypto.randomUUID()}`
 
-/** Creates a payment as a merchant's server does. A press after a lost answer repeats it; a new one begins after an answer. */
+/** Creates a payment as a merchant's server does. After a lost answer, a press retries with the same key. */
 export const CreateForm = () => {
   const [channel, setChannel] = useState<string>('qris')
   const [amount, setAmount] = useState('150000')

@@ -38,12 +38,12 @@ const Way = ({ payment }: { readonly payment: Timeline }) => {
   const { method, channel_code: code, payment_destination: destination } = payment
   if (destination === '') return <p>{code} asks the customer on the phone; there is nothing to show.</p>
   if (method === 'qris') return <Scanned text={destination} />
-  // Nothing else may become a link, whoever made it up.
+  // No other text may become a link.
   if (/^https?:\/\//.test(destination)) return <Visited link={destination} />
   return <Transferred to={destination} bank={code ?? method} />
 }
 
-/** What the merchant’s shop shows its customer: a number, an image, a link, or nothing where the wallet asks by itself. */
+/** What a shop shows its customer: a number, a QR code, a link, or nothing if the wallet asks on the phone. */
 export const HowToPay = ({ payment }: { readonly payment: Timeline }) => {
   const { method, payment_destination: destination, expires_at: until } = payment
   return (

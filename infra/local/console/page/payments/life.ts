@@ -2,7 +2,7 @@ import { counted, rupiah } from '../../story/story-line.ts'
 import type { Delivery, Timeline } from '../shapes.ts'
 
 type Moment = {
-  /** Absent where only the state is known. */
+  /** Missing if only the state is known. */
   readonly at?: string
   readonly tone: 'good' | 'bad' | 'plain'
   readonly text: string
@@ -26,7 +26,7 @@ const ofDelivery = ({ url, attempts, status, next_attempt_at: next }: Delivery):
     : []),
 ]
 
-/** What became of a payment, from its creation on, in the order of the one clock. */
+/** The moments of a payment, from its creation, in the order of the local clock. */
 export const lifeOf = ({ timeline, notional_minor: amount, ...payment }: Timeline): readonly Moment[] => {
   const moments: Moment[] = [
     ...timeline.provider_attempts
@@ -80,7 +80,7 @@ export const lifeOf = ({ timeline, notional_minor: amount, ...payment }: Timelin
   ]
 }
 
-/** What holds without a time of its own: it stands last. */
+/** States without a time. They come last. */
 const openEnds = (
   timeline: Timeline['timeline'],
   payment: Pick<Timeline, 'status' | 'fee_status' | 'xendit_fee_minor'>,

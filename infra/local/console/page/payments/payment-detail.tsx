@@ -92,7 +92,7 @@ const Shown = ({ payment }: { readonly payment: Timeline }) => {
   )
 }
 
-/** One payment: how it is paid, what its customer and its merchant can do, its money, and its life so far. */
+/** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
 export const PaymentDetail = ({ id }: { readonly id: string }) => {
   const read = useRead(TimelineSchema, look('get-payment', { payment_id: id }))
   return (

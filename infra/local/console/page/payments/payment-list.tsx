@@ -25,10 +25,10 @@ const Row = ({ payment, isSelected }: { readonly payment: Payment; readonly isSe
   )
 }
 
-/** The merchant's payments, newest first, page by page: all, or those that were searched for. */
+/** The merchant's payments, newest first, in pages: all, or the result of a search. */
 export const PaymentList = ({ selected }: { readonly selected: string | undefined }) => {
   const [search, setSearch] = useState<Search>(EVERYTHING)
-  /** A cursor for each page that was left for an older one; numbered pages have none. */
+  /** One entry for each page after the first: its cursor. Numbered pages have none. */
   const [cursors, setCursors] = useState<readonly string[]>([])
   const page = cursors.length + 1
   const call = searchCall(search, page, cursors.at(-1) ?? '')

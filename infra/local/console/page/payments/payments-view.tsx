@@ -4,10 +4,10 @@ import { CreateForm } from './create-form.tsx'
 import { PaymentDetail } from './payment-detail.tsx'
 import { PaymentList } from './payment-list.tsx'
 
-/** As in page.css: one column, in which the payment is below the list. */
+/** The same width as in page.css: with one column, the payment is below the list. */
 const ONE_COLUMN = '(max-width: 860px)'
 
-/** A payment is created on the left, and looked at on the right. On a phone a chosen one comes into view. */
+/** Create form and list on the left, the selected payment on the right. On a phone, it scrolls to the selected one. */
 export const PaymentsView = ({ selected }: { readonly selected: string | undefined }) => {
   const detail = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -6,7 +6,7 @@ import type { Timeline } from '../shapes.ts'
 
 const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'] as const
 
-/** What the customer does at the provider while the payment is open; afterwards, how the money goes back. */
+/** The customer's actions at the provider while the payment is open; after that, the reversals. */
 export const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
   const [kind, setKind] = useState<string>('refund')
   const [amount, setAmount] = useState('')

@@ -1,9 +1,9 @@
 import qrcode from 'qrcode-generator'
 
-/** Modules of light around it, without which a camera does not find it. */
+/** The light margin in modules. Cameras need it to find the code. */
 const QUIET = 4
 
-/** The text as an image that can be scanned: dark on light in both themes, as scanners want it. */
+/** The text as a QR code. It is dark on light in both themes, because scanners need that. */
 export const QrCode = ({ text, label }: { readonly text: string; readonly label: string }) => {
   const code = qrcode(0, 'M')
   code.addData(text)

@@ -15,7 +15,7 @@ export const EVERYTHING: Search = { reference: '', amount: '', day: '', status: 
 
 export const PER_PAGE = 12
 
-/** Why it cannot be searched for so. The gateway searches one thing at a time. */
+/** Why the search is not possible. The gateway searches by one criterion at a time. */
 const problemOf = ({ reference, amount, day }: Search): string | undefined => {
   if ((amount === '') !== (day === '')) return 'Give an amount and its day together.'
   if (amount !== '' && reference !== '') return 'Give a reference, or an amount and its day.'
@@ -24,7 +24,7 @@ const problemOf = ({ reference, amount, day }: Search): string | undefined => {
 
 const given = (fields: Readonly<Record<string, string>>) => Object.entries(fields).filter(([, text]) => text !== '')
 
-/** The page of the search that begins after `cursor`, which is its number where pages have one. */
+/** The call for one page of the search: by `page` if its pages have numbers, else by `cursor`. */
 export const searchCall = ({ reference, amount, day, status }: Search, page: number, cursor: string): ConsoleCall => {
   if (amount !== '') {
     const found = Object.fromEntries(given({ status, cursor }))
@@ -74,7 +74,7 @@ const Fields = ({ typed, onType }: FieldsProps) => {
   )
 }
 
-/** By reference, by state, or by amount and day. */
+/** Searches by reference, by status, or by amount and day. */
 export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) => void }) => {
   const [typed, setTyped] = useState(EVERYTHING)
   const [problem, setProblem] = useState<string>()

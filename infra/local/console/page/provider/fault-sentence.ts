@@ -37,5 +37,5 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** What a fault does, for a person. */
+/** The effect of a fault, as a sentence. */
 export const faultSentence = (target: string, fault: string): string => SENTENCES[target]?.[fault] ?? ''

@@ -25,7 +25,7 @@ const TARGETS: Readonly<Record<string, string>> = {
 
 const words = (name: string) => name.replaceAll('_', ' ')
 
-/** Numbers, objects and null as JSON; anything else is the text it is. */
+/** Reads numbers, objects and null as JSON. Anything else is plain text. */
 const readValue = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -87,7 +87,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
   )
 }
 
-/** Every fault of the provider as a switch: on, it strikes the next times something is asked of it. */
+/** Every fault of the provider as a switch. While it is on, it affects the next calls to the provider. */
 export const ProviderView = () => {
   const menu = useRead(FaultMenuSchema, MENU)
   const { value: armed = [] } = useRead(ArmedSchema, ARMED)

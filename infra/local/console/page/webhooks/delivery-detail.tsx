@@ -9,7 +9,7 @@ import { useReceived } from './inbox-card.tsx'
 
 type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
 
-/** The bytes as the feed has them: it is asked from the moment of the event on. */
+/** The exact bytes from the event feed, read from the time of the event. */
 const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery): string | undefined => {
   const { value: payment } = useRead(
     TimelineSchema,
@@ -21,9 +21,9 @@ const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery):
   return found && JSON.stringify(found)
 }
 
-const MADE_ANEW = 'made anew for each attempt, and not kept'
+const NOT_STORED = 'new for each attempt, and not stored'
 
-/** What every attempt carries; a server on this machine has kept all of it. */
+/** The request of every attempt. A server on this machine has recorded all of it. */
 const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
   const body = useBody(delivery)
   const { value: received } = useReceived()
@@ -33,14 +33,16 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
     'x-gateway-event': delivery.event,
     'x-gateway-delivery-id': delivery.id,
     'webhook-id': delivery.event_id,
-    'x-gateway-signature': MADE_ANEW,
-    'webhook-timestamp': MADE_ANEW,
-    'webhook-signature': MADE_ANEW,
+    'x-gateway-signature': NOT_STORED,
+    'webhook-timestamp': NOT_STORED,
+    'webhook-signature': NOT_STORED,
   }
   return (
     <Card
       title="The request"
-      note={got ? 'The latest as the sample inbox got it.' : 'As each attempt sends it; the inbox did not get it.'}
+      note={
+        got ? 'The latest request that the inbox received.' : 'As each attempt sends it. The inbox did not receive it.'
+      }
     >
       <h3>Headers</h3>
       <dl class="headers">
@@ -88,7 +90,7 @@ const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
   )
 }
 
-/** One delivery: what was sent, what was answered, whom it is about, and a new round of it. */
+/** One delivery: request, answers, payment, and the button for a new round. */
 export const DeliveryDetail = ({ id }: { readonly id: string }) => {
   const read = useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))
   return (

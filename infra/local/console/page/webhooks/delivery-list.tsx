@@ -7,7 +7,7 @@ import { DeliveriesSchema, type Delivery } from '../shapes.ts'
 
 const STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
 
-/** Each attempt with what came of it. */
+/** Each attempt with its result. */
 export const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
   <ol class="attempts">
     {attempts.map(({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (

@@ -16,7 +16,7 @@ const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]
 const RECEIVED: ConsoleCall = { door: 'inbox', method: 'GET', path: '/received' }
 const SHOWN = 6
 
-/** What the sample merchant's server got. */
+/** The webhooks that the sample merchant's server has received. */
 export const useReceived = () => useRead(ReceivedSchema, RECEIVED)
 
 const verdict = (valid: boolean | null) =>
@@ -49,7 +49,7 @@ const Received = () => (
   </Answered>
 )
 
-/** The sample merchant: what its server got, and how it is to answer from now on. */
+/** The sample merchant: the webhooks it has received, and how it answers the next ones. */
 export const InboxCard = () => {
   const [behaviour, setBehaviour] = useState('good')
   const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]

@@ -11,7 +11,7 @@ const Endpoints = () => {
   const call = look('list-endpoints', ofClient())
   const read = useRead(EndpointsSchema, call)
   return (
-    <Card title="Endpoints" note="Where the merchant wants its events." call={call}>
+    <Card title="Endpoints" note="The addresses to which the merchant’s events are sent." call={call}>
       <Answered read={read}>
         {({ data }) => (
           <>
@@ -45,7 +45,7 @@ const Endpoints = () => {
   )
 }
 
-/** Where events go, every delivery with its attempts, and the sample merchant who gets them; or one delivery. */
+/** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
 export const WebhooksView = ({ selected }: { readonly selected: string | undefined }) =>
   selected === undefined ? (
     <div class="split even">
