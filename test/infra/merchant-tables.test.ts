@@ -13,6 +13,7 @@ import { FAILURE_REASONS } from '../../shared/payment-status.ts'
 import { SECOND_MS, timestampOf } from '../../shared/time.ts'
 import { ATTEMPTS_PER_ROUND, waitAfterFailureMs } from '../../shared/webhook/delivery/retry-schedule.ts'
 import { blocksOf } from '../support/document-blocks.ts'
+import { CHANNEL_FACTS } from '../support/provider-facts.ts'
 import { makeProject, missingFor } from '../support/receiver-program.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -41,11 +42,11 @@ it('what may be tried again is what the client tries again', () => {
   expect(new Set(retried)).toStrictEqual(new Set(RETRIED_CODES))
 })
 
-it('every channel has its fee and its time', () => {
+it('every channel has its fee, its time and its amounts', () => {
   const now = timestampOf(Date.now())
   const said = rows(
     payments,
-    /^\| `([a-z_]+)` \| (?:`([A-Z]+)`|none) \|[^|]*\|[^|]*\| ([^|]*?)(?:, or what you asked for)? \| ([^|]*) \|$/gm,
+    /^\| `([a-z_]+)` \| (?:`([A-Z]+)`|none) \|[^|]*\|[^|]*\| ([^|]*?)(?:, or what you asked for)? \| ([^|]*) \| ([^|]*) \|$/gm,
   )
   const fee = ({ bps = 0, flatMinor = 0 } = {}) =>
     [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
@@ -59,11 +60,17 @@ it('every channel has its fee and its time', () => {
     return `${ms / SECOND_MS / seconds} ${unit}`
   }
 
+  const amounts = (method: string, code: string) =>
+    CHANNEL_FACTS.find((one) => one.method === method && (one.channelCode ?? '') === code)
+      ?.amounts.map((amount) => amount.toLocaleString('en'))
+      .join(' to ')
+
   const known = CHANNELS.map(({ method, code, timings, tariffs }) => [
     method,
     code === '' ? undefined : code,
     life(inForce(timings, now)?.expiryMs),
     fee(inForce(tariffs, now)),
+    amounts(method, code),
   ])
   expect(new Set(said.map(String))).toStrictEqual(new Set(known.map(String)))
   expect(said).toHaveLength(known.length)

@@ -45,11 +45,21 @@ export type ChannelFacts = {
   readonly flat: bigint
   /** How long a payment lives when no expiry is asked for. */
   readonly lifetimeSeconds: number
+  /** Least and most rupiah of one payment, from the provider's list of payment methods, read 2026-09-30. */
+  readonly amounts: readonly [number, number]
 }
 
 const DAY = 86_400
 
-const bank = (name: string): ChannelFacts => ({
+const AMOUNTS_OF_BANKS: Readonly<Record<(typeof BANKS)[number], ChannelFacts['amounts']>> = {
+  BCA: [10_000, 50_000_000],
+  BNI: [1, 50_000_000],
+  BRI: [1, 50_000_000_000],
+  MANDIRI: [1, 50_000_000_000],
+  PERMATA: [1, 9_999_999_999],
+}
+
+const bank = (name: (typeof BANKS)[number]): ChannelFacts => ({
   method: 'virtual_account',
   channelCode: name,
   providerCode: `${name}_VIRTUAL_ACCOUNT`,
@@ -58,9 +68,10 @@ const bank = (name: string): ChannelFacts => ({
   permille: 0n,
   flat: 4_000n,
   lifetimeSeconds: DAY,
+  amounts: AMOUNTS_OF_BANKS[name],
 })
 
-type OfWallet = Pick<ChannelFacts, 'properties' | 'permille' | 'flat' | 'lifetimeSeconds'>
+type OfWallet = Pick<ChannelFacts, 'properties' | 'permille' | 'flat' | 'lifetimeSeconds' | 'amounts'>
 
 const wallet = (name: string, own: OfWallet): ChannelFacts => ({
   method: 'ewallet',
@@ -73,11 +84,29 @@ const wallet = (name: string, own: OfWallet): ChannelFacts => ({
 /** Every channel by itself, as its latest terms are. */
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   ...BANKS.map(bank),
-  wallet('OVO', { properties: Phone, permille: 20n, flat: 0n, lifetimeSeconds: 55 }),
-  wallet('DANA', { properties: ReturnUrls, permille: 15n, flat: 500n, lifetimeSeconds: DAY }),
-  wallet('LINKAJA', { properties: ReturnUrls, permille: 15n, flat: 0n, lifetimeSeconds: 1_800 }),
-  wallet('SHOPEEPAY', { properties: ReturnUrls, permille: 20n, flat: 0n, lifetimeSeconds: 1_800 }),
-  wallet('GOPAY', { properties: GopayUrls, permille: 20n, flat: 0n, lifetimeSeconds: 1_800 }),
+  wallet('OVO', { properties: Phone, permille: 20n, flat: 0n, lifetimeSeconds: 55, amounts: [100, 20_000_000] }),
+  wallet('DANA', {
+    properties: ReturnUrls,
+    permille: 15n,
+    flat: 500n,
+    lifetimeSeconds: DAY,
+    amounts: [100, 20_000_000],
+  }),
+  wallet('LINKAJA', {
+    properties: ReturnUrls,
+    permille: 15n,
+    flat: 0n,
+    lifetimeSeconds: 1_800,
+    amounts: [1, 20_000_000],
+  }),
+  wallet('SHOPEEPAY', {
+    properties: ReturnUrls,
+    permille: 20n,
+    flat: 0n,
+    lifetimeSeconds: 1_800,
+    amounts: [1, 20_000_000],
+  }),
+  wallet('GOPAY', { properties: GopayUrls, permille: 20n, flat: 0n, lifetimeSeconds: 1_800, amounts: [1, 50_000_000] }),
   {
     method: 'qris',
     channelCode: undefined,
@@ -87,6 +116,7 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
     permille: 7n,
     flat: 0n,
     lifetimeSeconds: 2 * DAY,
+    amounts: [1, 20_000_000],
   },
 ]
 

@@ -10,6 +10,8 @@ export type Channel = {
   readonly feeBps: number
   readonly feeFlat: number
   readonly settlement: SettlementRule
+  /** Least and most of one payment; not known of a wallet without facts of its own. */
+  readonly amounts?: readonly [number, number]
   /** A `push` channel calls the payer's phone and has nothing to show; the others present or redirect. */
   readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
   readonly virtualAccount?: { readonly prefix: string; readonly length: number }
@@ -20,6 +22,12 @@ const HALF_HOUR = 1800
 const INSTANT = { settlement: { afterSeconds: 300 } }
 const T_PLUS_1 = { settlement: { businessDays: 1 } }
 const T_PLUS_2 = { settlement: { businessDays: 2 } }
+
+const MILLION = 1_000_000
+const UP_TO_20_M = { amounts: [1, 20 * MILLION] } as const
+const UP_TO_50_M = { amounts: [1, 50 * MILLION] } as const
+const UP_TO_50_BN = { amounts: [1, 50_000 * MILLION] } as const
+const FROM_100 = { amounts: [100, 20 * MILLION] } as const
 
 const VIRTUAL_ACCOUNT = {
   category: 'VIRTUAL_ACCOUNT',
@@ -38,31 +46,40 @@ const WALLET = {
   feeFlat: 0,
 } as const
 
-const BCA_NUMBER = { virtualAccount: { prefix: '38165', length: 15 } }
-const BNI_NUMBER = { virtualAccount: { prefix: '8808', length: 16 } }
-const BRI_NUMBER = { virtualAccount: { prefix: '13282', length: 18 } }
-const MANDIRI_NUMBER = { virtualAccount: { prefix: '88608', length: 16 } }
-const PERMATA_NUMBER = { virtualAccount: { prefix: '7293', length: 16 } }
+const BCA = { virtualAccount: { prefix: '38165', length: 15 }, amounts: [10_000, 50 * MILLION] } as const
+const BNI = { virtualAccount: { prefix: '8808', length: 16 }, ...UP_TO_50_M }
+const BRI = { virtualAccount: { prefix: '13282', length: 18 }, ...UP_TO_50_BN }
+const MANDIRI = { virtualAccount: { prefix: '88608', length: 16 }, ...UP_TO_50_BN }
+const PERMATA = { virtualAccount: { prefix: '7293', length: 16 }, amounts: [1, 9_999_999_999] } as const
 
 /** Every channel with facts of its own, by its v3 code. */
 const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
-  ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA_NUMBER, ...T_PLUS_1, transactionCode: 'BCA' }],
-  ['BNI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BNI_NUMBER, ...INSTANT, transactionCode: 'BNI' }],
-  ['BRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BRI_NUMBER, ...INSTANT, transactionCode: 'BRI' }],
-  ['MANDIRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...MANDIRI_NUMBER, ...INSTANT, transactionCode: 'MANDIRI' }],
-  ['PERMATA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...PERMATA_NUMBER, ...INSTANT, transactionCode: 'PERMATA' }],
-  ['OVO', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_OVO', destination: 'push', lifetimeSeconds: 55 }],
+  ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA, ...T_PLUS_1, transactionCode: 'BCA' }],
+  ['BNI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BNI, ...INSTANT, transactionCode: 'BNI' }],
+  ['BRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BRI, ...INSTANT, transactionCode: 'BRI' }],
+  ['MANDIRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...MANDIRI, ...INSTANT, transactionCode: 'MANDIRI' }],
+  ['PERMATA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...PERMATA, ...INSTANT, transactionCode: 'PERMATA' }],
+  ['OVO', { ...WALLET, ...FROM_100, ...T_PLUS_2, transactionCode: 'ID_OVO', destination: 'push', lifetimeSeconds: 55 }],
   [
     'DANA',
-    { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_DANA', lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 },
+    {
+      ...WALLET,
+      ...FROM_100,
+      ...T_PLUS_2,
+      transactionCode: 'ID_DANA',
+      lifetimeSeconds: 24 * HOUR,
+      feeBps: 150,
+      feeFlat: 500,
+    },
   ],
-  ['LINKAJA', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
-  ['SHOPEEPAY', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
-  ['GOPAY', { ...WALLET, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
+  ['LINKAJA', { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
+  ['SHOPEEPAY', { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
+  ['GOPAY', { ...WALLET, ...UP_TO_50_M, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
   [
     'QRIS',
     {
       ...T_PLUS_2,
+      ...UP_TO_20_M,
       category: 'QR_CODE',
       transactionCode: 'QRIS',
       destination: 'qr_string',
@@ -81,9 +98,8 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
 )
 
 /**
- * The channel of a v3 code. A code that is no bank's counts as a wallet the provider has added since: the gateway
- * passes such codes on. Amount limits are not enforced, since they differ from contract to contract; the fault
- * `refuse` plays that part.
+ * The channel of a v3 code. A code that is no bank's counts as a wallet the provider has added since, whose
+ * limits nobody knows: the gateway passes such codes on.
  */
 export const channelOf = (code: string): Channel | undefined => {
   const known = CHANNELS.get(code)

@@ -45,6 +45,25 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
   })
 })
 
+describe('the amounts of a channel', () => {
+  it.for(CHANNEL_FACTS)(
+    'of $providerCode are those of the provider',
+    ({ providerCode, amounts }, { sim: { core } }) => {
+      const [least, most] = amounts
+      const ask = (request_amount: number) => () =>
+        core.createPaymentRequest(aRequestBody(providerCode, { request_amount }))
+      const refusal = expect.objectContaining({
+        status: 400,
+        errorCode: least === 1 ? 'API_VALIDATION_ERROR' : 'INVALID_VALUE_ERROR',
+      })
+
+      expect(ask(least - 1)).toThrow(refusal)
+      expect(ask(most + 1)).toThrow(expect.objectContaining({ status: 400, errorCode: 'INVALID_VALUE_ERROR' }))
+      expect([least, most].map((amount) => ask(amount)().request_amount)).toStrictEqual([least, most])
+    },
+  )
+})
+
 describe('the expiry of a payment request', () => {
   it.for([
     ...CHANNEL_FACTS.filter(({ method }) => method !== 'virtual_account').map(

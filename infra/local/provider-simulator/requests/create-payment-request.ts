@@ -15,6 +15,7 @@ export const createPaymentRequest = (world: World, input: unknown): PaymentReque
   const body = parseInput(CreateRequestBody, input)
   const channel = requireChannel(body.channel_code)
   const channelProperties = parseChannelProperties(channel, body.channel_properties)
+  requireAmount(channel, body.request_amount)
   const expiresAtMs = expiryOf(world, channel, channelProperties)
   const requestId = `pr-${world.newUuid()}`
   const created = timestampNow(world)
@@ -48,6 +49,14 @@ const requireChannel = (code: string): Channel => {
     throw new ProviderError('API_VALIDATION_ERROR', message)
   }
   return channel
+}
+
+/** The provider prints the limits, and not which of its two codes for a wrong value it answers beyond them. */
+const requireAmount = ({ amounts }: Channel, amount: number): void => {
+  if (amounts === undefined) return
+  const [least, most] = amounts
+  if (amount >= least && amount <= most) return
+  throw new ProviderError('INVALID_VALUE_ERROR', `request_amount must be between ${least} and ${most}`)
 }
 
 const ChannelPropertiesInput = v.object({ channel_properties: v.record(v.string(), v.unknown()) })
