@@ -11,7 +11,7 @@ import { tellOwing } from './tell-owing.ts'
 
 export type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
 
-/** A run begins no part after this time: its function has five minutes, and a part may take two. */
+/** After this time a run begins no part and no second look, which may wait two minutes: its function has five. */
 const RUN_MS = 2 * MINUTE_MS
 
 /**
@@ -31,17 +31,18 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const standing = new Set(verdict.standing.map(({ part }) => part))
   const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
   const endsAtMs = deps.monotonicMs() + RUN_MS
+  const hasTime = () => deps.monotonicMs() < endsAtMs
   const { pages } = deps.stage.historySteps ?? { pages: Number.POSITIVE_INFINITY }
   const found = new Map<string, readonly Difference[]>()
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
   for (const [at, { key, judge }] of left.entries()) {
-    if (at >= pages || (at > 0 && deps.monotonicMs() >= endsAtMs)) {
+    if (at >= pages || (at > 0 && !hasTime())) {
       await noteFound(deps, clientId, found, { progress: { day, done: left[at - 1]?.key ?? done } })
       await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
       return
     }
-    const { differences, isInconclusive } = await believed(deps, judge)
+    const { differences, isInconclusive } = await believed(deps, judge, hasTime)
     // A part that moves too much to be judged keeps its differences until tomorrow.
     if (!isInconclusive) found.set(key, differences)
   }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
+import { balanceOf } from '../ledger/balance.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import { type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
@@ -31,9 +32,24 @@ export const SLICES = 30
 
 export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
 
-const INDEX_LAG_MS = SECOND_MS
-/** An index can lag this long when its writes are throttled. Until then a count by status is no difference. */
-export const STATUS_LAG_MS = 100 * SECOND_MS
+/** An index can lag this long when its writes are throttled. */
+const LONGEST_LAG_MS = 100 * SECOND_MS
+
+/** How long an index may lack writes that the books count. */
+type Lag = (books: ClientBooks, now: Timestamp) => number
+
+const usualLag: Lag = () => SECOND_MS
+
+/** Counts by status change at times that the ledger does not know. */
+export const lagOfCounts: Lag = () => LONGEST_LAG_MS
+
+/** A payment is counted when it is credited, and listed as open when the index has it. */
+export const lagOfCredits: Lag = ({ ledger }, now) => {
+  const updatedAt = ledger && balanceOf(ledger).updatedAt
+  if (updatedAt === undefined) return SECOND_MS
+  const leftMs = epochMs(updatedAt) + LONGEST_LAG_MS - epochMs(now)
+  return Math.min(Math.max(leftMs, SECOND_MS), LONGEST_LAG_MS)
+}
 
 type Judge = (books: ClientBooks) => Promise<readonly Difference[]>
 
@@ -47,13 +63,13 @@ export const bookPart = (
   deps: AuditDeps,
   read: ClientBooks,
   key: string,
-  { judge, stand, lagMs = INDEX_LAG_MS }: { readonly judge: Judge; readonly stand: Stand; readonly lagMs?: number },
+  { judge, stand, lag = usualLag }: { readonly judge: Judge; readonly stand: Stand; readonly lag?: Lag },
 ): Part => ({
   key,
   judge: async (isAgain) => {
     const books = isAgain ? await readClientBooks(deps, read.client) : read
     // Writes from just before the read may not be in the indexes yet.
-    if (isAgain) await deps.sleep(lagMs)
+    if (isAgain) await deps.sleep(lag(books, deps.now()))
     const found = await judge(books)
     if (found.length === 0) return found
     const after = await readClientBooks(deps, read.client)
@@ -149,7 +165,11 @@ export const partsOf = async (
   const trails = () => auditTrails(deps, client.clientId, { full: isWhole, known: new Set([client.clientId]) })
   const parts = [
     {
-      part: bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read), stand: byLedger }),
+      part: bookPart(deps, books, 'figures', {
+        judge: (read) => auditFigures(deps, read),
+        stand: byLedger,
+        lag: lagOfCredits,
+      }),
       due: true,
     },
     { part: { key: 'trails', judge: trails }, due: true },
@@ -163,7 +183,7 @@ export const partsOf = async (
       part: bookPart(deps, books, 'counts', {
         judge: (read) => auditCounts(deps, read),
         stand: byLedger,
-        lagMs: STATUS_LAG_MS,
+        lag: lagOfCounts,
       }),
       due: isWhole,
     },

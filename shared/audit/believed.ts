@@ -22,15 +22,19 @@ export const NOTHING_FOUND: Believed = { differences: [], isInconclusive: false 
 /**
  * Finds the differences of a part of the books that may change during the read. A difference counts only if the part
  * stood still, and if it appears again ten seconds later, the same or with the same gap between its figures (design
- * section 4, "Audit").
+ * section 4, "Audit"). Inconclusive when it is found and there is no time to look again.
  */
 export const believed = async (
   deps: Pick<Deps, 'sleep'>,
   judge: (isAgain: boolean) => Promise<Look>,
+  hasTime = () => true,
 ): Promise<Believed> => {
   const seen: Difference[] = []
   for (let look = 1; look <= LOOKS; look++) {
-    if (look > 1) await deps.sleep(LOOK_AGAIN_MS)
+    if (look > 1) {
+      if (!hasTime()) break
+      await deps.sleep(LOOK_AGAIN_MS)
+    }
     const found = await judge(look > 1)
     if (found === 'moving') continue
     if (found.length === 0) return NOTHING_FOUND

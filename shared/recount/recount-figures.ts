@@ -1,4 +1,4 @@
-import { bookPart, byLedger, STATUS_LAG_MS } from '../audit/audit-parts.ts'
+import { bookPart, byLedger, lagOfCounts, lagOfCredits } from '../audit/audit-parts.ts'
 import { believed } from '../audit/believed.ts'
 import { auditCounts } from '../audit/judged/audit-counts.ts'
 import { auditFigures } from '../audit/judged/audit-figures.ts'
@@ -52,8 +52,8 @@ export const judgeFigures = async (
     books = read
     return [...(await auditFigures(deps, read)), ...(withCounts ? await auditCounts(deps, read) : [])]
   }
-  const lag = withCounts ? { lagMs: STATUS_LAG_MS } : {}
-  const part = bookPart(deps, first, 'figures', { judge, stand: byLedger, ...lag })
+  const lag = withCounts ? lagOfCounts : lagOfCredits
+  const part = bookPart(deps, first, 'figures', { judge, stand: byLedger, lag })
   const { differences, isInconclusive } = await believed(deps, part.judge)
   if (isInconclusive) {
     throw new GatewayError('conflict', 'the books of this client changed while they were counted; try again')

@@ -139,10 +139,10 @@ describe('recount-ledger: an entry outside its settlement', () => {
 
   it('waits for the next recount when a window is closed meanwhile', async ({ deps, client }) => {
     const { late } = await settledWithout(deps, client)
-    const closedUntil = addMs(deps.now(), MINUTE_MS)
-    const raced = beforeFirst(deps, 'transact', () =>
-      deps.table.write(update(windowKey(client.clientId), { set: { closedUntil } })),
-    )
+    const raced = beforeFirst(deps, 'transact', () => {
+      const closedUntil = addMs(deps.now(), MINUTE_MS)
+      return deps.table.write(update(windowKey(client.clientId), { set: { closedUntil } }))
+    })
 
     await recount(raced, client).catch(() => undefined)
 

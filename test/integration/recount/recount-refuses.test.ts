@@ -3,19 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
+import { standingFigures } from '../../../shared/journal/payment-money.ts'
 import { less, minor, ZERO } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { entriesOf, moneyOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { entryKey, eventKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { remove, update } from '../../../shared/table/step.ts'
+import { addMs } from '../../../shared/time.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withFloor } from '../../support/settlement-builders.ts'
@@ -110,6 +112,23 @@ describe('recount-ledger', () => {
     await expect(recount(deps, client, expected)).rejects.toThrow(message)
 
     expect(deps.changes).toStrictEqual([])
+  })
+
+  it('refuses a credit that the index of open payments lists ninety seconds later', async () => {
+    const { deps, catchUp } = depsWithLateIndexes('PAYMENT#')
+    const client = await withFloor(deps)
+    const { payment } = await creditedPayment(deps, client)
+    const listedAt = addMs(deps.now(), 90_000)
+    const sleep = async (ms: number) => {
+      await deps.sleep(ms)
+      if (deps.now() >= listedAt) catchUp()
+    }
+    const found = standingFigures(moneyOf(payment)).netMinor
+    const unlisted = { what: 'ledger.credited_minor', id: client.clientId, expected: 0, found }
+
+    await expect(recount({ ...deps, sleep }, client, [unlisted])).rejects.toThrow(/does not find/)
+
+    await expectBalanced(deps, client.clientId)
   })
 
   it('refuses a figure without what else is wrong beside it', async () => {
