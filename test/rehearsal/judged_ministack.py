@@ -3,7 +3,7 @@ Starts MiniStack with its own judge of IAM policies on (AUTH=true), and tells th
 request to DynamoDB: which leading keys, which attributes and which values to be returned it names; and of one to KMS:
 its encryption context. Every verdict goes
 into the file REHEARSAL_VERDICTS, one line of JSON each. Also mends where MiniStack is not as AWS is and the stack
-could not be deployed: what is mended is listed in limits.ts.
+could not be deployed: what is mended is listed in not-emulated.ts.
 """
 
 import contextvars
@@ -11,9 +11,10 @@ import json
 import os
 import re
 import sys
+import threading
 
 from ministack.core import iam_actions, iam_evaluator
-from ministack.services import secretsmanager
+from ministack.services import secretsmanager, sts
 from ministack.services.cloudformation import drift, provisioners
 
 LEADING_KEYS = "dynamodb:LeadingKeys"
@@ -117,6 +118,18 @@ iam_actions.dynamodb_transaction_checks = checks_with_steps
 iam_actions.request_tag_context = tags_with_seal
 iam_evaluator.enforce = told_enforce
 
+
+plain_register = sts.register_session
+registering = threading.Lock()
+
+
+def register_alone(*given):
+    """Functions that start at the same moment change the sessions while they are listed, and one of them fails."""
+    with registering:
+        plain_register(*given)
+
+
+sts.register_session = register_alone
 
 SECRET = "AWS::SecretsManager::Secret"
 
