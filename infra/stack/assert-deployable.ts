@@ -1,5 +1,7 @@
+import { MANIFEST } from '../../functions/manifest.ts'
 import { assertCarried } from './capacity/assert-carried.ts'
 import { assertClientLimits } from './capacity/assert-client-limits.ts'
+import { assertReservable } from './functions/reserved-concurrency.ts'
 import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
 
 /** The most recipients of one AWS Budgets notification. */
@@ -32,6 +34,7 @@ export const assertDeployable = (stage: DeployedStage): void => {
   for (const [reason, isSo] of Object.entries(wrong)) {
     if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
   }
+  assertReservable(stage, MANIFEST)
   assertCarried(stage)
   assertClientLimits(stage)
 }

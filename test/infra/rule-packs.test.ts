@@ -168,9 +168,9 @@ const findingsIn = (app: App, stack: Stack): readonly Finding[] =>
     )
     .filter(({ rule }) => !OF_WILDCARDS.test(rule))
 
-/** `gateway`, `front` or `watch`. */
+/** `front`, `watch`, or `gateway` of all stacks that the functions are in or use. */
 const partOf = ({ stackName }: Stack, stage: DeployedStage) =>
-  stackName.replace(`${stackNameOf(stage)}-`, '').replace(stackNameOf(stage), 'gateway')
+  /-(front|watch)$/.exec(stackName.replace(stackNameOf(stage), ''))?.[1] ?? 'gateway'
 
 /** The stage with the fewest options and the one with all; by night each option alone too. */
 const checkedStages = Object.entries(OPTIONAL_STAGES).filter(
@@ -179,13 +179,12 @@ const checkedStages = Object.entries(OPTIONAL_STAGES).filter(
 
 const checkedStacks = checkedStages.flatMap(([what, stage]) => {
   const { app } = synthesised(stage)
-  return app.node.children
-    .filter((child) => Stack.isStack(child))
-    .map((stack) => ({
-      what: `the ${partOf(stack, stage)} of ${what}`,
-      reasons: reasonsFor(stage, partOf(stack, stage)),
-      findings: findingsIn(app, stack),
-    }))
+  const stacks = app.node.children.filter((child) => Stack.isStack(child))
+  return [...Map.groupBy(stacks, (stack) => partOf(stack, stage))].map(([part, ofPart]) => ({
+    what: `the ${part} of ${what}`,
+    reasons: reasonsFor(stage, part),
+    findings: ofPart.flatMap((stack) => findingsIn(app, stack)),
+  }))
 })
 
 const explains = ([rule, [where]]: Reason, finding: Finding) => rule === finding.rule && where.test(finding.path)

@@ -12,8 +12,9 @@ import os
 import re
 import sys
 import threading
+import time
 
-from ministack.core import iam_actions, iam_evaluator
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime
 from ministack.services import secretsmanager, sts
 from ministack.services.cloudformation import drift, provisioners
 
@@ -130,6 +131,28 @@ def register_alone(*given):
 
 
 sts.register_session = register_alone
+
+plain_kill = lambda_runtime.kill_workers
+LONGEST_RUN_SECONDS = 60
+
+
+def kill_when_idle(workers):
+    deadline = time.monotonic() + LONGEST_RUN_SECONDS
+    while any(worker.in_use for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    plain_kill(workers)
+
+
+def kill_after_use(workers):
+    """A deployment ends no run on AWS: MiniStack kills it, and its caller is answered 502."""
+    known = [worker for worker in workers if worker is not None]
+    busy = [worker for worker in known if worker.in_use]
+    plain_kill([worker for worker in known if not worker.in_use])
+    if busy:
+        threading.Thread(target=kill_when_idle, args=(busy,), daemon=True).start()
+
+
+lambda_runtime.kill_workers = kill_after_use
 
 SECRET = "AWS::SecretsManager::Secret"
 

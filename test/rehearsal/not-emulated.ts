@@ -4,6 +4,7 @@ export const NOT_EMULATED: readonly string[] = [
   'mended: the judge does not know dynamodb:LeadingKeys, dynamodb:ReturnValues, the attributes of writes and kms:EncryptionContext (judged_ministack.py)',
   'mended: a batch of messages is judged as sqs:SendMessageBatch, which is no permission on AWS: there it is sqs:SendMessage',
   'mended: functions that start at the same moment can fail with “dictionary changed size during iteration” (judged_ministack.py)',
+  'mended: a deployment killed the runs under way (judged_ministack.py)',
   'what Lambda asks in a function’s name (reading queues, writing logs, sending what was given up) is not judged',
   'IAM takes a policy of a name that is taken: on AWS a stack in another region is refused until the lost one’s are deleted',
   'roles of a stack in another region get the names of the first one’s, so what is left in the lost region is refused from then on',

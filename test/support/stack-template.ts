@@ -85,10 +85,21 @@ const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown 
     if (word === 'Fn::GetStackOutput')
       return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], { Resources, Outputs })
     if (word === 'Fn::Join' && Array.isArray(operand) && Array.isArray(operand[1])) {
-      return operand[1].map((part) => String(readable(part, { Resources, Outputs }))).join(String(operand[0]))
+      const text = operand[1].map((part) => String(readable(part, { Resources, Outputs }))).join(String(operand[0]))
+      return byName(text, Resources)
     }
   }
   return Object.fromEntries(entries.map(([key, item]) => [key, readable(item, { Resources, Outputs })]))
+}
+
+const NAMED_ARN = /^arn:<AWS::Partition>:(sqs|sns|dynamodb):<AWS::Region>:<AWS::AccountId>:(?:table\/)?([\w-]+)/
+const QUEUE_URL = /^https:\/\/sqs\.<AWS::Region>\.<AWS::URLSuffix>\/<AWS::AccountId>\/([\w-]+)$/
+
+/** Stacks refer to queues, topics and tables of another one by name: as if by reference, where there is one of the name. */
+const byName = (text: string, resources: Readonly<Record<string, RawResource>>): string => {
+  const [arn, service, named = QUEUE_URL.exec(text)?.[1]] = NAMED_ARN.exec(text) ?? []
+  if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named)) return text
+  return arn === undefined ? `<${named}>` : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
 }
 
 /** CDK takes the function's name, and the alias's own, out of the ARN of an alias. */
@@ -106,8 +117,8 @@ type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; 
 type RawStacks = RawTemplate & Pick<StackTemplate, 'app' | 'assembly' | 'terminationProtection' | 'sizes' | 'messages'>
 
 /**
- * Synthesises into a directory of its own, which is gone afterwards. The resources are those of the stacks in the stage's
- * region, the outputs those of the first one. CDK's check against the schemas of CloudFormation takes most of a
+ * Synthesises into a directory of its own, which is gone afterwards. Resources and outputs are those of the stacks in the
+ * stage's region. CDK's check against the schemas of CloudFormation takes most of a
  * synthesis: `rule-packs.test.ts` makes it by night, for a stage with every option.
  */
 const rawStacks = (addTo: (app: App) => void): RawStacks => {
@@ -130,7 +141,7 @@ const rawStacks = (addTo: (app: App) => void): RawStacks => {
       app,
       assembly,
       Resources: Object.assign({}, ...templates.map(({ Resources }) => Resources)),
-      Outputs: templates[0]?.Outputs ?? {},
+      Outputs: Object.assign({}, ...templates.map(({ Outputs }) => Outputs)),
       terminationProtection: first.terminationProtection ?? false,
       sizes: Object.fromEntries(
         stacks.map(({ stackName }, at) => [stackName, Object.keys(templates[at]?.Resources ?? {}).length]),

@@ -1,4 +1,4 @@
-import { stackNameOf } from '../../stack/stack-name-of.ts'
+import { dataStackNameOf, stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
@@ -41,19 +41,26 @@ export const preflight = async (
   const credentials = await checkCredentials(aws.sts, region)
   if (credentials.state !== 'ok') return { findings: [...here, credentials], first: false }
   let first = false
+  const status = async (StackName: string): Promise<string | undefined> => {
+    const stack = await describedStack(aws.cloudFormation, StackName)
+    return stack !== undefined && wasCreated(stack) ? stack.StackStatus : undefined
+  }
   const found = await Promise.all([
     ...publishedTo(aws, stage, region).map((place) =>
       runCheck(`CDK bootstrap in ${place.region}`, () => checkBootstrap(place.client, place.region)),
     ),
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
-    runCheck('stack', async () => {
-      const stack = await describedStack(aws.cloudFormation, stackNameOf(stage))
-      const isThere = stack !== undefined && wasCreated(stack)
+    runCheck('data stack', async () => {
       // One whose creation broke off holds its names itself, and is gone on with.
-      first = !isThere || stack.StackStatus === 'CREATE_FAILED'
-      if (isThere) return ok('stack', `${stackNameOf(stage)} is ${stack.StackStatus ?? '?'}`)
-      const leftovers = await checkLeftovers(aws, { stage, region, flags })
-      return [ok('stack', 'is not there yet'), await checkSpareConcurrency(aws.lambda, stage), ...leftovers]
+      const is = await status(dataStackNameOf(stage))
+      if (is !== undefined) return ok('data stack', `${dataStackNameOf(stage)} is ${is}`)
+      return [ok('data stack', 'is not there yet'), ...(await checkLeftovers(aws, { stage, region, flags }))]
+    }),
+    runCheck('stack', async () => {
+      const is = await status(stackNameOf(stage))
+      first = is === undefined || is === 'CREATE_FAILED'
+      if (is !== undefined) return ok('stack', `${stackNameOf(stage)} is ${is}`)
+      return [ok('stack', 'is not there yet'), await checkSpareConcurrency(aws.lambda, stage)]
     }),
   ])
   return { findings: [...here, credentials, ...found.flat()], first }

@@ -4,7 +4,13 @@ import { providerSecretProblems } from '../../../shared/provider/provider-secret
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { frontStackNameOf, stackNameOf, watchStackNameOf } from '../../stack/stack-name-of.ts'
+import {
+  dataStackNameOf,
+  frontStackNameOf,
+  operatorsStackNameOf,
+  stackNameOf,
+  watchStackNameOf,
+} from '../../stack/stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account-quotas.ts'
@@ -32,20 +38,25 @@ export type Examination = Waiting & {
 
 /** Looks at a deployed stage from outside: for what no alarm says, and for what CloudFormation says when it is asked. */
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
-  const { stage, aws, nowMs, sleep } = examination
-  const StackName = stackNameOf(stage)
-  const { stack, findings } = await checkStack(aws.cloudFormation, { what: 'stack', StackName, nowMs, sleep })
-  if (!stack) return findings
-  const apiUrl = outputOf(stack, 'ApiUrl')
+  const { stage, aws } = examination
+  const [data, gateway, operators] = await Promise.all([
+    lookAt(examination, 'data stack', dataStackNameOf(stage)),
+    lookAt(examination, 'stack', stackNameOf(stage)),
+    lookAt(examination, 'stack of operators', operatorsStackNameOf(stage)),
+  ])
+  const findings = [data, gateway, operators].flatMap((looked) => looked.findings)
+  const [kept, running, operated] = [data.stack, gateway.stack, operators.stack]
+  if (!kept || !running || !operated) return findings
+  const apiUrl = outputOf(running, 'ApiUrl')
   const groups = await Promise.all([
     checkProvider(examination, apiUrl),
     apiUrl === undefined ? [] : runCheck('routes', () => checkRoutes(apiUrl, stage.settings.name)),
     runCheck('operator functions', () => checkOperatorFunctions(aws.lambda, stage)),
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
     checkAccountQuotas(aws, stage),
-    checkDuties(aws.iam, stack),
+    checkDuties(aws.iam, operated),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
-    runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
+    runCheck('topics', () => checkAlerts(aws.sns, kept, hasAlarms(stage))),
     checkWatch(examination),
     checkTable(aws.dynamodb, stage),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
@@ -53,11 +64,12 @@ export const examineStage = async (examination: Examination): Promise<readonly F
   return [...findings, ...groups.flat()]
 }
 
+const lookAt = ({ aws, nowMs, sleep }: Examination, what: string, StackName: string) =>
+  checkStack(aws.cloudFormation, { what, StackName, nowMs, sleep })
+
 /** The stack of alarms and dashboard. */
-const checkWatch = async ({ stage, aws, nowMs, sleep }: Examination): Promise<readonly Finding[]> => {
-  const named = { what: 'watch stack', StackName: watchStackNameOf(stage) }
-  return (await checkStack(aws.cloudFormation, { ...named, nowMs, sleep })).findings
-}
+const checkWatch = async (examination: Examination): Promise<readonly Finding[]> =>
+  (await lookAt(examination, 'watch stack', watchStackNameOf(examination.stage))).findings
 
 /** The front's stack, what it shows to the API, and the secret by which the functions know what came through it. */
 const checkFront = async ({ stage, aws, nowMs, sleep }: Examination): Promise<readonly Finding[]> => {

@@ -8,7 +8,7 @@ import { clientEnvironments } from './reserved-concurrency.ts'
 /** A function's environment: stage and table always, and only the addresses that its manifest entry uses. */
 export const environmentOf = (
   spec: FunctionSpec,
-  { stage, table, queues, topic, sealKey }: Pick<GrantedResources, 'stage' | 'table' | 'queues' | 'topic' | 'sealKey'>,
+  { stage, data: { table, queues, topic, sealKey } }: GrantedResources,
 ): Record<string, string> => ({
   ...rateLimitOf(spec, stage),
   [ENV.stage]: stage.settings.name,

@@ -2,21 +2,20 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import { type FunctionSpec, functionName as nameOf, type Trigger } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { assetsOf } from './assets-of.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
 import { hasAlias, LIVE_ALIAS } from './live-alias.ts'
 import { nodeRuntime } from './node-runtime.ts'
-import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts'
+import { reservedConcurrency } from './reserved-concurrency.ts'
 
 /** The next run repeats a failed one, with the state of that time. */
-const asyncRuns = ({ trigger }: FunctionSpec, { queues }: GrantedResources): lambda.EventInvokeConfigOptions =>
+const asyncRuns = ({ trigger }: FunctionSpec, { data }: GrantedResources): lambda.EventInvokeConfigOptions =>
   trigger.kind === 'schedule'
     ? {
         retryAttempts: 0,
         maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
-        onFailure: { bind: () => ({ destination: queues.deadRuns.queueArn }) },
+        onFailure: { bind: () => ({ destination: data.queues.deadRuns.queueArn }) },
       }
     : {}
 
@@ -65,15 +64,14 @@ type Triggered<Kind extends Trigger['kind']> = {
   readonly live: lambda.IFunction
 }
 
-/** Every function of the manifest. */
+/** The functions of one stack. */
 export class GatewayFunctions extends Construct {
   readonly all: readonly { readonly spec: FunctionSpec; readonly made: GatewayFunction }[]
 
-  constructor(scope: Construct, id: string, resources: GrantedResources) {
+  constructor(scope: Construct, id: string, specs: readonly FunctionSpec[], resources: GrantedResources) {
     super(scope, id)
-    assertReservable(resources.stage, MANIFEST)
     const assetOf = assetsOf(resources.stage)
-    this.all = MANIFEST.map((spec) => ({ spec, made: new GatewayFunction(this, spec, resources, assetOf(spec)) }))
+    this.all = specs.map((spec) => ({ spec, made: new GatewayFunction(this, spec, resources, assetOf(spec)) }))
   }
 
   /** The functions that one kind of trigger starts. */

@@ -1,31 +1,18 @@
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
-import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
-import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
-import type { Topic } from 'aws-cdk-lib/aws-sns'
 import { type FunctionSpec, queuesOf, type SecretAccess } from '../../../functions/function-spec.ts'
 import { type FieldAction, iamAction, OPEN_FIELDS, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
+import type { DataStack } from '../data-stack.ts'
 import { originGrants } from '../edge/origin-secret.ts'
 import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
 import type { DeployedStage } from '../stage.ts'
-import type { ProviderSecrets } from '../storage/provider-secrets.ts'
-import type { GatewayQueues } from '../triggers/gateway-queues.ts'
 import { keyGrants, sealGrants } from './key-grants.ts'
 
 export type GrantedResources = {
   readonly stage: DeployedStage
-  readonly table: ITableV2
-  readonly queues: GatewayQueues
-  readonly topic: Topic
-  readonly provider: ProviderSecrets
-  /** The key of a stage that encrypts all its data with its own key. */
-  readonly key?: IKey | undefined
-  /** Seals the secrets of endpoints. */
-  readonly sealKey: IKey
-  /** Only behind a front. */
-  readonly originSecret?: Secret | undefined
+  readonly data: DataStack
   /** Only where webhooks leave from fixed addresses. */
   readonly egress?: WebhookEgress | undefined
 }
@@ -43,21 +30,24 @@ export const logGrant = ({ logGroupArn }: LogGroup): PolicyStatement =>
   new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] })
 
 /** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
-export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => [
-  logGrant(logGroup),
-  ...tableGrants(spec, resources),
-  ...allow(
-    ['sqs:SendMessage'],
-    spec.sends.map((name) => resources.queues.byName[name].queue.queueArn),
-  ),
-  ...allow(spec.alerts ? ['sns:Publish'] : [], [resources.topic.topicArn]),
-  ...spec.secrets.flatMap((access) => secretGrants(access, resources)),
-  ...triggerGrants(spec, resources),
-  ...keyGrants(spec, resources.key),
-  ...sealGrants(spec, resources.sealKey, resources.stage.settings.name),
-  ...originGrants(spec, resources),
-  ...egressGrants(spec, resources),
-]
+export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => {
+  const { stage, data } = resources
+  return [
+    logGrant(logGroup),
+    ...tableGrants(spec, data),
+    ...allow(
+      ['sqs:SendMessage'],
+      spec.sends.map((name) => data.queues.byName[name].queue.queueArn),
+    ),
+    ...allow(spec.alerts ? ['sns:Publish'] : [], [data.topic.topicArn]),
+    ...spec.secrets.flatMap((access) => secretGrants(access, data)),
+    ...triggerGrants(spec, data),
+    ...keyGrants(spec, data.key),
+    ...sealGrants(spec, data.sealKey, stage.settings.name),
+    ...originGrants(spec, data),
+    ...egressGrants(spec, resources),
+  ]
+}
 
 const anyOf = (partition: Partition) => `${pkPrefix(partition)}*`
 
@@ -81,7 +71,7 @@ const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: IT
  * Each action reaches only the stated kinds of items. The second condition refuses a request without a key, which would
  * match "all of them" trivially. An index has other keys, shared by several kinds, so the index itself is the limit.
  */
-const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
+const tableGrants = ({ table: access }: FunctionSpec, { table }: DataStack): PolicyStatement[] => [
   ...TABLE_ACTIONS.flatMap((action) =>
     action === 'GetFields' || action === 'QueryFields' || action === 'UpdateFields'
       ? (access[action] ?? []).flatMap((partition) => fieldGrants(action, partition, table))
@@ -96,7 +86,7 @@ const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResource
   ),
 ]
 
-const secretGrants = (access: SecretAccess, { provider }: GrantedResources): PolicyStatement[] => {
+const secretGrants = (access: SecretAccess, { provider }: DataStack): PolicyStatement[] => {
   switch (access) {
     case 'read-provider':
       return allow(['secretsmanager:GetSecretValue'], [provider.key.secretArn])
@@ -106,7 +96,7 @@ const secretGrants = (access: SecretAccess, { provider }: GrantedResources): Pol
 }
 
 /** Lambda reads queues with the function's role. */
-const triggerGrants = ({ trigger }: FunctionSpec, { queues }: GrantedResources): PolicyStatement[] => {
+const triggerGrants = ({ trigger }: FunctionSpec, { queues }: DataStack): PolicyStatement[] => {
   switch (trigger.kind) {
     case 'queue':
       return allow(

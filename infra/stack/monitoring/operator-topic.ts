@@ -19,27 +19,31 @@ type Props = {
  * are made after the deployment.
  */
 export class OperatorTopic extends Construct {
-  readonly topic: sns.Topic
+  /** By its name, so that other stacks refer to nothing of this one. */
+  readonly topic: sns.ITopic
 
   constructor(scope: Construct, id: string, { stage, name, recipients, key }: Props) {
     super(scope, id)
-    this.topic = new sns.Topic(this, 'Topic', {
-      topicName: `gateway-${stage.settings.name}-${name}`,
+    const topicName = `gateway-${stage.settings.name}-${name}`
+    const topicArn = Stack.of(this).formatArn({ service: 'sns', resource: topicName })
+    this.topic = sns.Topic.fromTopicArn(this, 'ByName', topicArn)
+    const topic = new sns.Topic(this, 'Topic', {
+      topicName,
       displayName: `Payment gateway ${stage.settings.name}${name === 'pages' ? ' pages' : ''}`,
       enforceSSL: true,
       ...(key && { masterKey: key }),
     })
     // A policy of one's own replaces the one a topic is born with, by which alarms of the account could publish. Our
     // functions publish by their roles.
-    this.topic.addToResourcePolicy(
+    topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
         actions: ['sns:Publish'],
-        resources: [this.topic.topicArn],
+        resources: [topic.topicArn],
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
     )
-    for (const recipient of recipients) this.topic.addSubscription(subscriptionOf(recipient))
+    for (const recipient of recipients) topic.addSubscription(subscriptionOf(recipient))
   }
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { CfnResource, CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib'
+import { ArnFormat, CfnResource, CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct, type IConstruct } from 'constructs'
-import { answersClients, routeKeyOf, runsByItself } from '../../../functions/function-spec.ts'
+import { answersClients, functionName, routeKeyOf, runsByItself } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { assetOf } from '../functions/assets-of.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
@@ -35,9 +36,11 @@ export class ReleaseProof extends Construct {
       Target: targetOf(made),
       ...(answersClients(spec) && { Route: routeKeyOf(spec) }),
     }))
-    const operated = functions.triggeredBy('operator').map(({ lambda }) => lambda.functionArn)
     this.proof = new CustomResource(this, 'Proof', {
-      serviceToken: this.prover(stage, [...asks.map(({ Target }) => Target), ...operated]).functionArn,
+      serviceToken: this.prover(
+        stage,
+        asks.map(({ Target }) => Target),
+      ).functionArn,
       resourceType: 'Custom::ReleaseProof',
       serviceTimeout: PROOF_TIMEOUT,
       properties: { Asks: asks },
@@ -52,8 +55,17 @@ export class ReleaseProof extends Construct {
   }
 
   /** Asks the versions of a release, and for the doctor the operators' functions. It can send nothing but probes. */
-  private prover(stage: DeployedStage, mayInvoke: readonly string[]): LambdaFunction {
-    const invoke = new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [...mayInvoke] })
+  private prover(stage: DeployedStage, proven: readonly string[]): LambdaFunction {
+    // Operators' functions are in a stack that is deployed later.
+    const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator').map((spec) =>
+      Stack.of(this).formatArn({
+        service: 'lambda',
+        resource: 'function',
+        resourceName: functionName(stage.settings.name, spec),
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+    )
+    const invoke = new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [...proven, ...operated] })
     return new LambdaFunction(this, 'Function', {
       ...nodeRuntime(this, { stage, functionName: proverNameOf(stage) }, (log) => [logGrant(log), invoke]),
       code: assetOf(stage, { name: PROVER, entry: 'shared/runtime/prove-release.ts' }),

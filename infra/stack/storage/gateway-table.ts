@@ -42,22 +42,16 @@ const globalIndex = (
 
 /** The one table, from the schema that the local gateway and the tests create theirs from. */
 export class GatewayTable extends Construct {
-  /** The one that the functions use. */
+  /** The one that the functions use, by its name: the stack's own, or one that was restored beside it. */
   readonly table: dynamodb.ITableV2
 
   constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
-    const { generation, adopted } = stage.table
-    const own = this.ownTable(stage, key)
-    this.table = generation === adopted ? own : this.restoredTable(stage)
+    this.makeTable(stage, key)
+    this.table = dynamodb.TableV2.fromTableName(this, 'ByName', tableNameOf(stage))
   }
 
-  /** Restored beside the stack (infra/operate/restore), which only refers to it. */
-  private restoredTable(stage: DeployedStage): dynamodb.ITableV2 {
-    return dynamodb.TableV2.fromTableName(this, 'Restored', tableNameOf(stage))
-  }
-
-  private ownTable(stage: DeployedStage, key?: Key): dynamodb.TableV2 {
+  private makeTable(stage: DeployedStage, key?: Key): void {
     const { adopted } = stage.table
     const { warmThroughput, ...maximum } = throughputOf(stage)
     const table = new dynamodb.TableV2(this, adopted === 1 ? 'Table' : `Table${adopted}`, {
@@ -79,7 +73,6 @@ export class GatewayTable extends Construct {
       removalPolicy: stage.removalPolicy,
     })
     if (key) encryptWith(table, key.keyArn)
-    return table
   }
 }
 

@@ -1,6 +1,6 @@
 import { Aspects, Duration, Stack } from 'aws-cdk-lib'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import { Key } from 'aws-cdk-lib/aws-kms'
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct, type IConstruct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
@@ -16,7 +16,7 @@ export const encryptsAll = ({ table }: DeployedStage): boolean => table.encrypti
 
 /**
  * The stage's key. It seals the secrets of endpoints. A stage that asks for it has table, queues, topics, secrets and
- * every log group of the stack encrypted with it too. Its material changes every year by itself. Functions get their use
+ * every log group encrypted with it too. Its material changes every year by itself. Functions get their use
  * of it by their roles (key-grants.ts), AWS services by its policy.
  */
 export class StageKey extends Construct {
@@ -40,12 +40,6 @@ export class StageKey extends Construct {
     this.letLogsUse(prefix)
     this.letAlarmsPublish()
     this.letSchedulesSetAside()
-    const { keyArn } = this.key
-    // Every log group of the stack, whichever construct made it.
-    const visit = (node: IConstruct): void => {
-      if (node instanceof CfnLogGroup) node.kmsKeyId = keyArn
-    }
-    Aspects.of(Stack.of(this)).add({ visit })
   }
 
   private allow(
@@ -89,4 +83,13 @@ export class StageKey extends Construct {
   private letSchedulesSetAside(): void {
     this.allow('events.amazonaws.com', SENDING, {})
   }
+}
+
+/** Encrypts every log group of a stack with the stage's key, if the stage encrypts all its data. */
+export const encryptLogs = (stack: Stack, key: IKey | undefined): void => {
+  if (key === undefined) return
+  const visit = (node: IConstruct): void => {
+    if (node instanceof CfnLogGroup) node.kmsKeyId = key.keyArn
+  }
+  Aspects.of(stack).add({ visit })
 }

@@ -1,7 +1,10 @@
 import { Duration, Stack } from 'aws-cdk-lib'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
@@ -42,24 +45,25 @@ export class DeadLetterQueue extends Construct {
   }
 }
 
+const queueNamed = (scope: Construct, name: string): sqs.IQueue =>
+  sqs.Queue.fromQueueArn(scope, 'ByName', Stack.of(scope).formatArn({ service: 'sqs', resource: name }))
+
 /** A queue and its dead-letter queue: neither exists without the other. */
 export class QueueWithDeadLetters extends Construct {
   readonly name: string
-  readonly queue: sqs.Queue
+  /** By its name, so that other stacks refer to nothing of this one. */
+  readonly queue: sqs.IQueue
   readonly deadLetters: sqs.Queue
 
   constructor(scope: Construct, name: QueueName, encrypted: Encrypted) {
     super(scope, name)
     const queueName = `gateway-${encrypted.stage.settings.name}-${name}`
     this.name = queueName
-    // By name: each of the two queues names the other, which CloudFormation cannot make in any order by reference.
-    const queueArn = Stack.of(this).formatArn({ service: 'sqs', resource: queueName })
-    this.deadLetters = new DeadLetterQueue(this, 'Dead', {
-      ...encrypted,
-      name: `${queueName}-dead`,
-      source: sqs.Queue.fromQueueArn(this, 'Source', queueArn),
-    }).queue
-    this.queue = new sqs.Queue(this, 'Queue', {
+    // Each of the two queues names the other, which CloudFormation cannot make in any order by reference.
+    this.queue = queueNamed(this, queueName)
+    const source = this.queue
+    this.deadLetters = new DeadLetterQueue(this, 'Dead', { ...encrypted, name: `${queueName}-dead`, source }).queue
+    new sqs.Queue(this, 'Queue', {
       ...secure(encrypted),
       queueName,
       retentionPeriod: RETENTION,
@@ -73,13 +77,32 @@ export class QueueWithDeadLetters extends Construct {
 export class GatewayQueues extends Construct {
   readonly byName: Readonly<Record<QueueName, QueueWithDeadLetters>>
   /** Runs of schedules that failed, came too late or could not be started; the next run does what they left. */
-  readonly deadRuns: sqs.Queue
+  readonly deadRuns: sqs.IQueue
 
   constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
     const encrypted = { stage, key }
     const name = `gateway-${stage.settings.name}-schedules-dead`
     this.byName = byQueue((queue) => new QueueWithDeadLetters(this, queue, encrypted))
-    this.deadRuns = new DeadLetterQueue(this, 'schedules', { ...encrypted, name }).queue
+    this.deadRuns = queueNamed(this, name)
+    this.letSchedulesSetAside(stage, new DeadLetterQueue(this, 'schedules', { ...encrypted, name }).queue)
+  }
+
+  private letSchedulesSetAside({ settings }: DeployedStage, deadRuns: sqs.Queue): void {
+    const rules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule').map((spec) =>
+      Stack.of(this).formatArn({
+        service: 'events',
+        resource: 'rule',
+        resourceName: functionName(settings.name, spec),
+      }),
+    )
+    deadRuns.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+        actions: ['sqs:SendMessage'],
+        resources: [deadRuns.queueArn],
+        conditions: { ArnEquals: { 'aws:SourceArn': rules } },
+      }),
+    )
   }
 }

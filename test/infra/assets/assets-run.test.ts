@@ -63,15 +63,15 @@ let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 const [secretsManager, kms] = await Promise.all([startSecretsEmulator(secrets), startKmsEmulator()])
 /** Addresses by what the template's references name. */
-const local = new Map([[`AWS::KMS::Key ${KEY}`, KEY]])
+const local = new Map([['kms', KEY]])
 
 beforeAll(async () => {
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
   const alerts = await emulator.queue('alerts')
-  local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
+  local.set(`sns ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
   for (const name of QUEUE_NAMES) {
-    local.set(`AWS::SQS::Queue ${TABLE}-${name}`, await emulator.queue(`${TABLE}-${name}`))
+    local.set(`sqs ${TABLE}-${name}`, await emulator.queue(`${TABLE}-${name}`))
   }
   printed = await synthesisedByCommand(STAGE, directory)
   functions = bundlesIn(new CloudAssembly(directory), deployedStage(STAGE))
@@ -93,8 +93,8 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => {
     ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
     [ENV.table]: table,
     [ENV.providerUrl]: simulator.simulator.url,
-    AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
-    AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
+    AWS_ENDPOINT_URL_SQS: new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '').origin,
+    AWS_ENDPOINT_URL_SNS: new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '').origin,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
     AWS_ENDPOINT_URL_KMS: kms.url,
   }
@@ -240,7 +240,7 @@ onDynamoDb('the assets of the stack, called once', () => {
   })
 
   it('reach their queue: a delivery that is sent again leaves a message', async () => {
-    const QueueUrl = local.get(`AWS::SQS::Queue ${TABLE}-webhooks`)
+    const QueueUrl = local.get(`sqs ${TABLE}-webhooks`)
     const received = await emulator.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
 
     expect(received.Messages?.map(({ Body = '' }) => Object.keys(JSON.parse(Body)))).toContainEqual(

@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib'
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../../infra/stack/add-stacks.ts'
-import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
+import { dataStackNameOf, operatorsStackNameOf, stackNameOf } from '../../../infra/stack/stack-name-of.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
@@ -21,16 +21,8 @@ type Lambda = {
 export type BundledFunction = {
   /** Of the module that Lambda would load. */
   readonly file: string
-  /** As the template gives it; references are left as the name of what they point to, such as `Queue webhooks`. */
+  /** As the template gives it; an address is left as the service and the name of what it points to, such as `sqs webhooks`. */
   readonly environment: Readonly<Record<string, string>>
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  'AWS::DynamoDB::GlobalTable': 'TableName',
-  'AWS::SQS::Queue': 'QueueName',
-  'AWS::SNS::Topic': 'TopicName',
-  'AWS::SecretsManager::Secret': 'Name',
-  'AWS::KMS::Key': 'Description',
 }
 
 /** Every function of a stage, bundled as `cdk deploy` bundles it, by deployed name. */
@@ -40,24 +32,28 @@ export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<
   return bundlesIn(app.synth(), stage)
 }
 
+/** The stage's key is in another stack, and all else has a name in its address. */
+const pointedTo = (value: unknown): string => {
+  if (typeof value === 'string') return value
+  const text = JSON.stringify(value)
+  const [, name] = /([\w-]+)"\]\]}$/.exec(text) ?? []
+  if (text.includes('Fn::GetStackOutput') && text.includes('Key')) return 'kms'
+  const service = /\b(sqs|sns)\b/.exec(text)?.[1]
+  if (service === undefined || name === undefined) throw new Error(`nothing local stands for ${text}`)
+  return `${service} ${name}`
+}
+
 /** Every function of a stage in an assembly, by deployed name. */
 export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): ReadonlyMap<string, BundledFunction> => {
-  const { Resources } = assembly.getStackByName(stackNameOf(stage)).template as {
-    Resources: Record<string, Resource>
-  }
-  const named = (value: unknown): string => {
-    if (typeof value === 'string') return value
-    const { Ref, 'Fn::GetAtt': [pointedTo] = [Ref] } = Object(value)
-    const { Type, Properties } = Resources[pointedTo] ?? {}
-    const property = NAMED[Type ?? '']
-    if (property === undefined) throw new Error(`the template gives a variable that nothing local stands for`)
-    return `${Type} ${String(Object(Properties)[property])}`
-  }
+  const templates = [dataStackNameOf, stackNameOf, operatorsStackNameOf].map(
+    (nameOf) => assembly.getStackByName(nameOf(stage)).template as { readonly Resources: Record<string, Resource> },
+  )
+  const Resources: Record<string, Resource> = Object.assign({}, ...templates.map((template) => template.Resources))
   const lambdas = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function')
   return new Map(
     lambdas.map(({ Properties }) => {
       const { FunctionName, Handler, Code, Environment } = Properties as Lambda
-      const variables = Object.entries(Environment.Variables).map(([name, value]) => [name, named(value)])
+      const variables = Object.entries(Environment.Variables).map(([name, value]) => [name, pointedTo(value)])
       const file = join(assembly.directory, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`)
       return [FunctionName, { file, environment: Object.fromEntries(variables) }]
     }),

@@ -29,8 +29,12 @@ describe('the doctor', () => {
 
     expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
     expect(findings.map(({ what }) => what)).toStrictEqual([
+      'data stack',
+      'drift of gateway-prod-data',
       'stack',
       'drift of gateway-prod',
+      'stack of operators',
+      'drift of gateway-prod-operators',
       'provider secret',
       'callback secret',
       'callback with a wrong token',

@@ -133,8 +133,11 @@ export const examinedStage = async (name: keyof typeof TEMPLATES, options: Parti
   const io = {
     providerUrl: provider.url,
     nowMs: () => startMs + waitedMs,
+    // Waits that overlap pass together.
     sleep: async (ms: number) => {
-      waitedMs += ms
+      const untilMs = waitedMs + ms
+      await new Promise(setImmediate)
+      waitedMs = Math.max(waitedMs, untilMs)
     },
   }
   const examine = () => examineStage({ stage, aws: awsClients('ap-southeast-3'), ...io })

@@ -21,7 +21,9 @@ it('runs the rare schedules, and then asks the doctor, who finds nothing wrong',
 
   const asked = aws.lambda.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input.FunctionName)
   expect(asked.slice(0, 2)).toStrictEqual(['gateway-dev-sweep-settlements', 'gateway-dev-sync-provider-transactions'])
-  expect(text).toMatch(/^sweep-settlements:\nproblems +none\nsync-provider-transactions:\nproblems +none\nok +stack/)
+  expect(text).toMatch(
+    /^sweep-settlements:\nproblems +none\nsync-provider-transactions:\nproblems +none\nok +data stack/,
+  )
   expect(text).toContain('provider key')
   expect(code).toBe(0)
 })

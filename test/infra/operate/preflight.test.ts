@@ -55,7 +55,7 @@ beforeEach(() => {
   for (const mock of mocks) mock.reset()
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
-  stackIsAbsent('gateway-prod')
+  for (const name of ['gateway-prod-data', 'gateway-prod']) stackIsAbsent(name)
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
   unreserved(990)
   dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
@@ -80,9 +80,10 @@ describe('preflight', () => {
       'CDK bootstrap in ap-southeast-3',
       'CDK bootstrap in us-east-1',
       'domain pay.example.org',
+      'data stack',
+      'names',
       'stack',
       'Lambda concurrency',
-      'names',
     ])
     expect(findings.find(({ what }) => what === 'credentials')?.detail).toBe(
       'account 000000000000 in ap-southeast-3, arn:aws:iam::000000000000:user/ayu',
@@ -157,7 +158,7 @@ describe('preflight of a first deployment', () => {
 
   it('wants nothing of a new account for a stage that reserves nothing', async () => {
     unreserved(10)
-    stackIsAbsent('gateway-dev')
+    for (const name of ['gateway-dev-data', 'gateway-dev']) stackIsAbsent(name)
 
     expect(await notOk({ stage: deployedStage('dev') })).toStrictEqual([])
   })
@@ -165,7 +166,7 @@ describe('preflight of a first deployment', () => {
   it.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'REVIEW_IN_PROGRESS'] as const)(
     'is what follows a stack that is %s',
     async (status) => {
-      stackIs('gateway-prod', status)
+      for (const name of ['gateway-prod-data', 'gateway-prod']) stackIs(name, status)
       dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
 
       expect((await look()).first).toBe(true)
@@ -234,7 +235,7 @@ describe('preflight of a later deployment', () => {
     ['UPDATE_IN_PROGRESS', false],
     ['CREATE_FAILED', true],
   ] as const)('leaves to CloudFormation what it says itself of a stack that is %s', async (status, isFirst) => {
-    stackIs('gateway-prod', status)
+    for (const name of ['gateway-prod-data', 'gateway-prod']) stackIs(name, status)
     unreserved(0)
     dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
 
@@ -243,5 +244,13 @@ describe('preflight of a later deployment', () => {
     expect(await notOk()).toStrictEqual([])
     expect(findings.at(-1)).toMatchObject({ what: 'stack', detail: `gateway-prod is ${status}` })
     expect(first).toBe(isFirst)
+  })
+
+  it('is a first one when a release was refused after the data stack was made, and takes no name for a leftover', async () => {
+    stackIs('gateway-prod-data', 'CREATE_COMPLETE')
+    dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
+
+    expect((await look()).first).toBe(true)
+    expect(await notOk()).toStrictEqual([])
   })
 })

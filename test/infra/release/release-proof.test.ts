@@ -116,7 +116,11 @@ describe('the function that asks', () => {
       const roleId = String(properties?.['Role']).replace(/^<(.*)>\.Arn$/, '$1')
       const role = template.ofType('AWS::IAM::Role').find(({ logicalId }) => logicalId === roleId)
 
-      const operated = OPERATED.map((spec) => `<${functionName(stage.settings.name, spec)}>.Arn`)
+      const { name: stageName } = stage.settings
+      const operated = OPERATED.map(
+        (spec) =>
+          `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${functionName(stageName, spec)}`,
+      )
       const invoked = [...asksOf(template).map(({ target }) => target), ...operated]
       expect(role?.properties['Policies']).toMatchObject([
         {

@@ -67,7 +67,7 @@ describe('environment of the functions', () => {
     expect(Environment).toStrictEqual({
       Variables: {
         GATEWAY_STAGE: 'dev',
-        GATEWAY_TABLE: '<gateway-dev>',
+        GATEWAY_TABLE: 'gateway-dev',
         ...Object.fromEntries(
           spec.sends.map((name) => [
             `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`,

@@ -41,21 +41,26 @@ describe('a stage', () => {
 
 describe('the stacks of a stage', () => {
   const stacksOf = (stage: DeployedStage) =>
-    synthesised(stage).assembly.stacks.map(({ id, environment, dependencies, messages }) => ({
-      id,
-      environment: environment.name,
-      after: dependencies.map((dependency) => dependency.id).filter((dependency) => !dependency.endsWith('.assets')),
-      messages: messages.filter(({ level }) => level !== SynthesisMessageLevel.INFO).length,
-    }))
+    synthesised(stage)
+      .assembly.stacks.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map(({ id, environment, dependencies, messages }) => ({
+        id,
+        environment: environment.name,
+        after: dependencies.map((dependency) => dependency.id).filter((dependency) => !dependency.endsWith('.assets')),
+        messages: messages.filter(({ level }) => level !== SynthesisMessageLevel.INFO).length,
+      }))
 
   it.each(Object.entries(OPTIONAL_STAGES))(
-    'are two, what runs and behind it what watches, and a front where CloudFront is configured: %s',
+    'deploy in the order data, gateway, operators, watch, and front where CloudFront is configured: %s',
     (_, stage) => {
       const id = `gateway-${stage.settings.name}`
       const here = { environment: 'aws://unknown-account/unknown-region', messages: 0 }
+      const data = `${id}-data`
       const stacks = [
-        { ...here, id, after: [] },
+        { ...here, id, after: [data] },
+        { ...here, id: data, after: [] },
         { ...here, id: `${id}-front`, environment: 'aws://unknown-account/us-east-1', after: [id] },
+        { ...here, id: `${id}-operators`, after: [data] },
         { ...here, id: `${id}-watch`, after: [id] },
       ]
 

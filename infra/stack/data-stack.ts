@@ -1,0 +1,68 @@
+import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import type { Key } from 'aws-cdk-lib/aws-kms'
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import type { ITopic } from 'aws-cdk-lib/aws-sns'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
+import { assertDeployable } from './assert-deployable.ts'
+import { OriginSecret } from './edge/origin-secret.ts'
+import { OperatorTopic } from './monitoring/operator-topic.ts'
+import { type DeployedStage, hasAlarms } from './stage.ts'
+import { GatewayTable } from './storage/gateway-table.ts'
+import { ProviderSecrets } from './storage/provider-secrets.ts'
+import { encryptsAll, StageKey } from './storage/stage-key.ts'
+import { GatewayQueues } from './triggers/gateway-queues.ts'
+
+/**
+ * What a stage keeps: table, key, secrets, queues and topics. A release of code changes nothing here, and neither does
+ * its rollback.
+ */
+export class DataStack extends Stack {
+  readonly table: ITableV2
+  /** Seals the secrets of endpoints. */
+  readonly sealKey: Key
+  /** The same key, of a stage that encrypts all its data with its own key. */
+  readonly key: Key | undefined
+  readonly queues: GatewayQueues
+  readonly provider: ProviderSecrets
+  /** Only behind a front. */
+  readonly originSecret: Secret | undefined
+  readonly topic: ITopic
+  /** Of a stage with alarms. */
+  readonly pageTopic: ITopic | undefined
+
+  constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
+    assertDeployable(stage)
+    super(scope, id, {
+      description: `Payment gateway, stage ${stage.settings.name}: table, key, secrets, queues, topics`,
+      terminationProtection: stage.deletionProtection,
+      tags: { service: 'payment-gateway', stage: stage.settings.name },
+    })
+    this.sealKey = new StageKey(this, 'Key', stage).key
+    this.key = encryptsAll(stage) ? this.sealKey : undefined
+    this.table = new GatewayTable(this, 'Table', stage, this.key).table
+    this.queues = new GatewayQueues(this, 'Queues', stage, this.key)
+    this.provider = new ProviderSecrets(this, 'Provider', stage, this.key)
+    this.originSecret = stage.front === 'none' ? undefined : new OriginSecret(this, 'Origin', stage).secret
+    const { alarmRecipients, pageRecipients = alarmRecipients } = stage
+    this.topic = this.topicOf(stage, 'alerts', alarmRecipients)
+    // Tickets that can wait do not reach the topic that wakes people.
+    this.pageTopic = hasAlarms(stage) ? this.topicOf(stage, 'pages', pageRecipients) : undefined
+
+    this.output('AlertsTopicArn', this.topic.topicArn, 'Every alarm and alert, read during the day')
+    this.output('PagesTopicArn', this.pageTopic?.topicArn, 'Only what must wake a person: subscribe the pager')
+    this.output('TableName', this.table.tableName, 'The one table')
+    const secrets = [providerSecretName, callbackSecretName].map((nameIn) => nameIn(stage.settings.name))
+    this.output('ProviderSecretName', secrets[0], 'Put {"secret_key": "..."} here before the first payment')
+    this.output('CallbackSecretName', secrets[1], 'Put {"callback_tokens": ["..."]} here before the first payment')
+  }
+
+  private topicOf(stage: DeployedStage, name: 'alerts' | 'pages', recipients: readonly string[]): ITopic {
+    const id = name === 'alerts' ? 'Alerts' : 'Pages'
+    return new OperatorTopic(this, id, { stage, name, recipients, key: this.key }).topic
+  }
+
+  private output(id: string, value: string | undefined, description: string): void {
+    if (value !== undefined) new CfnOutput(this, id, { value, description })
+  }
+}
