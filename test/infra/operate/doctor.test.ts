@@ -23,6 +23,9 @@ beforeEach(async () => {
 const CALLBACK_PATH = '/callbacks/xendit'
 const callbacks = () => prod.api.requests.filter(({ url }) => url === CALLBACK_PATH)
 
+/** In the order of the functions that read them. */
+const QUEUES = 'webhooks webhooks-slow due-payments due-deliveries due-alerts settlements audits sync'.split(' ')
+
 describe('the doctor', () => {
   it('finds nothing wrong with a stage that is as synthesised', async () => {
     const findings = await prod.examine()
@@ -49,14 +52,7 @@ describe('the doctor', () => {
       'account concurrency',
       'account table units',
       'duties admin and finance',
-      'event source gateway-prod-webhooks',
-      'event source gateway-prod-webhooks-slow',
-      'event source gateway-prod-due-payments',
-      'event source gateway-prod-due-deliveries',
-      'event source gateway-prod-due-alerts',
-      'event source gateway-prod-settlements',
-      'event source gateway-prod-audits',
-      'event source gateway-prod-sync',
+      ...QUEUES.map((name) => `event source gateway-prod-${name}`),
       'topic gateway-prod-alerts',
       'topic gateway-prod-pages',
       'watch stack',
