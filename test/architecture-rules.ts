@@ -88,7 +88,7 @@ const filesAreCalledWhatTheyExport: Rule = (file) => {
 }
 
 const filesAreShort: Rule = ({ path, lineCount }) => {
-  // A script writes it, and nobody reads it from end to end.
+  // A script writes it, and it is not read from end to end.
   if (path === 'docs/examples/gateway-schemas.ts') return []
   const limit = path.startsWith('functions/') && !isOfManifest(path) ? HANDLER_LINES : FILE_LINES
   return lineCount > limit ? [`${lineCount} lines, limit ${limit}`] : []

@@ -25,7 +25,7 @@ export class DataStack extends Stack {
   readonly key: Key | undefined
   readonly queues: GatewayQueues
   readonly provider: ProviderSecrets
-  /** Only behind a front. */
+  /** Only with a front. */
   readonly originSecret: Secret | undefined
   readonly topic: ITopic
   /** Of a stage with alarms. */

@@ -110,7 +110,7 @@ export const StageFileSchema = v.strictObject({
   routeThrottles: v.record(v.string(), ThrottleSchema),
   /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
   alarmRecipients: v.array(Text),
-  /** E-mail or https addresses, such as a pager's, that are told of what wakes somebody. Left out: `alarmRecipients`. */
+  /** E-mail or https addresses, such as a pager's, that are told of pages. Left out: `alarmRecipients`. */
   pageRecipients: v.optional(v.array(Text)),
   /** Dollars that the account may cost a month, told to `alarmRecipients`. Left out: no budget. Made in the front's region. */
   monthlyBudgetUsd: v.optional(above(0, 1_000_000)),

@@ -83,7 +83,7 @@ export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage,
 
 /**
  * Alarms are the dearest part of an idle stage (docs/operations.md, section 9) and wake people, so a stage has them when
- * it must not be lost or when it names somebody who wants to hear them. A developer's own stage is neither. The dashboard
+ * it must not be lost or when it names recipients. A developer's own stage is neither. The dashboard
  * is everybody's.
  */
 export const hasAlarms = ({

@@ -21,7 +21,7 @@ export const ASSUMPTIONS = {
   },
   /**
    * How often the sync looks at a transaction beside the time that makes its fee final: the head reads seven minutes
-   * every five, so 1.4 times behind the capture and 0.4 times more behind the settlement, and the tail reads it once.
+   * every five, so 1.4 times after the capture and 0.4 times more after the settlement, and the tail reads it once.
    */
   syncLooks: 3,
   /** Of one warm environment. Those of the time for which it keeps a secret share one reading of it. */

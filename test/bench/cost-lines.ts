@@ -69,7 +69,7 @@ const usageOf = ({ functionName, invocations, messages, secrets, unseals, ...flo
 const Expression = v.object({ Metrics: v.array(v.object({ MetricStat: v.optional(v.unknown()) })) })
 const WebAcl = v.object({ Rules: v.array(v.unknown()) })
 
-/** What a stage costs in a month in which nobody pays anything. Counted in the synthesised templates. */
+/** What a stage costs in a month without a payment. Counted in the synthesised templates. */
 export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Measured, 'idleRuns'>): CostLine[] => {
   const count = (type: string) => gateway.ofType(type).length
   const queues = gateway
@@ -132,7 +132,7 @@ export const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, p
 export const paidCosts = ({ perPayment, storedBytesPerPayment }: Measured): CostLine[] =>
   paymentCosts(perPayment, storedBytesPerPayment)
 
-/** A million payments that nobody pays, each expired and announced to one endpoint. */
+/** A million unpaid payments, each expired and announced to one endpoint. */
 export const unpaidCosts = ({ perUnpaid, storedBytesPerUnpaid }: Measured): CostLine[] =>
   paymentCosts(perUnpaid, storedBytesPerUnpaid)
 

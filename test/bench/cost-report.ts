@@ -42,11 +42,11 @@ export const costReport = (templates: Templates, measured: Measured): string => 
   return [
     `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
     `Measured for one payment that is paid:\n\n${flowTable(measured.perPayment)}`,
-    `For one that nobody pays:\n\n${flowTable(measured.perUnpaid)}`,
+    `For an unpaid one:\n\n${flowTable(measured.perUnpaid)}`,
     `Idle, a month:\n\n${costs(idleCosts(templates, measured), 'Idle, a month')}`,
     `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(templates, measured), 'In use, a month, on top')}`,
     `A million paid payments:\n\n${costs(paidCosts(measured), 'A million paid payments')}`,
-    `A million payments that nobody pays:\n\n${costs(unpaidCosts(measured), 'A million unpaid payments')}`,
+    `A million unpaid payments:\n\n${costs(unpaidCosts(measured), 'A million unpaid payments')}`,
     `Besides:\n\n${costs(otherCosts(measured))}`,
   ].join('\n\n')
 }

@@ -48,7 +48,7 @@ describe('the prices', () => {
 })
 
 describe('a million payments, at the prices of us-east-1', () => {
-  it('cost at most $50 where they are paid and $40 where nobody pays', () => {
+  it('cost at most $50 where they are paid and $40 where they are not', () => {
     expect(sumOf(paidCosts(measured), US_EAST.prices)).toBeLessThanOrEqual(50)
     expect(sumOf(unpaidCosts(measured), US_EAST.prices)).toBeLessThanOrEqual(40)
   })

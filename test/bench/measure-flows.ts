@@ -17,7 +17,7 @@ export type Measured = {
   /** For one run while nothing is due. */
   readonly idleRuns: readonly Flow[]
   readonly storedBytesPerPayment: number
-  /** For one payment that nobody pays: created, expired, announced to one endpoint. */
+  /** For one payment that is not paid: created, expired, announced to one endpoint. */
   readonly perUnpaid: readonly Flow[]
   readonly storedBytesPerUnpaid: number
 }

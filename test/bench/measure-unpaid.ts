@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 /** A payment that is pending after so many rounds has no end. */
 const MOST_ROUNDS = 60
 
-/** Walks many payments that nobody pays to their end, on the real handlers, and counts what every step uses. */
+/** Walks many unpaid payments to their end, on the real handlers, and counts what every step uses. */
 export const measureUnpaid = async (payments: number): Promise<UnpaidPayments> => {
   const metered = await startMeteredWorld()
   const { world, measure, pass } = metered
@@ -30,7 +30,7 @@ export const measureUnpaid = async (payments: number): Promise<UnpaidPayments> =
   let invocations = 0
   const expired = await measure('check-due-payments', 'expired, announced', async () => {
     for (let rounds = 0; pendingIn(metered) > 0; rounds++) {
-      if (rounds > MOST_ROUNDS) throw new Error('payments that nobody pays never end')
+      if (rounds > MOST_ROUNDS) throw new Error('unpaid payments never end')
       await pass(MINUTE_MS)
       invocations += await lookAtDue(metered)
     }

@@ -43,7 +43,7 @@ export const press = (page: Page, name: string) => page.getByRole('button', { na
 export const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
 export const told = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
 
-/** By the keyboard alone, as somebody who sees none of it would. */
+/** By the keyboard alone, as a person who does not see the page. */
 export const createByKeyboard = async (page: Page, channel: string, amount: string) => {
   await page.getByLabel('Paid by').selectOption(channel)
   await page.getByLabel('Amount in IDR').fill(amount)

@@ -72,7 +72,7 @@ describe('stopping the gateway (design section 6)', () => {
     }
   })
 
-  it('says which port is taken and leaves nothing behind', async () => {
+  it('says which port is taken and leaves nothing after', async () => {
     const occupant = createServer()
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void occupant.close())

@@ -6,7 +6,7 @@ import { demoWalk } from '../../infra/local/demo-walk.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { worldIt as it, VA } from './gateway-world.ts'
 
-/** A path behind each port, and what it answers to whoever may ask. */
+/** A path of each port, and what it answers to a caller that may ask. */
 const DOORS = [
   ['api', '/v1/balance', 401],
   ['lambda', '/_local/clock', 200],

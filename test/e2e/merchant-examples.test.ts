@@ -55,7 +55,7 @@ describe('the client of docs/examples', () => {
     expect(await client.getBalance()).toMatchObject({ pending_minor: 0, in_settlement_minor: 145_410 })
   })
 
-  it('answers the same payment to whoever asks again with its key', async ({ world, shop: { client } }) => {
+  it('answers the same payment to a caller that asks again with its key', async ({ world, shop: { client } }) => {
     const idempotencyKey = 'order-1'
     const first = await client.createPayment(ORDER, { idempotencyKey })
     await world.pay(first.id)

@@ -28,7 +28,7 @@ const FAULTS = [
   { target: 'callback', fault: 'reorder' },
 ]
 
-/** Longer than a lease: whoever still creates meets somebody who takes over. */
+/** Longer than a lease: a create that still runs meets one that takes over. */
 const JUMP_SECONDS = 31
 
 /** What the crowd does, and how often. */

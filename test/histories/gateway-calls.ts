@@ -31,7 +31,7 @@ const seenPayment = (dto: Json): SeenPayment => {
 
 const statusIn = ({ body }: Answer): string => /status=(\w+)/.exec(String(body['message']))?.[1] ?? 'nothing'
 
-/** What nobody heard the end of: no answer, or one of a server that says it failed. */
+/** Calls without a known end: no answer, or one of a server that says it failed. */
 const isLost = (answer: Answer | undefined): answer is undefined => answer === undefined || answer.status >= 500
 
 const unexpected = ({ status, body }: Answer): Outcome => ({
@@ -130,7 +130,7 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
         return answer.status === 200 ? { outcome: 'ok' } : unexpected(answer)
       })
     },
-    /** The provider says once more that it was paid, whoever else has heard of it. */
+    /** The provider says once more that it was paid, also when another worker has heard of it. */
     repeatCallback: async (shown: Shown) => {
       const request = await requestOf(shown)
       const captured = request?.['latest_payment_id']

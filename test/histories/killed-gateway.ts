@@ -30,7 +30,7 @@ export const startKilledGateway = (data: string, tree?: string) => {
     /** SIGKILL, in the midst of whatever it does; resolves when it runs again. */
     kill: async (): Promise<void> => {
       const killed = running.process
-      // Whoever asks from now on waits for the next one.
+      // Callers from now on wait for the next one.
       const { promise, resolve, reject } = Promise.withResolvers<Banner>()
       running = { process: killed, ready: promise }
       quietly()

@@ -1,7 +1,7 @@
 /**
  * Goal: what callers see of the gateway is as if each call happened at one moment between its beginning and its answer,
  * whatever kills the process in between. Method: many callers by HTTP on the gateway as `npm start` runs it, SIGKILL at
- * random moments, and Porcupine, which nobody here wrote, to judge what they saw.
+ * random moments, and Porcupine, an independent tool, to judge what they saw.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

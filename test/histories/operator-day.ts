@@ -8,7 +8,7 @@ const TRIES = 3
 
 /**
  * Days later: fees become final, each client is settled, and most of its settlements are paid out, each asked for until
- * somebody says that it is.
+ * an operator says that it is.
  */
 export const operatorDay = async (calls: GatewayCalls, clients: readonly Client[], draw: Prng): Promise<void> => {
   await calls.advance(DAYS_TO_PAYOUT * DAY_SECONDS)

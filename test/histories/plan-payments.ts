@@ -1,4 +1,4 @@
-/** A payment that callers will want: whoever comes first with its key makes it. */
+/** A payment that callers will want: the first with its key makes it. */
 export type PlannedPayment = {
   readonly key: string
   readonly amount: number

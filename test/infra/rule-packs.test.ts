@@ -78,7 +78,7 @@ const WITHOUT_KEY: Reasons = {
   ],
 }
 
-const ITS_OWN_LOG = 'Who reads or writes the bucket is no secret: its content is a log, and nobody can change it.'
+const ITS_OWN_LOG = 'Who reads or writes the bucket is no secret: its content is a log, and it cannot be changed.'
 const OWN_COPY = 'What it says is who called, without payloads; S3 encrypts it.'
 const TRAIL_BUCKET = /^InvocationTrail\/Bucket\/Resource$/
 const TRAIL = /^InvocationTrail\/Trail\/Resource$/

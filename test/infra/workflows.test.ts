@@ -33,7 +33,7 @@ const stepsOf = (name: string) => Object.values(read(name).jobs).flatMap(({ step
 const WORKFLOWS = readdirSync(FOLDER)
 
 describe.each(WORKFLOWS)('the workflow %s', (name) => {
-  it('uses actions that nobody can change behind their names', () => {
+  it('uses actions that cannot change under their names', () => {
     const used = stepsOf(name).flatMap(({ uses }) => uses ?? [])
 
     expect(used.filter((one) => !/^(?:actions|aws-actions)\/[a-z-]+@[0-9a-f]{40}$/.test(one))).toStrictEqual([])

@@ -51,7 +51,7 @@ const start = (script: string, flags: readonly string[]): ChildProcess => {
   return child
 }
 
-/** Starts its process with the first question, and again behind one that took it away. */
+/** Starts its process with the first question, and again after one that took it away. */
 export const openAsker = (script: string, flags: readonly string[] = []): Asker => {
   let child: ChildProcess | undefined
   const end = () => {

@@ -24,7 +24,7 @@ and asked again when the code that it rests on has changed; so a run may be ende
   --seeds N         how many random histories a mutant meets at most (default 10)
   --every-layer     asks each layer, whatever the others have said: some four times the work
   --fresh           forgets what was found
-  --list            says which mutants there are, and asks nobody
+  --list            says which mutants there are, and asks nothing
   --help, -h        this text
 Exit code: 0 every mutant was asked about and died, but for those of the list of exceptions; 1 not so; 2 called wrongly.`
 

@@ -72,7 +72,7 @@ export const rehearsalClock = async (directory: string): Promise<RehearsalClock>
   }
 }
 
-/** As whom tools ask: the account itself, as whoever deploys for the first time. */
+/** As whom tools ask: the account itself, as at a first deployment. */
 export const toolEnvironment = ({ authority }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({
   ...clock.env,
   PATH: [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),

@@ -6,7 +6,7 @@ export class NotRun extends Error {
 const standIns = new WeakMap<object, string>()
 
 /**
- * In place of what a step would have made, had it not failed: whoever reads or calls it throws `NotRun`. So the steps
+ * In place of what a failed step would have made: a read or a call of it throws `NotRun`. So the steps
  * that depend on a failed one are not run, and all others are.
  */
 export const standIn = (what: string): never => {

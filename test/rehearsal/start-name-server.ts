@@ -4,7 +4,7 @@ import { once } from 'node:events'
 const IPV4 = 1
 const IPV6 = 28
 const HEADER_BYTES = 12
-/** Behind the name in a question: its type and its class. */
+/** After the name in a question: its type and its class. */
 const TYPE_BYTES = 4
 
 /** What a name leads to: an address of either family, or nowhere. */

@@ -9,7 +9,7 @@ type Options = Certificates & {
   readonly address: string
   /** Whom it speaks for: a server on this machine without TLS. */
   readonly behind: string
-  /** By what the server is asked instead, of what somebody showed. */
+  /** By what the server is asked instead, of what the caller showed. */
   readonly authorized?: (authorization: string | undefined) => string
 }
 

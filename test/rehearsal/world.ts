@@ -34,7 +34,7 @@ const leads = (name: string) => {
   return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
 }
 
-/** What the provider takes and shows, as somebody has set it in its dashboard. */
+/** What the provider takes and shows, as a merchant has set it in its dashboard. */
 export type Dashboard = {
   keys: readonly string[]
   token: string

@@ -4,7 +4,7 @@ import { type Asked, defineAction } from '../../infra/operate/admin/action-comma
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
 
-/** What an operator's words behind an action ask for, or what is wrong with them. */
+/** What an operator's words after an action ask for, or what is wrong with them. */
 export const askedOf = (described: Described, args: readonly string[], operator?: string) => {
   let asked: Asked | undefined
   let error = ''

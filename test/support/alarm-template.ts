@@ -67,7 +67,7 @@ export const alarmsIn = (template: StackTemplate, stage: string): readonly Templ
     }
   })
 
-/** Those that tell somebody: a canary's alarms only take a deployment back. */
+/** Those that tell operators: a canary's alarms only take a deployment back. */
 export const tellingAlarms = (template: StackTemplate, stage: string): readonly TemplateAlarm[] =>
   alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
 

@@ -5,7 +5,7 @@ import { PROJECT_ROOT } from './source-file.ts'
 /** A fenced block of a document. */
 export type Block = {
   readonly language: string
-  /** What stands behind the language. */
+  /** What stands after the language. */
   readonly note: string
   readonly text: string
   readonly line: number

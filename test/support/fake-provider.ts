@@ -53,7 +53,7 @@ const matches = (row: ProviderTransaction, filter: TransactionFilter) =>
   (filter.providerPaymentId === undefined || row.providerPaymentId === filter.providerPaymentId) &&
   (filter.reference === undefined || row.reference === filter.reference)
 
-/** One page as the provider answers it: newest first, behind a row it knows. */
+/** One page as the provider answers it: newest first, after a row it knows. */
 export const pageOfRows = (rows: readonly ProviderTransaction[], filter: TransactionFilter): TransactionPage => {
   const matching = rows.filter((row) => matches(row, filter)).toReversed()
   const behind = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1

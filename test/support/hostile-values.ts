@@ -38,7 +38,7 @@ const hostileNumber = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 )
 
-/** Any JSON value, of a kind that somebody might send or answer. */
+/** Any JSON value, of a kind that a caller or a server might send. */
 export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
   hostileText,
   hostileNumber,
@@ -71,7 +71,7 @@ export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>
 
 /**
  * A right object with up to two of its fields changed, to one of their `others` or to anything, or taken out, and now
- * and then with a field that nobody knows.
+ * and then with an unknown field.
  */
 export const nearly = (
   right: Readonly<Record<string, unknown>>,

@@ -16,7 +16,7 @@ export type TableCall =
 type Hooks = {
   /** Runs before the request is sent; throwing is a request that never arrived. */
   readonly before?: (call: TableCall) => unknown
-  /** Runs when something was done but nobody has the answer yet; throwing is an answer that was lost. */
+  /** Runs when something was done but no caller has the answer yet; throwing is an answer that was lost. */
   readonly after?: (call: TableCall) => unknown
   /** What is asked in place of a query. */
   readonly asQuery?: (query: QueryInput) => QueryInput

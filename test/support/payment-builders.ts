@@ -52,7 +52,7 @@ export const aPendingPayment = async (
 
 export const LEASE_MS = 30_000
 
-/** A first attempt that nobody has heard of yet: what changes in `aCreating`. */
+/** A first attempt that is not known of yet: what changes in `aCreating`. */
 export const FIRST_ATTEMPT = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
 
 /** A payment whose second attempt is under way. */
@@ -100,7 +100,7 @@ export const paidWhileCreating = async (deps: TestDeps, client: Client, fields: 
   return { creating, answer, ...payFirst(deps) }
 }
 
-/** A customer paid on a first attempt that nobody heard of: a second one made the request that is shown. */
+/** A customer paid on an unheard first attempt: a second one made the request that is shown. */
 export const paidUnheard = async (deps: TestDeps, client: Client) => {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
@@ -112,7 +112,7 @@ export const paidUnheard = async (deps: TestDeps, client: Client) => {
   return { payment, ...payFirst(deps) }
 }
 
-/** A pending payment whose customer has paid at the provider; nobody has told us yet. */
+/** A pending payment whose customer has paid at the provider; the gateway has not heard of it. */
 export const aPaid = async (fields: Partial<PaymentRequest> = {}) => {
   const deps = testDeps()
   const client = await aStoredClient(deps)

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 /**
  * What the provider's documents say of every call we make: payments API v3 and its list of transactions, as of November
  * 2026; of channels also what spec 2.1.1 says. Written down from these and from nothing of ours; a field that is not here
- * is one nobody documented.
+ * is an undocumented one.
  */
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'

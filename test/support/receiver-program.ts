@@ -50,7 +50,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 
 const languageOf = ({ language }: Block): Language => {
   const found = LANGUAGES[language]
-  if (!found) throw new Error(`nobody knows how to run ${language}`)
+  if (!found) throw new Error(`there is no way to run ${language}`)
   return found
 }
 

@@ -16,7 +16,7 @@ const PROJECT = join(import.meta.dirname, '../..')
 /** The last words of a banner that is complete enough to be read. */
 const READY = 'Try it'
 
-/** `npm start` as a process of its own. Whoever starts it ends it. */
+/** `npm start` as a process of its own. The test that starts it ends it. */
 export const startGatewayProcess = ({ args = [], port = 0, tree = PROJECT }: GatewayStart = {}) => {
   const child = spawn(process.execPath, [join(tree, 'infra/local/main.ts'), ...args], {
     // Not npm's child: it would end itself when its parent is not npm.

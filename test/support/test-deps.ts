@@ -16,7 +16,7 @@ import { type FakeProvider, fakeProvider } from './fake-provider.ts'
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
 
 export type TestDeps = Deps & {
-  /** The single requests below the table's retries; whoever puts something between goes in here. */
+  /** The single requests below the table's retries; an interceptor goes in here. */
   readonly requests: TableRequests
   readonly clock: ManualClock
   readonly provider: FakeProvider
@@ -130,7 +130,7 @@ export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
       current = time
     },
     advance: (seconds) => pass(seconds * SECOND_MS),
-    // Waits that overlap pass together: whoever wakes first has moved the clock for the others too.
+    // Waits that overlap pass together: the first to wake has moved the clock for the others too.
     sleep: async (ms) => {
       const wakeAt = elapsedMs + ms
       await new Promise<void>((resolve) => setImmediate(resolve))

@@ -135,7 +135,7 @@ describe('toInteger', () => {
   itHoldsFor(anInteger, someZeros)('is a safe integer itself, however it is written', (value, zeros) => {
     expect(integerOf(String(value))).toBe(value)
     expect(integerOf(`${value}.${'0'.repeat(zeros + 1)}`)).toBe(value)
-    // JSON writes no zeros behind a leading zero.
+    // JSON writes no zeros after a leading zero.
     expect(integerOf(`${value}${value === 0 ? '' : '0'.repeat(zeros)}e-${zeros}`)).toBe(value)
   })
 
@@ -187,7 +187,7 @@ describe('parseOwnJson', () => {
 describe('memberText', () => {
   const aSpace = fc.constantFrom('', ' ', '\n\t')
 
-  itHoldsFor(anyObjectText, aSpace)('is what stands behind the key, however the text is laid out', (text, space) => {
+  itHoldsFor(anyObjectText, aSpace)('is what stands after the key, however the text is laid out', (text, space) => {
     const laidOut = `${space}{"a":{"x":1,"m":2},${space}"m\\u006d"${space}:${space}${text}${space},"b":"mm"${space}}`
 
     expect(memberText(laidOut, 'mm')).toBe(text)

@@ -50,7 +50,7 @@ describe('listItems', () => {
     ])
   })
 
-  it('reaches a page of 100 behind more keys than one query passes over', async () => {
+  it('reaches a page of 100 after more keys than one query passes over', async () => {
     const { deps, rows, list } = await anOwner(ids(230))
     // As if DynamoDB's 1 MB were 70 keys: its pages end where it likes, not where we ask.
     const short = interceptTable(deps, { asQuery: (query) => ({ ...query, limit: Math.min(query.limit, 70) }) })

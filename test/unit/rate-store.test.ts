@@ -63,7 +63,7 @@ describe('the counter of a limit', () => {
     expect(await one(1, START)).toStrictEqual(['counted', START, 11])
   })
 
-  it('is paid off once for each second, whoever comes first', async () => {
+  it('is paid off once for each second, by the first request', async () => {
     const { environment } = aCounter()
     const [one, another] = [environment(), environment()]
     await one(20, START)

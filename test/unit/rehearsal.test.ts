@@ -21,7 +21,7 @@ describe('the judgement on a rehearsal', () => {
     expect([...calls]).toStrictEqual([['get-payment', 2]])
   })
 
-  it('names every call that was refused, whoever made it', () => {
+  it('names every call that was refused, of functions and of people', () => {
     const { denied } = judgementOn([...ALL, verdictOn('get-payment', 'No matching Allow statement')])
 
     expect(denied).toStrictEqual([

@@ -3,7 +3,7 @@ import { ProviderError } from './provider-error.ts'
 import { isOpen, type PaymentRequest } from './provider-objects.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
-/** The wallet's page behind a checkout URL: `GET /checkout/{id}` shows it, `POST` of the same path pays and returns. */
+/** The wallet's page at a checkout URL: `GET /checkout/{id}` shows it, `POST` of the same path pays and returns. */
 export const answerCheckout = (core: SimulatorCore, request: LocalRequest): LocalReply => {
   const id = request.path.slice('/checkout/'.length)
   try {

@@ -99,7 +99,7 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
 
 /**
  * The channel of a v3 code. A code that is no bank's counts as a wallet the provider has added since, whose
- * limits nobody knows: the gateway passes such codes on.
+ * unknown limits: the gateway passes such codes on.
  */
 export const channelOf = (code: string): Channel | undefined => {
   const known = CHANNELS.get(code)

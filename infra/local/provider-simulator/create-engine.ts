@@ -17,7 +17,7 @@ export type SimulatorDeps = {
   readonly save?: (changes: readonly Change[]) => void
 }
 
-// Whoever is to receive the callbacks is being restarted too.
+// The receiver of the callbacks is restarted too.
 const RESTART_GRACE_MS = 3000
 
 /**

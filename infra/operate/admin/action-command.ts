@@ -39,7 +39,7 @@ export const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
   return text === 'true'
 }
 
-/** An option's text, given once; another option behind it is none, lest it be swallowed where a value was forgotten. */
+/** An option's text, given once. Another option after it is no value: the value was forgotten. */
 const once = (text: string, before?: unknown): string => {
   if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
   if (before !== undefined) throw new InvalidArgumentError('It is given twice.')

@@ -15,7 +15,7 @@ export class InvocationFailed extends Error {
 /** The function has so much more time than its own timeout. */
 const MARGIN_MS = 10_000
 
-/** The local gateway's Invoke API is on the port behind its own (design section 6); a stage is on AWS. */
+/** The local gateway's Invoke API is on the port after its own (design section 6); a stage is on AWS. */
 const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<ReturnType<typeof localAws>>> => {
   if (stage !== LOCAL_STAGE) {
     const region = await regionOf(env)
@@ -58,7 +58,7 @@ export const invokeAction = async (
   }
 }
 
-/** The local gateway is told as which duty somebody acts; on AWS credentials say so. */
+/** Tells the local gateway the caller's duty; on AWS the credentials say it. */
 const addHeader = ({ middlewareStack }: LambdaClient, name: string, value: string): void =>
   middlewareStack.add(
     (next) => (call) => {

@@ -13,7 +13,7 @@ export type Field = {
   readonly notes: readonly string[]
 }
 
-/** As much of a valibot schema as its help needs; whatever else it is, it is shown as text and judged by the action. */
+/** As much of a valibot schema as its help needs. A field of another kind is shown as text, and the action checks it. */
 type Node = {
   readonly type?: string
   readonly wrapped?: Node

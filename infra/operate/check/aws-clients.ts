@@ -10,7 +10,7 @@ import { SNSClient } from '@aws-sdk/client-sns'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { STSClient } from '@aws-sdk/client-sts'
 
-/** Two tries with a deadline each: whoever waits for a check is a person. */
+/** Two tries with a deadline each, because a person waits for a check. */
 const LIMITS = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },

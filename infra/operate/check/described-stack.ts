@@ -1,6 +1,6 @@
 import { type CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation'
 
-/** The stack, whatever became of it; undefined when there is none, for which CloudFormation has no error of its own. */
+/** The stack in any state; undefined when there is none, for which CloudFormation has no error of its own. */
 export const describedStack = async (client: CloudFormationClient, StackName: string): Promise<Stack | undefined> => {
   try {
     return (await client.send(new DescribeStacksCommand({ StackName }))).Stacks?.[0]

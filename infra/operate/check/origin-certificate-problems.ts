@@ -9,7 +9,7 @@ import { errorName } from './run-check.ts'
 /** Of the authority that the project comes with. */
 export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
 
-/** Long enough before its end that nobody exchanges it in a hurry: with it the whole API is out of reach. */
+/** Time enough to exchange it: once it has expired, the API cannot be reached. */
 const RENEWED_BEFORE_DAYS = 60
 
 const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g

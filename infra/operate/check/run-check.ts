@@ -31,7 +31,7 @@ export const remedyFor = (error: unknown): string => {
   return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
 }
 
-/** Runs a check. Whatever keeps it from looking becomes a finding of its own and stops no other check. */
+/** Runs a check. An error becomes a finding of its own and stops no other check. */
 export const runCheck = async (
   what: string,
   check: () => Promise<Finding | readonly Finding[]>,

@@ -26,7 +26,7 @@ export type Preflight = {
 
 /**
  * What `cdk deploy` would not say at all, or only after harm is done: a stage for which production's settings are missing,
- * packages or an account nobody meant, a first deployment that has to be taken back. Reads only.
+ * packages or an account by mistake, a first deployment that has to be taken back. Reads only.
  */
 export const preflight = async (
   { stage, region, flags, root }: PreflightInput,

@@ -5,8 +5,7 @@ import { type Finding, ok, wrong } from '../check/finding.ts'
 import { runCheck } from '../check/run-check.ts'
 
 /**
- * Whether somebody is told: a topic with nobody behind it wakes nobody. A stage without alarms asks for nobody, so nothing
- * is wrong there.
+ * Whether each topic has a confirmed subscriber. A stage without alarms needs none.
  */
 export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boolean): Promise<readonly Finding[]> => {
   const outputs = hasAlarms ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
@@ -21,10 +20,11 @@ export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boole
       const detail = `${all.length - pending} confirmed, ${pending} waiting for confirmation`
       if (all.length > pending) return ok(what, detail)
       if (!hasAlarms) return ok(what, `${detail}; a stage without alarms needs none`)
-      return wrong(what, detail, pending > 0 ? 'confirm by the link in the mail AWS sent' : NOBODY)
+      return wrong(what, detail, pending > 0 ? 'confirm by the link in the mail AWS sent' : NO_SUBSCRIBER)
     })
   })
   return (await Promise.all(found)).flat()
 }
 
-const NOBODY = 'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'
+const NO_SUBSCRIBER =
+  'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'

@@ -8,7 +8,7 @@ import { runCheck } from '../check/run-check.ts'
 const UNSEEN = 'not seen: who holds one of them by a group or an assumed role, and copies of the policies'
 
 /**
- * Nobody holds `admin` and `finance` together (design section 11): who may change bank details may not pay out. Names each
+ * No person holds `admin` and `finance` together (design section 11): who may change bank details may not pay out. Names each
  * user, group and role to which both policies are attached.
  */
 export const checkDuties = (iam: IAMClient, stack: Stack): Promise<readonly Finding[]> => {

@@ -23,7 +23,7 @@ const ROUTES = [
   { method: 'GET', path: '/v1/gateway-doctor', answers: '404 not_found' },
 ]
 
-/** Whether each route leads to a function that can read its table: a well-formed key of nobody is answered 401. */
+/** Whether each route leads to a function that can read its table: a well-formed key that was never issued is answered 401. */
 export const checkRoutes = async (apiUrl: string, stage: string): Promise<readonly Finding[]> => {
   const headers = { authorization: `Bearer ${unknownKey(stage)}` }
   const found = await mapInChunks(ROUTES, AT_ONCE, async ({ method, path, answers }) => {

@@ -1,7 +1,7 @@
 import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../shared/provider/provider.ts'
 import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
 
-/** Of the provider's form, and nobody's: asking for it shows whether we may ask. */
+/** Of the provider's form, and of no payment: asking for it shows whether we may ask. */
 const NOBODYS_REQUEST = 'pr-00000000-0000-4000-8000-000000000000'
 
 /** Whether the provider takes our key, by two questions that change nothing: one page of one transaction, and a request that is not there. */

@@ -10,7 +10,7 @@ export type FilledSecret = {
   readonly todo: string
 }
 
-/** The second is Secrets Manager's word for a secret that is scheduled for deletion: nobody can read it. */
+/** The second is Secrets Manager's word for a secret that is scheduled for deletion and cannot be read. */
 const ABSENT = ['ResourceNotFoundException', 'InvalidRequestException']
 
 /**

@@ -38,7 +38,7 @@ export const checkStack = async (
 }
 
 /**
- * What somebody changed by hand, as CloudFormation sees it: of the types of resources it compares, the properties that
+ * What was changed by hand, as CloudFormation sees it: of the types of resources it compares, the properties that
  * the template sets. Names properties and never their values, one of which may be a secret.
  */
 const checkDrift = async (client: aws.CloudFormationClient, StackName: string, waiting: Waiting) => {

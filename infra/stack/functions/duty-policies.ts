@@ -29,9 +29,9 @@ export class DutyPolicies extends Construct {
     const started = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
     // The doctor uses it to ask whether operators' functions work. It starts no action.
     const functions = role === 'deploy' ? [...started, PROVER] : started
-    const does = role === 'deploy' ? 'deploys, holds the provider’s secrets, starts what schedules start' : DUTIES[role]
+    const does = role === 'deploy' ? 'deploy, hold the provider’s secrets, start what schedules start' : DUTIES[role]
     const name = `${stackNameOf(stage)}-${role}`
-    const forWhom = `For whoever ${does}: ${functions.join(', ')}`
+    const forWhom = `For people who do this: ${does}. It may invoke ${functions.join(', ')}`
     const policy = new ManagedPolicy(this, role, {
       managedPolicyName: name,
       description: `Payment gateway ${stage.settings.name}: ${does}`.replaceAll('’', "'"),

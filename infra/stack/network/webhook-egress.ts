@@ -48,7 +48,7 @@ export class WebhookEgress extends Construct {
         { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 28, mapPublicIpOnLaunch: false },
         { name: 'Private', subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 27 },
       ],
-      // Emptying the group nobody is in would take a function outside the manifest.
+      // Emptying the unused default group would need a function outside the manifest.
       restrictDefaultSecurityGroup: false,
     })
     this.securityGroup = this.outwardOnly()

@@ -14,7 +14,7 @@ type QueueSettings = {
 }
 
 /**
- * A webhook's message comes again soon behind the end of its worker, so that an attempt that died with it is looked at
+ * A webhook's message comes again soon after the end of its worker, so that an attempt that died with it is checked
  * when its claim ends. One handed to a second worker while Lambda still retries the first meets the claim and waits. It
  * may then be received as often as makes up the time that a queue hidden for six timeouts gives.
  */
@@ -29,7 +29,7 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   settlements: HANDED_OUT_ONCE,
   sync: HANDED_OUT_ONCE,
   audits: HANDED_OUT_ONCE,
-  // Whatever a worker leaves is handed out again within a minute.
+  // What a worker leaves is handed out again within a minute.
   'due-payments': HANDED_OUT_ONCE,
   'due-deliveries': HANDED_OUT_ONCE,
   'due-alerts': HANDED_OUT_ONCE,

@@ -16,7 +16,7 @@ import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
   providerFailure(answer, 'the payment is unchanged here, try again')
 
-/** Answers by the stored status, whoever changed it. */
+/** Answers by the stored status, also when another caller changed it. */
 const answerAsKept = (payment: Payment): Payment => {
   if (payment.status === 'cancelled') return payment
   throw invalid(`payment cannot be cancelled in status=${payment.status}`)

@@ -105,7 +105,7 @@ const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) =
   if (net !== settlement.netMinor || count !== settlement.paymentCount) throw new Error('the pages lost a payment')
 }
 
-/** The actions of one client with so many payments in one settled window, and a new day behind it. */
+/** The actions of one client with so many payments in one settled window, and a new day after it. */
 export const measureGrowth = async (payments: number): Promise<Growth> => {
   const { memory, clock, deps, messages } = measuredWorld()
   const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })

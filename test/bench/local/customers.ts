@@ -13,7 +13,7 @@ const Requests = v.array(
 )
 const MANY = 1_000_000
 
-/** From now on the provider's simulator sends no callback by itself: whoever measures sends them. */
+/** From now on the provider's simulator sends no callback by itself: the bench sends them. */
 export const keepCallbacks = async ({ call }: HttpCaller, { provider }: Program): Promise<void> => {
   const body = JSON.stringify({ target: 'callback', fault: 'lost', times: MANY })
   expectStatus(200, await call({ method: 'POST', url: `${provider}/_simulator/faults`, body }))

@@ -25,7 +25,7 @@ export const startWebhookReceiver = async ({ hangs = () => false }: { readonly h
       text += part
     })
     request.on('end', () => {
-      // Whoever hangs takes everything and says nothing.
+      // A hanging server takes everything and says nothing.
       if (hangs()) return
       response.writeHead(200).end('ok')
       came.set(String(request.headers['x-gateway-delivery-id']), performance.now())

@@ -33,7 +33,7 @@ const floodRows = (floods: readonly FloodFigures[]): readonly (readonly string[]
   )
 }
 
-/** p50 and p99 of those who do nothing wrong, beside somebody who does, as a multiple of those without. */
+/** p50 and p99 of those who do nothing wrong, beside one that does, as a multiple of those without. */
 export const neighboursReport = async (): Promise<SuiteReport> => {
   await using started = new AsyncDisposableStack()
   const caller = httpCaller()

@@ -42,7 +42,7 @@ export const meansOf = (spec: FunctionSpec, { front }: DeployedStage): readonly 
   ...(spec.callsMerchants === true ? (['merchants'] as const) : []),
 ]
 
-/** The source of a handler that has these means and does nothing: what nobody can start faster than. */
+/** The source of a handler that has these means and does nothing: nothing starts faster. */
 export const bareHandler = (means: readonly Means[]): string =>
   [
     'const made = []',

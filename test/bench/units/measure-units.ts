@@ -13,7 +13,7 @@ export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
-/** A warm environment knows a key for fifteen seconds: each request is measured as the first one behind that. */
+/** A warm environment knows a key for fifteen seconds: each request is measured as the first one after that. */
 const FORGOTTEN_MS = 16_000
 /** Of a full page of a list. */
 const PAGE = 25
@@ -74,11 +74,11 @@ const workOff = async ({ world }: MeteredWorld, run: MeteredWorld['run']): Promi
   }
 }
 
-/** Nobody pays, and every payment comes to its event. */
+/** Every unpaid payment comes to its event. */
 const closeAll = async ({ ask, run, pass, work }: Started): Promise<void> => {
   const isPending = { query: { status: 'pending' } }
   for (let minutes = 0; Object(await ask('api-list-payments', isPending, 200))['data'].length > 0; minutes++) {
-    if (minutes > MOST_MINUTES) throw new Error('payments that nobody pays never end')
+    if (minutes > MOST_MINUTES) throw new Error('unpaid payments never end')
     await pass(minutes === 0 ? DAY_MS : MINUTE_MS)
     await run('check-due-work', {})
     await work()
@@ -140,7 +140,7 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
   const ended = await used(`unpaid ${name}: expired, announced`, async () => {
     const item = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
     for (let minutes = 0; item()?.['status'] === 'pending'; minutes++) {
-      if (minutes > MOST_MINUTES) throw new Error(`a ${name} that nobody pays never ends`)
+      if (minutes > MOST_MINUTES) throw new Error(`a ${name} that is not paid never ends`)
       await pass(MINUTE_MS)
       // What is not due yet is not looked at: the minutes before cost what an idle minute costs.
       if (String(item()?.['due_at']) > new Date(world.scheduler.nowMs()).toISOString()) continue
@@ -150,7 +150,7 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
     await work()
   })
   const { status } = await ask('api-get-payment', { id }, 200)
-  if (status !== 'expired') throw new Error(`a ${name} that nobody pays is ${String(status)}`)
+  if (status !== 'expired') throw new Error(`a ${name} that is not paid is ${String(status)}`)
   return [made, withoutIdle(ended)]
 }
 

@@ -34,7 +34,7 @@ describe('a payment that is paid (design section 9)', () => {
   })
 })
 
-describe('a payment that nobody pays (design section 9)', () => {
+describe('a payment that is not paid (design section 9)', () => {
   it.each([
     ['virtual account', 42],
     ['QRIS', 42],

@@ -93,7 +93,7 @@ const grows = ({ capacity, paid, unpaid }: Station, perSecond: number, paidPart:
   return backlog > dayBefore
 }
 
-/** The highest rate at which nothing grows there; infinite where nobody goes. */
+/** The highest rate at which nothing grows there; infinite where no payment goes. */
 const wallOf = (station: Station, paidPart: number): number => {
   let [low, high] = [0, 1]
   while (!grows(station, high, paidPart)) {

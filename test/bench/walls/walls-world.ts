@@ -6,7 +6,7 @@ import { connectCallbacks, requestAs } from '../../simulation/world/lambda.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
 import { createWorld, MOST_ROWS_A_PAGE } from '../../simulation/world/world.ts'
 
-/** A virtual account that nobody pays is over so soon here: a day would be too many payments to make one by one. */
+/** An unpaid virtual account is over so soon here: a day would be too many payments to make one by one. */
 export const EXPIRES_IN_SECONDS = 600
 const PROVIDER_MS = 200
 /** Of the seeds' draws nothing is left: no faults, and a quota of one's own. */

@@ -76,7 +76,7 @@ describe('find-payments by what a customer has paid', () => {
 })
 
 describe('find-payments by destination', () => {
-  it('needs no client: finds whoever’s payments showed it, newest first, in pages', async () => {
+  it('needs no client: finds every merchant’s payments that showed it, newest first, in pages', async () => {
     const { deps, destination } = depsAt()
     const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
     const first = await aPendingPayment(deps, one)

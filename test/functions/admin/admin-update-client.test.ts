@@ -202,7 +202,7 @@ describe('update-client (design section 7)', () => {
     expect(JSON.stringify([deps.published, deps.lines])).not.toContain(BANK.bank_account_no)
   })
 
-  it('takes an account behind one that was taken out for a replacement, and the same again for none', async () => {
+  it('takes an account after one that was taken out for a replacement, and the same again for none', async () => {
     const { deps, change, shown } = await aMerchant({})
     await change({ bank: BANK })
     const first = await shown()

@@ -7,7 +7,7 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 type Name = keyof typeof API
 const NAMES = Object.keys(API) as Name[]
 
-/** Headers that prove nobody, each made for a client whose key works; more of them in `authenticate.test.ts`. */
+/** Headers that prove no client, each made for a client whose key works; more of them in `authenticate.test.ts`. */
 const BAD_HEADERS: Readonly<Record<string, (deps: TestDeps) => Promise<string | undefined>>> = {
   'no header': async () => undefined,
   'an unknown key': async (deps) => (await anApiClient(deps)).authorization.replace(/.{43}$/, 'A'.repeat(43)),

@@ -18,7 +18,7 @@ const refused = async (body: unknown, merchant = anApi()) => {
 const NOTHING = { stored: undefined, ledger: { pendingMinor: 0 }, calls: [] }
 
 const MISSING = undefined
-/** The second reason of a method nobody supports: the message is the spec's. */
+/** The second reason of an unsupported method: the message is the spec's. */
 const METHODS = 'must be one of virtual_account, ewallet, qris'
 const wallet = (code: string) => ({ method: 'ewallet', channel_code: code })
 const OVO = wallet('OVO')

@@ -81,7 +81,7 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
   const page = { page: 1, per_page: 25 }
   const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
 
-  it('lists the one payment of the key as fetch shows it, with one read behind the key', async () => {
+  it('lists the one payment of the key as fetch shows it, with one read after the key', async () => {
     const { deps, caller, create, asked } = await aMerchant()
     const { body } = await create('order 1/é')
     await create('order-2')
@@ -96,7 +96,7 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     expect(second.body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 1, ...one } })
   })
 
-  it('is empty for a key nobody sent, another client’s, and one whose payment is still being created', async () => {
+  it('is empty for a key that was never sent, another client’s, and one whose payment is still being created', async () => {
     const { deps, create, asked } = await aMerchant()
     const other = await aMerchant(deps)
     await other.create('theirs')

@@ -90,7 +90,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect(await pointersIn(deps, caller)).toMatchObject([{ sk: payment.paymentId }])
   })
 
-  it('answers another client as if nobody had the reference, byte for byte', async () => {
+  it('answers another client as if no payment had the reference, byte for byte', async () => {
     const deps = testDeps()
     const [owner, stranger] = [await aMerchant({}, deps), await aMerchant({}, deps)]
     await owner.create()

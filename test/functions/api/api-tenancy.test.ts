@@ -101,7 +101,7 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     expect(body).toMatchObject({ data: [], pagination: { total: 0 } })
   })
 
-  it('shows nobody else in lists and balance', async () => {
+  it('shows no other client in lists and balance', async () => {
     const deps = testDeps()
     const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
     await aPayment(deps, owner)

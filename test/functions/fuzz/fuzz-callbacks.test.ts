@@ -29,7 +29,7 @@ const EVENTS = [
   'payout.succeeded',
 ]
 
-/** Names that are replaced by the ids of the moment: of a payment nobody has paid, and of one that somebody has. */
+/** Names that are replaced by the ids of the moment: of an unpaid payment, and of a paid one. */
 const IDS = ['$unpaid request', '$unpaid reference', '$paid request', '$paid reference', '$capture']
 const anId = mostly(...IDS, 'py-unknown', 'pr-unknown', '')
 
@@ -83,7 +83,7 @@ const arrange = async () => {
 const send = (deps: MemoryDeps, body: unknown, headers: Readonly<Record<string, string>>) =>
   call(deps, CALLBACK, { body, headers })
 
-it('a callback without a valid token answers 401, asks nobody and writes nothing, whatever it says', async () => {
+it('a callback without a valid token answers 401, asks no provider and writes nothing, whatever it says', async () => {
   const { deps, names } = await arrange()
   const [written, asked] = [deps.changes.length, deps.provider.calls.length]
 

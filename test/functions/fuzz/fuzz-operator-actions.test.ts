@@ -54,7 +54,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   per_page: fc.constantFrom(1, 101),
 }
 
-/** The right payload with one or two of the action's fields changed or taken out, or with one that nobody knows. */
+/** The right payload with one or two of the action's fields changed or taken out, or with an unknown one. */
 const nearlyRight = (name: string, { input }: AdminHandler): fc.Arbitrary<unknown> => {
   const fields = 'entries' in input ? Object.keys(Object(input.entries)) : []
   return nearly(RIGHT_PAYLOADS[name] ?? {}, Object.fromEntries(fields.map((field) => [field, VALUES[field] ?? []])))
@@ -92,7 +92,7 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
 /** What each action must find before it does anything, by the id in its right payload. */
 const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
-  // A key is looked for by its own id, whoever's it is; payments are found by more than their client.
+  // A key is looked for by its own id, for any client; payments are found by more than their client.
   if (name === 'revoke-api-key' || name === 'find-payments') return []
   const what = ['settlement', 'endpoint', 'payment', 'client'].find((one) => fields.includes(`${one}_id`))
   return what === undefined ? [] : [{ name, entry, what }]
@@ -118,7 +118,7 @@ describe('every operator action with any payload', () => {
     const { status, audit } = await invokeWhole(await handlerOf(entry), deps, payload)
 
     expect(status).toBe(200)
-    // Whoever changes something is answered who did, when and in which invocation, as the record of it says.
+    // A change answers who made it, when and in which invocation, as its record says.
     const records = deps.changes.flatMap(({ key, after: item }) =>
       key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],
     )

@@ -80,7 +80,7 @@ const TRIGGERS = {
     deps.clock.advance(300)
     await doDueWork(deps)
   },
-  'due work behind the expiry': async ({ deps }: Scene) => {
+  'due work after the expiry': async ({ deps }: Scene) => {
     deps.clock.advance(86_401)
     await doDueWork(deps)
   },
@@ -91,7 +91,7 @@ const TRIGGERS = {
 type Trigger = keyof typeof TRIGGERS
 
 /** Our own wish makes these answers of a cancel an end too. */
-const ENDS_BY_US: readonly Trigger[] = ['cancel', 'due work behind the expiry']
+const ENDS_BY_US: readonly Trigger[] = ['cancel', 'due work after the expiry']
 
 const wasSaid = (said: readonly Answered[], { paymentId, paymentRequestId }: Payment, trigger: Trigger) => {
   const about = { paymentId, paymentRequestId, amount: 100_000 }

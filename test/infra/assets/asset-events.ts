@@ -69,7 +69,7 @@ const queueInvocation = async (queue: string, { deps, client }: World): Promise<
 }
 
 const SCHEDULED: Readonly<Record<string, object>> = {
-  // The two that nobody paid in the world's days.
+  // The two that were not paid in the world's days.
   'check-due-work': { payment: 2 },
   'sweep-settlements': {},
   'audit-clients': {},

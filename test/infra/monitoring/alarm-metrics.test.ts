@@ -9,7 +9,7 @@ import { WATCHED_STAGE, watchedWorld } from './scenes/watched-world.ts'
 import { OTHER_WEBHOOK_SCENES, WEBHOOK_SCENES } from './scenes/webhook-scenes.ts'
 
 /**
- * Goal: no alarm and no graph watches a metric that nobody emits. Method: for each alarm on a metric of ours, the bad
+ * Goal: no alarm and no graph watches a metric that is never emitted. Method: for each alarm on a metric of ours, the bad
  * thing itself happens, to the real handlers with the deployed logger; what its log lines say to CloudWatch is held
  * against the alarm in the synthesised template, by namespace, name and every dimension.
  */

@@ -16,7 +16,7 @@ const TOLD = stageWith({ alarmRecipients: ['ops@gateway.example', 'on-call@gatew
 const alarmsOfStage = (stage: Parameters<typeof synthesised>[0], name: string) => alarmsIn(synthesised(stage), name)
 
 describe('stages', () => {
-  it('have alarms and pages when they must not be lost or somebody wants to hear them, and none otherwise', () => {
+  it('have alarms and pages when they must not be lost or name recipients, and none otherwise', () => {
     expect(alarms.length).toBeGreaterThan(25)
     expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(50)
     expect(alarmsOfStage('dev', 'dev')).toStrictEqual([])

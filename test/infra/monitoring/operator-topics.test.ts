@@ -44,11 +44,11 @@ describe('recipients of a stage', () => {
       .ofType('AWS::SNS::Subscription')
       .map(({ properties: { Protocol, Endpoint, TopicArn } }) => [TopicArn, Protocol, Endpoint])
 
-  it('are nobody unless the stage names them', () => {
+  it('are none unless the stage names them', () => {
     for (const name of ['dev', 'prod']) expect(synthesised(name).ofType('AWS::SNS::Subscription')).toStrictEqual([])
   })
 
-  it('are each asked by e-mail, for alerts and for pages while nobody else is named for those', () => {
+  it('are each asked by e-mail, for alerts and for pages while no others are named for those', () => {
     expect(subscriptions({ alarmRecipients: ['ops@gateway.example', 'on-call@gateway.example'] })).toStrictEqual([
       ['<gateway-dev-alerts>', 'email', 'ops@gateway.example'],
       ['<gateway-dev-alerts>', 'email', 'on-call@gateway.example'],

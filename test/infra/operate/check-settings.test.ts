@@ -13,7 +13,7 @@ const AUTHORITY = readFileSync(READY_PRODUCTION.frontSettings.originCertificate?
 const problems = (stage: DeployedStage) => checkSettings(stage).map(({ detail }) => detail)
 
 describe('checkSettings', () => {
-  it('misses a return URL and somebody to tell in a stage that keeps its data, and only there', () => {
+  it('misses a return URL and recipients of alarms in a stage that keeps its data, and only there', () => {
     const bare = deployedStage('prod')
 
     expect(checkSettings({ ...READY_PRODUCTION, settings: bare.settings })).toMatchObject([

@@ -89,7 +89,7 @@ describe("the doctor's knock at the callback URL", () => {
     expect(elsewhere.requests).toHaveLength(0)
   })
 
-  it('says that nobody answers', async () => {
+  it('says that no server answers', async () => {
     expect(await knockAt(cut)).toMatchObject([{ what: 'callback URL', state: 'wrong' }])
   })
 
@@ -109,7 +109,7 @@ describe("the doctor's knock at the callback URL", () => {
 })
 
 describe("the doctor's questions to the provider", () => {
-  it('find the right key accepted, and leave nothing behind', async () => {
+  it('find the right key accepted, and leave nothing after', async () => {
     await using simulator = await aSimulator()
 
     const findings = await checkProviderKey(adapter(simulator, PROVIDER_KEY))
@@ -128,7 +128,7 @@ describe("the doctor's questions to the provider", () => {
     ])
   })
 
-  it('blame nobody when the provider is away', async () => {
+  it('blame no setting when the provider is away', async () => {
     const away = { kind: 'unanswered', reason: 'unreachable' } as const
     const findings = await checkProviderKey({ listTransactions: async () => away, getRequest: async () => away })
 

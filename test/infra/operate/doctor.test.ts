@@ -64,7 +64,7 @@ describe('the doctor', () => {
     ])
   })
 
-  it('finds nothing wrong with dev, to whose topic nobody listens: it has no alarms', async () => {
+  it('finds nothing wrong with dev, whose topic has no subscriber: it has no alarms', async () => {
     const dev = await examinedStage('dev')
     dev.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
 
@@ -146,7 +146,7 @@ describe('the doctor', () => {
     expect(JSON.stringify(findings)).not.toMatch(/Generated|short/)
   })
 
-  it('sees that nobody confirmed the subscription to alarms', async () => {
+  it('sees that the subscription was not confirmed to alarms', async () => {
     prod.aws.sns
       .on(ListSubscriptionsByTopicCommand)
       .resolves({ Subscriptions: [{ SubscriptionArn: 'PendingConfirmation' }] })

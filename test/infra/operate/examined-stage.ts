@@ -102,7 +102,7 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
   return aws
 }
 
-/** Our API as it answers callbacks, and requests with a key that nobody has. */
+/** Our API as it answers callbacks, and requests with a key that was never issued. */
 const answeringApi = () =>
   startScriptedServer((response, request) => {
     if (request.url === '/v1/gateway-doctor') return json(404, { code: 'not_found' })(response, request)

@@ -122,7 +122,7 @@ describe('what the code of a bundle can reach', () => {
     expect(() => reached(code)).toThrow('is handed on')
   })
 
-  it('refuses a way to the table that nobody knows', () => {
+  it('refuses an unknown way to the table', () => {
     expect(() => reached('var f = (deps) => deps.table.scan()')).toThrow('no scan')
   })
 

@@ -166,7 +166,7 @@ const throughDoor = (bundle: Bundle, name: string, door: Door): readonly TableAc
   const calls = bundle.calls.filter(({ callee }) => callee.type === 'Identifier' && callee.name === name)
   const mentions = bundle.nodes.filter((node) => node.type === 'Identifier' && node.name === name)
   // Its own declaration mentions it once.
-  if (mentions.length > calls.length + 1) throw new Error(`${name} is handed on as a value: nobody can tell to what`)
+  if (mentions.length > calls.length + 1) throw new Error(`${name} is handed on as a value: its use cannot be followed`)
   return calls.map((call) => accessBy(bundle, call, door))
 }
 
@@ -193,7 +193,7 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
 /**
  * Which kinds of items, by which action, and which indexes the code of a bundle can reach. Every call that leads to the
  * table must name a key builder, or a constant or function that does: the first one that gives its key in another way
- * throws, since nobody could say what it touches.
+ * throws, because what it touches cannot be followed.
  */
 export const reachableTableAccess = (code: string): TableAccess => {
   const bundle = openBundle(code)

@@ -149,7 +149,7 @@ describe('a deployment by alias alone', () => {
     expect(wiring(urgent)).toStrictEqual(wiring(template))
   })
 
-  it('asks no alarm and waits for nobody', () => {
+  it('asks no alarm and waits for nothing', () => {
     expect(urgent.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::'))).toStrictEqual([])
     expect(urgent.ofType('AWS::Lambda::Alias').map(({ updatePolicy }) => updatePolicy)).toStrictEqual(
       ALIASED.map(() => undefined),

@@ -33,7 +33,7 @@ describe('policies for people', () => {
     expect(told).toHaveLength(policies.length)
     for (const [index, { name, statements }] of policies.entries()) {
       const reached = statements.filter(({ Sid }) => Sid === 'Invoke').flatMap(({ Resource }) => [Resource].flat())
-      expect(told[index]).toContain(`"${name}. For whoever`)
+      expect(told[index]).toContain(`"${name}. For people who do this`)
       for (const arn of reached) expect(told[index]).toContain(String(arn).replace(/.*:gateway-prod-/, ''))
     }
   })
@@ -51,7 +51,7 @@ describe('policies for people', () => {
     },
   )
 
-  it('let whoever deploys invoke what schedules start and what proves a release, and no action of an operator', () => {
+  it('let the deployer invoke what schedules start and what proves a release, and no action of an operator', () => {
     const scheduled = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
     const expected = [...scheduled.map((spec) => arnOf(functionName('prod', spec))), PROVER]
 

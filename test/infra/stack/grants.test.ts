@@ -92,7 +92,7 @@ describe('permissions of the functions', () => {
   it.each(MANIFEST)('$name may use the customer key of production through the services it uses, no others', (spec) => {
     const stated = statedPermissions('prod', spec)
 
-    // Behind a front whoever answers HTTP reads the origin secret, which is encrypted with the key of AWS.
+    // Behind a front, functions that answer HTTP read the origin secret, which is encrypted with the key of AWS.
     const origin = isHttp(spec) ? ['secretsmanager:GetSecretValue on <gateway/prod/origin>'] : []
 
     expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated), ...origin].toSorted())

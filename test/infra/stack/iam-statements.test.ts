@@ -107,7 +107,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
     'A denial: the worker’s own code connects nothing.',
   [`AWS::IAM::ManagedPolicy Allow Resource ${ARN}:iam::<AWS::AccountId>:role/cdk-hnb659fds-*`]:
     'The roles that `cdk bootstrap` makes for deploying have account and region in their names; a front is in another region.',
-  'AWS::S3::BucketPolicy Deny Principal *': 'A denial: nobody gets anything by it.',
+  'AWS::S3::BucketPolicy Deny Principal *': 'A denial: it allows nothing.',
   'AWS::S3::BucketPolicy Deny Action s3:*': 'A denial: nothing is allowed on a plain connection.',
   'AWS::S3::BucketPolicy Deny Resource <InvocationTrailBucket153839A7>.Arn/*':
     'A denial, of all that is in the bucket.',
@@ -115,12 +115,12 @@ const EXPLAINED: Readonly<Record<string, string>> = {
     'CloudTrail names its files by day and content; they are this account’s.',
   'AWS::EC2::VPCEndpoint Allow Principal *':
     'Only what is in the subnets reaches the endpoint, which is the worker, and only the one table lies behind it.',
-  'AWS::SQS::QueuePolicy Deny Principal *': 'A denial: nobody gets anything by it.',
+  'AWS::SQS::QueuePolicy Deny Principal *': 'A denial: it allows nothing.',
   'AWS::SQS::QueuePolicy Deny Action sqs:*': 'A denial: nothing is allowed on a plain connection.',
-  'AWS::SNS::TopicPolicy Deny Principal *': 'A denial: nobody gets anything by it.',
+  'AWS::SNS::TopicPolicy Deny Principal *': 'A denial: it allows nothing.',
   'AWS::KMS::Key Allow Resource *': 'In a key’s own policy every resource is the key itself.',
   'AWS::KMS::Key Allow Action kms:*':
-    'Of the account as such: its IAM policies decide. Without it nobody could ever change or delete the key.',
+    'Of the account as such: its IAM policies decide. Without it the key could never be changed or deleted.',
   'AWS::KMS::Key Allow Action kms:GenerateDataKey*':
     'Of the account as such, by Secrets Manager only: its IAM policies decide. CDK writes it with a secret that has a key.',
   'AWS::KMS::Key Allow Action kms:ReEncrypt*':
@@ -176,7 +176,7 @@ describe('the search for statements', () => {
   const statement = { Effect: 'Allow', Action: ['s3:Get*'], Resource: 'bucket', Principal: { AWS: ['*'] } }
 
   it.each([
-    ['a policy of a kind nobody thought of', 'AWS::New::Thing', { Deep: [{ Inside: { Statement: [statement] } }] }],
+    ['a policy of an unforeseen kind', 'AWS::New::Thing', { Deep: [{ Inside: { Statement: [statement] } }] }],
     [
       'a policy that is written as text',
       'AWS::Logs::ResourcePolicy',

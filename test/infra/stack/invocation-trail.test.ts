@@ -36,7 +36,7 @@ describe('trail of operators’ invocations', () => {
     expect(operated.length).toBeLessThan(250)
   })
 
-  it('is kept where nobody can delete or change it for 400 days, and nobody can look from outside', () => {
+  it('is kept where it cannot be deleted or changed for 400 days, nor read from outside', () => {
     const bucket = prod.only('AWS::S3::Bucket')
 
     expect(bucket).toMatchObject({

@@ -66,7 +66,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
     }
   })
 
-  it('let nobody in by their policies but the rules of the schedules, into their own dead letters', () => {
+  it('allow nothing by their policies but the rules of the schedules, into their own dead letters', () => {
     const allowed = [...queues.keys()].flatMap((name) =>
       (statements(name) as readonly Properties[])
         .filter(({ Effect }) => Effect !== 'Deny')

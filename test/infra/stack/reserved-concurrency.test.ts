@@ -6,7 +6,7 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 
-/** Of an account whose limit nobody has raised, but which is not new. */
+/** Of an account whose limit was not raised, but which is not new. */
 const ACCOUNT_LIMIT = 1_000
 /** What Lambda itself insists on is 100; schedules and operators need room too. */
 const LEFT_FOR_OTHERS = 200

@@ -14,10 +14,10 @@ const statementsFor = (service: string) => {
 }
 
 describe('the stage’s key', () => {
-  it('is one, changes its material by itself, and can be saved for 30 days from whoever deletes it', () => {
+  it('is one, changes its material by itself, and can be saved for 30 days after its deletion', () => {
     expect(key).toMatchObject({
       properties: { EnableKeyRotation: true, PendingWindowInDays: 30 },
-      // As the table, which nobody could read without it.
+      // As the table, which could not be read without it.
       deletionPolicy: 'Retain',
     })
     expect(prod.all('AWS::KMS::Alias')).toMatchObject([{ AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' }])

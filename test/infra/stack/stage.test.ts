@@ -33,7 +33,7 @@ describe('a stage', () => {
       { ...deployedStage('prod'), alarmRecipients: Array.from({ length: 11 }, () => 'a@b.example') },
       'ten addresses',
     ],
-    ['the name of the local gateway, whoever built the settings', withSettings({ name: 'local' }), 'reserved'],
+    ['the name of the local gateway, however the settings were built', withSettings({ name: 'local' }), 'reserved'],
   ] as const)('refuses %s', (_, stage, message) => {
     expect(() => synthesised(stage)).toThrow(message)
   })

@@ -165,7 +165,7 @@ describe('stages', () => {
     expect(policies(front, 'AWS::Logs::LogGroup')).toStrictEqual(new Set(['Delete']))
   })
 
-  it('any other stage leaves nothing behind', () => {
+  it('any other stage leaves nothing after', () => {
     expect(policies(dev, TABLE, ...THE_REST)).toStrictEqual(new Set(['Delete']))
     expect(dev.terminationProtection).toBe(false)
   })

@@ -27,7 +27,7 @@ import { unseenBy } from './unseen-by.ts'
 
 /**
  * Goal: no single tampered amount, fee, status, time, count or sum goes unseen. Method: one client that has been
- * through everything; every attribute of every item of its books is changed or taken away, one at a time, behind the
+ * through everything; every attribute of every item of its books is changed or taken away, one at a time, after the
  * gateway's back; the audit must say so and name the item. Only attributes listed here are passed over.
  */
 let history: AuditedHistory

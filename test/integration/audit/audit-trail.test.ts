@@ -47,7 +47,7 @@ const aTrail = async () => {
 const WHOLE = { balanced: true, found: [] }
 
 describe('the audit trail', () => {
-  it('is whole where nobody touched it, and names the whole change', async () => {
+  it('is whole where it was not touched, and names the whole change', async () => {
     const { deps, clientId, audited } = await aTrail()
 
     expect(await audited()).toStrictEqual(WHOLE)
@@ -119,7 +119,7 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(broken)
   })
 
-  it('has both of two changes that meet, one behind the other', async () => {
+  it('has both of two changes that meet, one after the other', async () => {
     const { deps, clientId, rename, audited } = await aTrail()
     const both = beforeFirst(deps, 'transact', () =>
       changeClient(deps, { clientId, operator: 'ben', changes: { enabled: false } }),
@@ -141,7 +141,7 @@ describe('the audit trail', () => {
     expect(await listAuditRecords(deps, `${clientId}#HEAD`)).toStrictEqual([])
   })
 
-  it('refuses a change behind a head that moves every time, and leaves nothing of it', async () => {
+  it('refuses a change whose head moves every time, and leaves nothing of it', async () => {
     const { deps, clientId, rename, audited } = await aTrail()
     let changes = 0
     const busy = interceptTable(deps, {

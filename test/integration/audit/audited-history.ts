@@ -72,7 +72,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
   const paid = await payOut(deps, carrying)
 
-  // A payment whose fee nobody ever knew, settled on the estimate after seven days; not paid out yet.
+  // A payment whose fee was never known, settled on the estimate after seven days; not paid out yet.
   deps.clock.advance(HOUR)
   const settledAssumed = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
   deps.clock.advance(8 * DAY)

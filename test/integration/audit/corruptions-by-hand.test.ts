@@ -1,5 +1,5 @@
 /**
- * Goal: whoever changes a row by hand is found out. Method: one client that has been through everything; each corruption
+ * Goal: a row changed by hand is found. Method: one client that has been through everything; each corruption
  * is made by writing rows directly, then undone; an audit of the whole client must name it. With
  * `npm test -- --table dynamodb` the rows are those of DynamoDB Local, written with the SDK's document client.
  */

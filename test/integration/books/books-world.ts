@@ -104,7 +104,7 @@ export const threeDays = async (deps: TestDeps) => {
   await aPosted(deps, a, { method: 'qris', channelCode: undefined, notionalMinor: minor(50_000), feeMinor: 350 })
   // B: 195,800 net by the estimate of 4,000, and nothing at the provider yet.
   const assumed = await anAssumed(deps, b, { notionalMinor: minor(200_000) })
-  // 30,000 of nobody; the provider kept 300.
+  // 30,000 of no payment; the provider kept 300.
   await houseRow(deps, {
     type: 'suspense',
     transactionId: 'txn-held',

@@ -23,7 +23,7 @@ import {
 import { testDeps } from '../../support/test-deps.ts'
 
 describe('createPayment after a crash', () => {
-  /** An attempt that died behind the provider's answer: its claim is all that is left. */
+  /** An attempt that died after the provider's answer: its claim is all that is left. */
   const crashed = async (deps: ReturnType<typeof testDeps>, key: string, fields = {}) => {
     const client = await aStoredClient(deps)
     deps.provider.script('createRequest', async () => {
@@ -72,7 +72,7 @@ describe('createPayment after a crash', () => {
     const client = await crashed(deps, 'key-1', OVO_REQUEST)
     const again = () => create(deps, client, aRequest(OVO_REQUEST), 'key-1')
 
-    // Nobody knows when the call of a dead process ended: its lease is the bound.
+    // It is unknown when the call of a dead process ended: its lease is the bound.
     deps.clock.advance(89)
     await expect(again()).rejects.toThrow('the push sent to the customer may still be answered')
     deps.clock.advance(1)
@@ -167,7 +167,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
   })
 
-  it('is credited when it was paid on a first attempt nobody heard of, and the request shown is cancelled', async () => {
+  it('is credited when it was paid on an unheard first attempt, and the request shown is cancelled', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     const { payment, providerPaymentId } = await paidUnheard(deps, client)

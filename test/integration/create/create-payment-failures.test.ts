@@ -58,7 +58,7 @@ describe('createPayment when the provider fails', () => {
 
   it.for([
     ['an attempt that may exist upstream', [UNKNOWN], 2],
-    ['one of them, however many were refused behind it', [UNKNOWN, REFUSED, REFUSED], 4],
+    ['one of them, however many were refused after it', [UNKNOWN, REFUSED, REFUSED], 4],
   ] as const)('uses the stored request after %s', async ([, answers, attempt], { deps, client }) => {
     await failedCreate(deps, client, answers)
 
@@ -97,7 +97,7 @@ describe('createPayment when the provider fails', () => {
     expect(payment).toMatchObject({ status: 'pending', notionalMinor: 100_000 })
   })
 
-  it('makes no stampede: 200 callers waiting on a failing attempt all get its failure and nobody asks again', async () => {
+  it('makes no stampede: 200 callers waiting on a failing attempt all get its failure and none asks again', async () => {
     let polls = 0
     const sleep = () => {
       polls++
@@ -140,7 +140,7 @@ describe('createPayment when the provider fails', () => {
   })
 })
 
-describe('an attempt that fails behind one that was quicker', () => {
+describe('an attempt that fails after one that was quicker', () => {
   it('answers the payment that is there all the same', async ({ deps, client }) => {
     const answer = Promise.withResolvers<CreateAnswer>()
     deps.provider.script('createRequest', () => answer.promise)

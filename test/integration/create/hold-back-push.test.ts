@@ -70,7 +70,7 @@ describe('a push key whose pushes are decided (design section 4, Create)', () =>
   it.each([
     { kind: 'refused', code: 'CHANNEL_UNAVAILABLE' },
     { kind: 'unknown', reason: 'timeout' },
-  ] as const)('answers the payment that it paid for, although another attempt behind it was $kind', async (answer) => {
+  ] as const)('answers the payment that it paid for, although another attempt after it was $kind', async (answer) => {
     const { deps, client, row, show, tell } = await lostPush()
     show([])
     deps.provider.script('createRequest', async () => answer)
@@ -160,7 +160,7 @@ describe('a push that is not decided', () => {
     expect(await findSuspense(deps, other.providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
   })
 
-  it('is not asked about behind the deadline of the request', async () => {
+  it('is not asked about after the deadline of the request', async () => {
     const { deps, row, show, expectHeldBack } = await lostPush()
     deps.provider.script('getPayment', async () => {
       deps.clock.advance(22)
@@ -194,14 +194,14 @@ describe('rows found by reference', () => {
     await expectSecondPush()
   })
 
-  it('are looked at behind those of other references', async () => {
+  it('are looked at after those of other references', async () => {
     const { reference, row, show, expectHeldBack } = await lostPush()
     show([row('failed', { reference: `${reference}0` }), row('pending')])
 
     await expectHeldBack(UNDECIDED)
   })
 
-  it('are looked at on the pages behind, too', async () => {
+  it('are looked at on the next pages, too', async () => {
     const { deps, reference, row, expectHeldBack } = await lostPush()
     const other = row('failed', { reference: `${reference}0` })
     deps.provider.script('listTransactions', async ({ afterId }) => {

@@ -41,7 +41,7 @@ export const lostPush = async (waitedSeconds = 60) => {
         kind: 'found',
         value: { transactions, hasMore: false, ...more },
       })),
-    /** What the provider says of a row's payment, and of the request behind it. */
+    /** What the provider says of a row's payment, and of its request. */
     tell: (
       { providerPaymentId, reference: of }: ProviderTransaction,
       status: ProviderPayment['status'],

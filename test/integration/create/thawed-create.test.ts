@@ -128,7 +128,7 @@ describe('a create answered early and thawed later', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('sends no push any more when it was frozen before it had: somebody else may have', async () => {
+  it('sends no push any more when it was frozen before it had: another attempt may have', async () => {
     const { deps, client, stored } = await aMerchant()
     const frozen = interceptTable(deps, { after: once(CLAIM, () => freeze(deps, 30_000)) })
 
@@ -155,7 +155,7 @@ describe('a create answered early and thawed later', () => {
 describe('a commit that fails for good', () => {
   const COMMITS = 4
 
-  it('releases its lease: the next request takes over at once, and cancels what nobody will be shown', async () => {
+  it('releases its lease: the next request takes over at once, and cancels what no customer will be shown', async () => {
     const { deps, client } = await aMerchant()
     const failing = interceptTable(deps, {
       before: ({ name }) => {
@@ -171,7 +171,7 @@ describe('a commit that fails for good', () => {
     expect([...deps.provider.requests.values()]).toMatchObject([{ status: 'cancelled' }, { status: 'open' }])
   })
 
-  it('cancels its request when another attempt, which still runs, took over meanwhile: nobody will be shown it', async () => {
+  it('cancels its request when another attempt, which still runs, took over meanwhile: no customer will be shown it', async () => {
     const { deps, client, stored } = await aMerchant()
     const takeOver = async () => {
       freeze(deps, 30_000)

@@ -102,7 +102,7 @@ describe('a client whose payments lie in four parts', () => {
     await expectBalanced(small, client.clientId)
   })
 
-  it('finds what it announced since a time page by page, and whatever somebody looks for', async () => {
+  it('finds what it announced since a time page by page, and all that a merchant looks for', async () => {
     const { deps, client, payments } = await manyPaid(40)
     const { clientId } = client
     const since = payments[0]?.paidAt ?? deps.now()

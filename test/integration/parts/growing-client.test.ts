@@ -59,7 +59,7 @@ describe('a client that grows', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('has no row that a list, a settlement or an audit which began before misses, whoever read it when', async () => {
+  it('has no row that a list, a settlement or an audit which began before misses, whenever it was read', async () => {
     const deps = memoryDeps()
     const old = await withFloor(deps)
     const client = await grown(deps, old, 16)
@@ -79,7 +79,7 @@ describe('a client that grows', () => {
     expect([total, payments.length]).toStrictEqual([16, 16])
   })
 
-  it('while a create is frozen behind its claim: the payment stays where it was claimed, also when it is taken over or paid unheard', async () => {
+  it('while a create is frozen after its claim: the payment stays where it was claimed, also when it is taken over or paid unheard', async () => {
     const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 2)
     deps.clock.advance(61)

@@ -11,7 +11,7 @@ import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-/** The client as whoever makes payments reads it now. */
+/** The client as a create reads it now. */
 export const grown = async (deps: TestDeps, { clientId }: Client, parts: number): Promise<Client> => {
   const answer = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, ledger_parts: parts })
   expect(answer).toMatchObject({ status: 200, body: { ledger_parts: parts } })

@@ -68,7 +68,7 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(await stored()).toMatchObject({ status: 'succeeded' })
   })
 
-  /** A payment of which nobody knows the request: its process died, and the customer has paid. */
+  /** A payment of an unknown request: its process died, and the customer has paid. */
   const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
     const { deps, payment, providerPaymentId, say } = await aHidden('missing')
     const { creating } = await aCreating()

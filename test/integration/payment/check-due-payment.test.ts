@@ -41,7 +41,7 @@ const aPending = async (fields: Partial<PaymentRequest> = {}) => {
 
 type Scene = Awaited<ReturnType<typeof aPending>>
 
-/** What the checks of a payment that nobody pays cost, from its create to its end. */
+/** What the checks of a payment that is not paid cost, from its create to its end. */
 const restWithoutMoney = async (scene: Scene, endsUpstream: boolean) => {
   const { payment, check, now, spent, isClosedUpstream } = scene
   const [calls, writes] = spent()
@@ -56,7 +56,7 @@ const restWithoutMoney = async (scene: Scene, endsUpstream: boolean) => {
   return { dueTimes, calls: callsThen - calls, writes: writesThen - writes }
 }
 
-describe('a payment nobody pays (design section 9: at most 3 calls after its create)', () => {
+describe('an unpaid payment (design section 9: at most 3 calls after its create)', () => {
   it.each([
     // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
     ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
@@ -71,7 +71,7 @@ describe('a payment nobody pays (design section 9: at most 3 calls after its cre
     ['a wallet', GOPAY, ['2026-11-20T04:30:00.000Z'], 2, 2],
     ['a wallet that lives for a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
     ['a wallet that lives for a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
-    ['OVO, one minute behind its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
+    ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
   ])(
     '%s: asked when it should be, with one write for a check and one for its end',
     async (_, fields, dueTimes, calls, writes) => {
@@ -135,7 +135,7 @@ describe('checkDuePayment: our own expiry', () => {
     expect(await now()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
   })
 
-  it('does not begin when a cancel of its merchant was noted behind the read: that is asked about first', async () => {
+  it('does not begin when a cancel of its merchant was noted after the read: that is asked about first', async () => {
     const { deps, payment, now } = await aPending(QRIS)
     deps.clock.set(payment.expiresAt ?? deps.now())
     const read = await deps.table.get(paymentKey(payment.paymentId))
@@ -163,7 +163,7 @@ describe('checkDuePayment: claims and refusals', () => {
     ['is not due yet', (item: Item) => item],
     ['is gone', () => undefined],
     ['was moved on by another worker', (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
-  ])('asks nobody about a payment that %s', async (_, as) => {
+  ])('asks no provider about a payment that %s', async (_, as) => {
     const { deps, payment, now, spent } = await aPending()
     const before = spent()
 
@@ -175,7 +175,7 @@ describe('checkDuePayment: claims and refusals', () => {
   })
 
   it.each([
-    ['comes back in two minutes, and not at its expiry, while nobody can be asked', 0],
+    ['comes back in two minutes, and not at its expiry, while the provider does not answer', 0],
     ['comes back in two minutes when a callback could not be asked about and its process died', 60],
   ])('%s', async (_, earlySeconds) => {
     const { deps, payment, now } = await aPending(DANA)

@@ -21,7 +21,7 @@ export const NOTHING = { alert: 0, delivery: 0, payment: 0, audit: 0 }
 /** Only a cancel ends them. */
 const QRIS = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S } as const
 
-/** Payments nobody pays, all in one slot, so that one worker has them all. */
+/** Unpaid payments, all in one slot, so that one worker has them all. */
 export const unpaid = async (
   deps: TestDeps,
   client: Client,
@@ -74,7 +74,7 @@ export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]) =>
 export const idsCancelled = ({ provider }: TestDeps) =>
   provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
 
-/** A payment, a delivery whose message was lost, and money nobody was told of: all due. */
+/** A payment, a delivery whose message was lost, and money that was not told of: all due. */
 export const oneOfEachKind = async () => {
   const { deps } = await aFlood(1)
   await storedDelivery(deps, await storedEndpoint(deps))

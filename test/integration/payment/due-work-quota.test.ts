@@ -61,7 +61,7 @@ describe('the provider’s quota', () => {
     },
   )
 
-  it('carries as many wallets that nobody pays as it lets be created, to their looks and their expiries', async () => {
+  it('carries as many unpaid wallets as it lets be created, to their looks and their expiries', async () => {
     const [quota, minutes] = [12, 30]
     const own = memoryDeps()
     const deps = { ...own, stage: { ...own.stage, providerCallsPerMinute: quota } }

@@ -97,7 +97,7 @@ describe('checkDueWork (design section 4)', () => {
 })
 
 describe('a worker of a slot', () => {
-  it('gives another client its turn behind one turn of a flood of 2,000', async () => {
+  it('gives another client its turn after one turn of a flood of 2,000', async () => {
     const { deps } = await aFlood(2_000)
     const other = await aStoredClient(deps)
     const [payment] = await unpaid(deps, other, 1)
@@ -124,7 +124,7 @@ describe('a worker of a slot', () => {
     const { deps, payments } = await aFlood(20)
     const [unlucky] = payments
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
-      if (id === unlucky?.paymentRequestId) throw new Error('something nobody thought of')
+      if (id === unlucky?.paymentRequestId) throw new Error('something unforeseen')
       return deps.provider.healthy.cancelRequest(id, timeoutMs)
     })
 

@@ -1,5 +1,5 @@
 /**
- * Goal: a payment past its time is `expired`, with its event, whoever tried to cancel it before; `cancelled` only when
+ * Goal: a payment past its time is `expired`, with its event, also when a cancel was tried before; `cancelled` only when
  * the provider had cancelled it at its merchant's request before our own expiry began. Method: each order of what
  * merchant, due work and provider do; then due work goes on until nothing is due.
  */
@@ -117,7 +117,7 @@ describe('a payment past its time', () => {
     await expectExpired(deps, payment)
   })
 
-  it('is expired when its merchant’s cancel reached the provider only behind the start of our expiry', async () => {
+  it('is expired when its merchant’s cancel reached the provider only after the start of our expiry', async () => {
     const { deps, payment, check, loseCancel, heal, passTime } = await aQris()
     await loseCancel('there')
     passTime()
@@ -130,14 +130,14 @@ describe('a payment past its time', () => {
     await expectExpired(deps, payment)
   })
 
-  it('succeeds when it was paid, whoever tried to cancel it', async () => {
+  it('succeeds when it was paid, although a cancel was tried', async () => {
     const pay = ({ deps, payment }: Scene) => deps.provider.pay(payment.paymentRequestId)
     const { deps, payment } = await cancelLost('there', pay)
 
     expect(await rest(deps, payment)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('stays pending while nobody can say what became of its merchant’s cancel, and its expiry does not begin', async () => {
+  it('stays pending while it is unknown what became of its merchant’s cancel, and its expiry does not begin', async () => {
     const { deps, payment, check, loseCancel, passTime } = await aQris()
     await loseCancel('there')
     deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))

@@ -42,7 +42,7 @@ const expectTariffsFee = async (deps: TestDeps, client: Client, paid: PaidUpstre
 }
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
-  it('makes the tariff’s fee the actual one in the transaction of success, and asks nobody', async () => {
+  it('makes the tariff’s fee the actual one in the transaction of success, and asks no provider', async () => {
     const { deps, client } = await aWorld()
     const paid = await paidUpstream(deps, client)
 

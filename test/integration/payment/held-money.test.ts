@@ -98,7 +98,7 @@ describe('money that may not be credited (design section 4)', () => {
     deps.clock.advance(60)
     const due = { suspenseId: providerPaymentId, dueAt: deps.now() }
     expect(await checkSuspenseAlert(failing, due)).toBe(false)
-    // One that cannot be published goes behind the others, and comes back a minute later.
+    // One that cannot be published goes after the others, and comes back a minute later.
     expect(await checkSuspenseAlert(deps, due)).toBe(false)
     deps.clock.advance(60)
     const again = { ...due, dueAt: deps.now() }
@@ -138,7 +138,7 @@ it('a closing status whose payment is paid between read and write changes nothin
 it('a wrong amount is held in the very transaction that fails the payment', async ({ deps, payment }) => {
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
   let transactions = 0
-  // The process dies as soon as its first transaction is through: nobody comes behind it to make up for it.
+  // The process dies as soon as its first transaction is through: nobody comes after it to make up for it.
   const dying = interceptTable(deps, {
     after: ({ name }) => {
       if (name === 'transact' && transactions++ === 0) throw new Error('the process died')
@@ -175,7 +175,7 @@ describe('a cancel whose payment is paid meanwhile', () => {
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
   })
 
-  it('answers so as well when it leaves pending only behind the provider', async () => {
+  it('answers so as well when it leaves pending only after the provider', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
     deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
     const raced = beforeFirst(deps, 'transact', () => applyProviderNews(deps, { providerPaymentId }, 'callback'))

@@ -3,7 +3,7 @@ import { aPendingPayment, aStoredClient } from '../../support/payment-builders.t
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-/** The `it` of a client whose books are audited behind each test, and of a payment of its that waits to be paid. */
+/** The `it` of a client whose books are audited after each test, and of a payment of its that waits to be paid. */
 export const paymentTest = test
   .extend('deps', () => testDeps())
   .extend('client', async ({ deps }, { onCleanup }) => {

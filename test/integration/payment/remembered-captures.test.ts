@@ -54,7 +54,7 @@ describe('captures remembered while the payment was created', () => {
     return { deps, creating, check: () => checkWhenDue(deps, creating) }
   }
 
-  it('are kept, and due again, while nobody can be asked about them', async () => {
+  it('are kept, and due again, while the provider does not answer about them', async () => {
     const { deps, creating, check } = await remembering()
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
 

@@ -1,4 +1,4 @@
-/** Goal: no settlement is paid out that is not what its entries say, or that nobody has looked at where a look is needed. */
+/** Goal: no settlement is paid out that is not what its entries say, or that was not looked at where a look is needed. */
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'

@@ -1,4 +1,4 @@
-/** Goal: no settlement is paid out that is not what its entries say, or that nobody has looked at where a look is needed. */
+/** Goal: no settlement is paid out that is not what its entries say, or that was not looked at where a look is needed. */
 import { describe, expect, it } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'

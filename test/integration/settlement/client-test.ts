@@ -7,7 +7,7 @@ import { testDeps } from '../../support/test-deps.ts'
 /**
  * The `it` of what happens to one client, for whose settlements there is no floor: `settlement` is of one payment of
  * 95,900 net that was settled a day later, `recredited` the same after it failed and its net went back to available.
- * Behind each test the full audit of the client's books must find nothing.
+ * After each test the full audit of the client's books must find nothing.
  */
 export const clientTest = test
   .extend('deps', () => testDeps())

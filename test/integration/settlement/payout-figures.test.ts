@@ -67,7 +67,10 @@ describe('the balance with what is in settlements and what was paid out', () => 
 })
 
 describe('marking a settlement paid', () => {
-  it('moves its net from in settlement to paid out, once, whoever else closes it', async ({ deps, client }) => {
+  it('moves its net from in settlement to paid out, once, also when another operator closes it', async ({
+    deps,
+    client,
+  }) => {
     const settlement = await settled(deps, client, 50_000)
 
     const paid = payOut(deps, settlement)

@@ -68,7 +68,7 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
 })
 
 describe('settle-client, the worker of the sweep', () => {
-  it('gives back only the message that failed: a broken client holds up nobody', async () => {
+  it('gives back only the message that failed: a broken client holds up no other', async () => {
     const deps = testDeps({ requests })
     const { client: healthy } = await withPayment(deps)
     const { client: broken } = await withPayment(deps)

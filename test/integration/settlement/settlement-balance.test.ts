@@ -1,5 +1,5 @@
 /**
- * Goal: at every station of the money's way the balance is explained by the payments and settlements behind it.
+ * Goal: at every station of the money's way the balance is explained by its payments and settlements.
  * Method: one client is led through its whole life; at each station the figures of GET /v1/balance are written out and
  * recomputed from GET /v1/payments and GET /v1/settlements.
  */

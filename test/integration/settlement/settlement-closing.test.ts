@@ -111,7 +111,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(before)
       expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual(trail)
       const named = NAMES.filter((name) => String(Reflect.get(refusal.body, 'action_hint')).includes(name))
-      // Of those that are left open it may name one; whoever takes it goes on.
+      // Of those that are left open it may name one; the operator who takes it goes on.
       for (const next of named) expect(await done(deps, next, settlement)).toMatchObject({ status: 200 })
     },
   )

@@ -45,7 +45,7 @@ describe('sync: what the head reads', () => {
     expect(deps.changes.length - before).toBe(4)
   })
 
-  it('notes a row that cannot be read, pages on behind it and reads the others', async ({ deps, credited }) => {
+  it('notes a row that cannot be read, pages on after it and reads the others', async ({ deps, credited }) => {
     deps.provider.script('listTransactions', async ({ afterId, reversedOnly }) => ({
       kind: 'found',
       value:

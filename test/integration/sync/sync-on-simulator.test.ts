@@ -15,7 +15,7 @@ import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 
-/** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks reach nobody here. */
+/** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks are not delivered here. */
 const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {
   const now = () => timestampOf(simulator.clock.nowMs())
   const sleep = async (ms: number) => simulator.clock.advance(ms / 1_000)

@@ -1,4 +1,4 @@
-/** A transaction that nobody could be asked about is looked at again by itself, as the provider said it last. */
+/** A transaction that the provider did not answer about is looked at again by itself, as the provider said it last. */
 import { describe, expect } from 'vitest'
 import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
@@ -60,7 +60,7 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
   })
 
-  it('is not done by whoever looked at an older saying of the provider', async ({ deps, paid }) => {
+  it('is not done by a worker that read an older answer of the provider', async ({ deps, paid }) => {
     const early = { ...rowNow(deps, paid), ...NOT_SETTLED }
     const dueNow = { id: `open#${early.transactionId}`, dueAt: deps.now() }
     await noteOpen(deps, early, dueNow.dueAt)

@@ -1,5 +1,5 @@
 /**
- * Goal: no rate and no death stops the sync, and no row is read by nobody. Method: the provider's list as the fake answers
+ * Goal: no rate and no death stops the sync, and every row is read. Method: the provider's list as the fake answers
  * it, runs that stop, die, meet each other or are refused, and what is left behind in the jobs.
  */
 import { describe, expect } from 'vitest'
@@ -28,7 +28,7 @@ describe('sync: its positions', () => {
     ['misconfigured', 'refused'],
     ['refused', 'refused'],
   ] as const)(
-    'are kept after every page: %s says %s, and the next run goes on behind the last one',
+    'are kept after every page: %s says %s, and the next run goes on after the last one',
     async ([reason, end], { deps, rows, credited }) => {
       rows.push(rowNow(deps, credited))
       const { asked, state } = await behind(deps, rows, 120)
@@ -56,7 +56,7 @@ describe('sync: its positions', () => {
     },
   )
 
-  it('wait for the rows behind an empty page that says there are more', async ({ deps, rows, credited }) => {
+  it('wait for the rows after an empty page that says there are more', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
     const { asked, state } = await behind(deps, rows, 60)
     const empty = { kind: 'found', value: { transactions: [], hasMore: true } } as const
@@ -83,7 +83,7 @@ describe('sync: its positions', () => {
     expect(asked.map(({ afterId }) => afterId !== undefined)).toStrictEqual([false, true, true, false, true, true])
   })
 
-  it('are the taker’s: a worker that comes back behind its lease keeps none', async ({ deps, rows }) => {
+  it('are the taker’s: a worker that comes back after its lease keeps none', async ({ deps, rows }) => {
     const { asked } = await behind(deps, rows, 120)
     let woke = false
     const slept = {
@@ -109,7 +109,10 @@ describe('sync: its positions', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('are nobody else’s: whoever was overtaken can neither keep, hand back nor end a slice', async ({ deps, rows }) => {
+  it('are the taker’s alone: an overtaken worker can neither keep, hand back nor end a slice', async ({
+    deps,
+    rows,
+  }) => {
     const { state } = await behind(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
     await syncProviderTransactions(deps)

@@ -104,7 +104,7 @@ describe('sync: the tail', () => {
     expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
   })
 
-  it('reads an hour again whose readings are over, for a payment that was credited behind them', async ({ deps }) => {
+  it('reads an hour again whose readings are over, for a payment that was credited after them', async ({ deps }) => {
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
     const reading = { settlesBy: addMs(deps.now(), DAY_MS), dueAt: deps.now(), mostReads: 3 }
     const readToItsEnd = async (reads: number) => {

@@ -5,7 +5,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
 
 /**
- * The `it` of a gateway of its own, whose client's books are audited behind each test: `rows` is the provider's list of
+ * The `it` of a gateway of its own, whose client's books are audited after each test: `rows` is the provider's list of
  * transactions, `paid` a payment whose callback was lost, `credited` one that was credited with the estimate of its fee.
  */
 export const syncTest = test

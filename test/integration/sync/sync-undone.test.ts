@@ -25,7 +25,7 @@ const DAYS = 86_400
 describe('sync: a dispute that is won', () => {
   it.for([
     ['in one page with it', 0],
-    ['long behind it', 10 * DAYS],
+    ['long after it', 10 * DAYS],
   ] as const)('undoes what its chargeback did: %s', async ([, seconds], { deps, client, rows, credited }) => {
     rows.push(dispute(deps, credited))
     if (seconds > 0) await syncProviderTransactions(deps)

@@ -66,7 +66,7 @@ describe('sync: a transaction without a payment', () => {
   it('asks again about money that the provider can show an hour later', async ({ deps, client, rows, paid }) => {
     const show = hide(deps, paid)
     rows.push(rowOfOtherAttempt(deps, paid))
-    // Behind what the next round reads again.
+    // After what the next round reads again.
     deps.clock.advance(200)
     await syncProviderTransactions(deps)
     const noted = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
@@ -173,7 +173,7 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
   })
 
   it.for(['return', 'correction', 'unknown'] as const)(
-    'of kind %s that name nobody are findings too',
+    'of kind %s that name no payment are findings too',
     async (type, { deps, rows }) => {
       const row = settledRow(foreign, deps.now(), { type })
       rows.push(row)

@@ -212,7 +212,7 @@ describe('a redelivery', () => {
 })
 
 describe('what notes an alert', () => {
-  it('refuses to take an endpoint that somebody else has told of since it was read', async () => {
+  it('refuses to take an endpoint that another worker has told of since it was read', async () => {
     const { deps, endpoint } = await world()
 
     expect(await noteAlert(deps, endpoint, deps.now())).toBe(true)

@@ -1,5 +1,5 @@
 /**
- * Goal: whoever is told is written with the money (design section 4, Announce). Method: a pending payment of a client with
+ * Goal: deliveries are written with the money (design section 4, Announce). Method: a pending payment of a client with
  * endpoints is paid; what its transaction wrote, and what was sent after it, is read back.
  */
 import { describe, expect, it } from 'vitest'

@@ -116,7 +116,7 @@ describe('storeAttemptResult', () => {
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
   })
 
-  it('does not take a delivery nobody has claimed', async ({ deps, delivery }) => {
+  it('does not take an unclaimed delivery', async ({ deps, delivery }) => {
     const stored = storeAttemptResult(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })
 
     await expect(stored).rejects.toThrow('claim')

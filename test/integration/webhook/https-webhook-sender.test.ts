@@ -49,7 +49,7 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
     },
   )
 
-  it('takes an upgrade nobody asked for as its status', async () => {
+  it('takes an unrequested upgrade as its status', async () => {
     const port = await startTcpServer((socket) =>
       socket.once('data', () => socket.write('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')),
     )
@@ -156,7 +156,7 @@ describe('httpsWebhookSender: failures', () => {
     ['timeout', 'a server that never shakes hands', () => tcp('https', () => {}), SHORT],
     ['timeout', 'a name server that never answers', async () => MERCHANT, { ...SHORT, resolve: never }],
     ['connection', 'a cut before the answer', async () => (await startScriptedServer(cut)).url],
-    ['connection', 'a port where nobody listens', nobodyListens],
+    ['connection', 'a port where no server listens', nobodyListens],
     ['connection', 'an answer that is no HTTP', () => tcp('http', answeringWith('SSH-2.0-OpenSSH_9.6\r\n'))],
     ['connection', 'headers without end', () => tcp('http', answeringWith(ENDLESS_HEADERS))],
     ['tls', 'a handshake broken off', () => tcp('https', (socket) => socket.once('data', () => socket.destroy()))],
@@ -167,7 +167,7 @@ describe('httpsWebhookSender: failures', () => {
     expect(await send(await start(), options)).toStrictEqual(failure(kind))
   })
 
-  it('reports a certificate nobody trusts', async () => {
+  it('reports an untrusted certificate', async () => {
     const { port, hosts } = await startHttpsServer(selfSignedCertificate('localhost'))
 
     expect(await send(`https://localhost:${port}/`)).toStrictEqual(failure('tls'))
@@ -205,7 +205,7 @@ describe('httpsWebhookSender: where it may go', () => {
     expect(server.requests).toStrictEqual([])
   })
 
-  it('gives the socket the checked addresses and asks nobody again', async () => {
+  it('gives the socket the checked addresses and asks no resolver again', async () => {
     const server = await startScriptedServer(answering(200))
     const secondLookup = vi.spyOn(dns, 'lookup')
 

@@ -96,8 +96,8 @@ describe('a connection to a merchant', () => {
     ['an empty line too many', `${OK}\r\n`],
     ['a second answer', `${OK}${POISON}`],
     ['the beginning of a second answer', `${OK}${POISON.slice(0, 20)}`],
-    ['a second answer behind one without a body', `HTTP/1.1 204 No Content\r\n\r\n${POISON}`],
-    ['a second answer behind chunks', `${CHUNKED}2\r\nok\r\n0\r\n\r\n${CHUNKED}0\r\n\r\n`],
+    ['a second answer after one without a body', `HTTP/1.1 204 No Content\r\n\r\n${POISON}`],
+    ['a second answer after chunks', `${CHUNKED}2\r\nok\r\n0\r\n\r\n${CHUNKED}0\r\n\r\n`],
     ['trailers', `${CHUNKED}2\r\nok\r\n0\r\nX: y\r\n\r\n`],
     ['an extension of a chunk', `${CHUNKED}2;x=y\r\nok\r\n0\r\n\r\n`],
     ['another coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
@@ -130,7 +130,7 @@ describe('a connection to a merchant', () => {
   it.each<readonly [string, (socket: Socket) => void]>([
     ['an end', (socket) => socket.end()],
     ['a reset', (socket) => socket.resetAndDestroy()],
-    ['an answer that nobody asked for', (socket) => socket.write(POISON)],
+    ['an unrequested answer', (socket) => socket.write(POISON)],
   ])('ends when %s comes between two attempts', async (_, interfere) => {
     const { seen, post } = await aServer(() => OK)
     await post()
@@ -222,7 +222,7 @@ describe('keptConnections', () => {
     }
   }
 
-  it('gives one only to whoever may go to its address, at the same origin', async () => {
+  it('gives one only to a sender that may go to its address, at the same origin', async () => {
     const kept = keptConnections(clocks)
     const connection = aConnection()
     kept.keep(url, connection)

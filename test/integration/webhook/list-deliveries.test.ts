@@ -145,7 +145,7 @@ describe('list-deliveries: refusals', () => {
     expect(answer).toMatchObject({ status: 422, body: refusal })
   })
 
-  it('refuses a page behind the newest 2,000, and names the last one; behind the end a page is empty', async () => {
+  it('refuses a page after the newest 2,000, and names the last one; after the end a page is empty', async () => {
     const deps = memoryDeps()
     const { clientId } = await aStoredClient(deps)
     const endpoint = await storedEndpoint(deps, { clientId })

@@ -115,7 +115,7 @@ describe('the slow lane: who goes there', () => {
       },
     ],
   ] satisfies readonly (readonly [string, (deps: TestDeps, endpoint: Endpoint) => Promise<unknown>])[])(
-    '%s is sent to the lane of its endpoint, as whoever sends it has read that',
+    '%s is sent to the lane of its endpoint, as the sender has read it',
     async ([, send]) => {
       const deps = testDeps()
       const clientId = (await storedEndpoint(deps)).clientId
@@ -235,7 +235,7 @@ describe('the mark of an endpoint that hangs', () => {
     expect(lanesOf(deps)).toStrictEqual(['webhooks-slow'])
   })
 
-  it('stays when an operator changes the endpoint, and keeps nobody from changing it', async () => {
+  it('stays when an operator changes the endpoint, and does not keep it from being changed', async () => {
     const { deps, endpoint } = await slowDelivery()
 
     const { applied } = await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })

@@ -65,7 +65,7 @@ export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid 
     await admin('sweep-settlements')
     return recorded(merchant, [])
   })
-  await step('what nobody paid has expired by due work', async () => {
+  await step('the unpaid payment has expired by due work', async () => {
     await admin('check-due-work')
     await merchant.hasStatus(unpaid, 'expired')
   })

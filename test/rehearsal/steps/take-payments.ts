@@ -10,7 +10,7 @@ export type TakenPayments = {
   readonly unpaid: Payment
 }
 
-/** Behind the first failure of an attempt. */
+/** After the first failure of an attempt. */
 const FIRST_WAIT_SECONDS = 60
 
 const ANOTHER_AMOUNT_MINOR = 140_000
@@ -68,7 +68,7 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
   await step('a customer pays another amount: the payment fails, and the money is held in suspense', async () => {
     await merchant.pay(await merchant.create('order-8'), ANOTHER_AMOUNT_MINOR)
   })
-  const unpaid = await step('a payment is created that nobody pays', () => merchant.create('order-unpaid'))
+  const unpaid = await step('a payment is created that is not paid', () => merchant.create('order-unpaid'))
   return { paid, reversed, cancelled, unpaid }
 }
 

@@ -71,7 +71,7 @@ describe.each([
     expect(tallyOf(answers)).toStrictEqual(pages)
   })
 
-  it('goes on behind every cursor, and refuses those that do not fit', async () => {
+  it('goes on after every cursor, and refuses those that do not fit', async () => {
     const { source, cursors } = await prepare()
     const [first = {}] = cursors
     const odd = [{ sk: '' }, { sk: undefined }, { more: 1 }, { pk: '' }, { slot: '7' }, { slot: 8 }, { id: '' }].map(
@@ -109,7 +109,7 @@ describe.each([
 })
 
 describe('a page', () => {
-  it('has of each item the fields that are asked for, and goes on behind them', async () => {
+  it('has of each item the fields that are asked for, and goes on after them', async () => {
     const { source } = await table()
 
     const pages = await Promise.all(

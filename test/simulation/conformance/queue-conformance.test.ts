@@ -74,7 +74,7 @@ describe('the model and the emulator', () => {
       fc.constantFrom('receive', 'receive', 'wait 1', 'wait 10', 'wait 29', 'wait 30'),
       fc.constantFrom('remove 1', 'remove 2', 'remove 3', 'remove 4'),
     )
-    // More messages could not all be received at once, and which of them come first is nobody's promise.
+    // More messages could not all be received at once, and which of them come first is not promised.
     const atMostTen = (actions: readonly Action[]) => {
       const sends = actions.filter((one) => one.startsWith('send')).slice(0, 10)
       return actions.filter((one) => !one.startsWith('send') || sends.pop() !== undefined)

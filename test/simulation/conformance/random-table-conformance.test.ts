@@ -30,7 +30,7 @@ const unconditional = (asked: Asked): Asked =>
 const compare = async (asked: Asked): Promise<Answer> => {
   const { model, local } = bothTables()
   const [expected, answer] = [await ask(local, asked), await ask(model, asked)]
-  // An update that does not fit its item is a reason among others on AWS, behind which a refused condition still shows;
+  // An update that does not fit its item is a reason among others on AWS, after which a refused condition still shows;
   // DynamoDB Local refuses the request for it. Then it must be one that the model finds impossible too.
   const isImpossible = inAWord(expected) === 'invalid' && inAWord(answer) === 'refused'
   if (isImpossible && inAWord(await ask(model, unconditional(asked))) === 'invalid') return answer

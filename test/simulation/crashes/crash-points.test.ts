@@ -23,7 +23,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'due work, handed out': 35,
   expiry: 10,
   'cancel, past its time': 9,
-  'expiry, behind a cancel that failed': 14,
+  'expiry, after a cancel that failed': 14,
   'lost callback': 14,
   'messages that were not sent': 5,
   deliver: 6,

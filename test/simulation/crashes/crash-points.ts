@@ -26,7 +26,7 @@ export const awaitsOf = async (functions: Functions, flow: Flow): Promise<readon
   return process?.awaits ?? []
 }
 
-/** Kills the flow at one point, lets whoever called it try again, lets the world rest, and says what is wrong then. */
+/** Kills the flow at one point, lets its caller try again, lets the world rest, and says what is wrong then. */
 export const crashAt = async (
   functions: Functions,
   flow: Flow,

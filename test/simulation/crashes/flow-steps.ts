@@ -59,7 +59,7 @@ export const listLong = (play: Play, options: InvokeOptions = {}) =>
 
 const EXPIRED_MS = 601_000
 
-/** A payment whose time is over, which nobody has noticed. In time, `before` happens to it. */
+/** A payment whose time is over, which was not noticed. In time, `before` happens to it. */
 export const expired = async (play: Play, before = async (_id: string): Promise<unknown> => undefined) => {
   const id = await created(play, QRIS)
   await before(id)
@@ -121,7 +121,7 @@ export const unsent = async (play: Play): Promise<void> => {
   alone(play)
 }
 
-/** A delivery that waits in its queue, which nobody reads. */
+/** A delivery that waits in its queue, which no worker reads. */
 export const scheduled = async (play: Play): Promise<object> => sqsEvent([await scheduledMessage(play)])
 
 /** Deliveries whose next failure is their last, as workers are given them. */
@@ -170,7 +170,7 @@ const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessa
   return message
 }
 
-/** A delivery that was given up, whose merchant asks for it again, and nobody works. */
+/** A delivery that was given up, whose merchant asks for it again, and no worker runs. */
 export const abandoned = async (play: Play): Promise<string> => {
   const [record] = ((await scheduled(play)) as { readonly Records: readonly { readonly body: string }[] }).Records
   const { delivery_id: id } = JSON.parse(record?.body ?? '') as { readonly delivery_id: string }

@@ -88,7 +88,7 @@ const later =
     return prepared
   }
 
-/** Behind a sync that has read everything so far. */
+/** After a sync that has read everything so far. */
 const synced =
   (prepare: Flow['prepare']): Flow['prepare'] =>
   async (play) => {
@@ -165,7 +165,7 @@ export const FLOWS: readonly Flow[] = [
   flow('due work, handed out', expired, dueWork),
   flow('expiry', handedOut('due-payments', expired), duePayments),
   flow('cancel, past its time', expired, cancel, retryCancel),
-  flow('expiry, behind a cancel that failed', handedOut('due-payments', cancelFailed), duePayments),
+  flow('expiry, after a cancel that failed', handedOut('due-payments', cancelFailed), duePayments),
   flow('lost callback', handedOut('due-payments', later(paid, 86_401_000)), duePayments),
   flow(
     'messages that were not sent',

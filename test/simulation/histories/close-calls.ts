@@ -49,7 +49,7 @@ const isToSettle = ({ scheduler, table }: World, clientId: string): boolean => {
  * Brings together what chance alone would once in a thousand histories: a merchant cancels, twice, at the very end of a
  * payment's time; while a settlement is summed another one of its client is triggered or some of its money goes back;
  * its account is changed meanwhile; a settlement is triggered while the sync reads of money that went back; and while
- * somebody asks about the money of a payment that is being created, another attempt of it is paid.
+ * a worker asks about the money of a payment that is being created, another attempt of it is paid.
  */
 export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
   const { world } = play

@@ -62,7 +62,7 @@ const heardAtMs = ({ world }: Play, paymentId: string): number =>
 
 /**
  * The flooding client leaves a crowd of unpaid payments that are all looked at in one slot, and another client's falls
- * due behind them: it waits for one owner's turn and not for the crowd. A third one is paid, and its callback is lost.
+ * due after them: it waits for one owner's turn and not for the crowd. A third one is paid, and its callback is lost.
  */
 export const crowdProblems = async (play: Play, { tenant: flooder }: Flood): Promise<readonly string[]> => {
   const { world } = play
@@ -86,7 +86,7 @@ export const crowdProblems = async (play: Play, { tenant: flooder }: Flood): Pro
   const late = heardAtMs(play, expiring) - dueMs
   const found = heardAtMs(play, paid) - paidMs
   return [
-    ...(late > TURN_MS + TOLD_MS ? [`behind a crowd a client heard of its payment ${late / SECOND_MS} s late`] : []),
+    ...(late > TURN_MS + TOLD_MS ? [`after a crowd a client heard of its payment ${late / SECOND_MS} s late`] : []),
     ...(found > FOUND_MS + TOLD_MS ? [`beside a crowd a lost callback was found after ${found / SECOND_MS} s`] : []),
   ]
 }

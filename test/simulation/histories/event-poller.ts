@@ -100,7 +100,7 @@ const lookProblems = ({ fired }: Play, poller: EventPoller, met: Look): readonly
 }
 
 /**
- * Behind each event its merchant may look, some seconds or a minute later: in the midst of those that come together, while
+ * After each event its merchant may look, some seconds or a minute later: in the midst of those that come together, while
  * some of them are in the index and others are not.
  */
 export const watchEvents = (play: Play): void => {
@@ -119,7 +119,7 @@ export const watchEvents = (play: Play): void => {
 
 type Ask = (functionName: string, asked: HttpRequest) => Promise<HttpReply | undefined>
 
-/** At rest, after the hold-back: whoever followed `next` to its end has been shown every event, and no other. */
+/** At rest, after the hold-back: a reader that followed `next` to its end has been shown every event, and no other. */
 export const pollerProblems = async (
   play: Play,
   tenant: Tenant,

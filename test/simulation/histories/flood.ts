@@ -104,7 +104,7 @@ const passedProblems = ({ world }: Play, flood: Flood): readonly string[] => {
   })
 }
 
-/** A refused create wrote nothing: nobody has claimed its key. */
+/** A refused create wrote nothing: its key is not claimed. */
 const writtenProblems = ({ world }: Play, { refused, tenant }: Flood): readonly string[] =>
   [...refused]
     .filter((key) => world.table.item(paymentKey(paymentIdForKey(tenant.clientId, key))) !== undefined)

@@ -169,7 +169,7 @@ const addFlooder = async (play: Play): Promise<Flood> => {
   return createFlood(play.world, tenant)
 }
 
-/** Days in which nobody pays any more: what was paid is settled, paid out, refused by banks, and disputed. */
+/** Days in which no customer pays any more: what was paid is settled, paid out, refused by banks, and disputed. */
 const AFTERMATH_STEPS = 6
 
 const aftermath = async (play: Play): Promise<readonly string[]> => {

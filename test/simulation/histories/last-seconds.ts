@@ -49,7 +49,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
 
 const MOST_RIVALS = 12
 
-/** Somebody who comes while another's write stands on its way, one at a time and not for ever. */
+/** A worker that comes while another's write stands on its way, one at a time and not for ever. */
 const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   let left = MOST_RIVALS
   let isUnderWay = false
@@ -61,7 +61,7 @@ const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   }
 }
 
-/** Its time ends just before somebody looks at what is due. */
+/** Its time ends just before a worker looks at what is due. */
 const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
   const { prng, scheduler } = play.world
   const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
@@ -69,7 +69,7 @@ const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
 }
 
 /**
- * A payment in its last seconds: its merchant cancels it, once or again, its customer pays at the end or behind it, the
+ * A payment in its last seconds: its merchant cancels it, once or again, its customer pays at the end or after it, the
  * provider does not answer, or did it and is not heard, and our own expiry comes beside all of it. Then operators look.
  */
 export const lastSeconds: Operation = async (play) => {

@@ -6,7 +6,7 @@ import { UNPAID } from './flood.ts'
 import type { Play } from './operations.ts'
 
 /**
- * The provider makes a request and its answer is lost; the merchant tries again and is shown another one. Then somebody
+ * The provider makes a request and its answer is lost; the merchant tries again and is shown another one. Then a customer
  * pays the first: the payment succeeds, and what it shows must not be paid a second time.
  */
 export const payLostCreate = async (play: Play): Promise<void> => {

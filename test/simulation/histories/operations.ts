@@ -48,7 +48,7 @@ export type Play = {
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
   /** What was asked for under a key, by the payment that it makes. */
   readonly created: Map<string, { readonly tenant: Tenant; readonly key: string; readonly body: string }>
-  /** What is wrong once everything rests, from whoever has watched. */
+  /** What is wrong once everything rests, from the watchers. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
   /** Who follows their events, by client. */
@@ -67,7 +67,7 @@ const knownPayment = (play: Play) => {
   return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
-/** One that still waits for its money, if there is any: what has ended is moved by nobody. */
+/** One that still waits for its money, if there is any: what has ended does not move. */
 const openPayment = (play: Play) => {
   const target = knownPayment(play)
   const isOpen = (id: string) => play.world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'pending'
@@ -80,7 +80,7 @@ const cancel: Operation = async (play) => {
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
-/** Whoever has been shown a payment finds it by its reference, at any moment, beside its own others of that reference. */
+/** A merchant that has been shown a payment finds it by its reference, at any moment, beside its own others of that reference. */
 const askByReference = async (play: Play, tenant: Tenant, id: string, reference: unknown): Promise<void> => {
   if (typeof reference !== 'string') return
   const query = { external_reference: reference, per_page: '100' }

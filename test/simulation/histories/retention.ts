@@ -5,7 +5,7 @@ import type { Play } from './operations.ts'
 import { booksProblems } from './watch-books.ts'
 
 const DAY_MS = 86_400_000
-/** Behind the longest of an event, and two days in which the table gets round to it. */
+/** After the longest of an event, and two days in which the table gets round to it. */
 const AGED_MS = 125 * DAY_MS
 /** So late that the bytes of what is sent again would be gone before it is. */
 const SENT_AGAIN_MS = 40 * DAY_MS

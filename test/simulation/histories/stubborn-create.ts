@@ -19,7 +19,7 @@ const ANSWERS = [
 const UNREADABLE = '{"method":'
 /** Of the wallet that pushes to the customer's phone. */
 const PUSH = { method: 'ewallet', channel_code: 'OVO' }
-/** Behind the end of a call, a push can be answered no more. */
+/** After the end of a call, a push can be answered no more. */
 const PUSH_MS = 60_000
 
 type Attempt = { readonly startedAt: string; readonly endedAt?: string }
@@ -78,7 +78,7 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     if (isSlow) world.slowCallsMs.set(paymentId, prng.int(1_000, 25_000))
     else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(ANSWERS) })
     const words = prng.pick([body, body, bodyFor(play, tenant), UNREADABLE])
-    // It stands still in the midst of its work, and goes on beside another try, often behind the end of its lease.
+    // It stands still in the midst of its work, and goes on beside another try, often after the end of its lease.
     const standsStill = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined

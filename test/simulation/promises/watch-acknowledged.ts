@@ -3,7 +3,7 @@ import type { Observations } from '../watching/observations.ts'
 import { APART_MS } from '../watching/rules.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 
-/** Whoever waits for another look has it by then. */
+/** A payment that waits for another look has had it by then. */
 const SOON_MS = 2 * 60_000
 
 type Announced = { readonly paymentId: string; readonly capturedId: string }
@@ -21,7 +21,7 @@ const isLookedAtSoon = ({ scheduler }: World, payment: RawItem): boolean =>
 
 /**
  * The provider does not repeat a callback that was answered with 2xx: the money that it tells of is in the books by then,
- * credited or held, or somebody looks soon. Where reads come late nothing can be said.
+ * credited or held, or a worker looks soon. Where reads come late nothing can be said.
  */
 export const watchAcknowledged = (world: World, seen: Observations): void => {
   world.onCallback.push((body, token, status) => {

@@ -8,13 +8,13 @@ import type { World } from '../world/world.ts'
 export const OPEN: readonly string[] = ['REQUIRES_ACTION', 'PENDING']
 const CLOSED = ['failed', 'expired', 'cancelled']
 
-/** Whether somebody can pay it at this moment, by the provider's own books. */
+/** Whether it can be paid at this moment, by the provider's own books. */
 export const isPayable = ({ provider, scheduler }: World, requestId: string): boolean => {
   const record = provider.requestAsItStands(requestId)
   return record !== undefined && OPEN.includes(record.request.status) && record.expiresAtMs > scheduler.nowMs()
 }
 
-/** Whether somebody has paid it, what was asked for, while it could be paid. */
+/** Whether it was paid, with the amount asked for, while it could be. */
 const isPaid = ({ provider }: World, requestId: string): boolean => {
   const request = provider.requestAsItStands(requestId)?.request
   const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
@@ -30,7 +30,7 @@ const requestOf = ({ provider, faults }: World, payment: RawItem) =>
     ? undefined
     : provider.requestAsItStands(text(payment, 'payment_request_id'))?.request
 
-/** Somebody paid it behind its end: money that is not what was asked for fails it all the same. */
+/** It was paid after its end: money that is not what was asked for fails it all the same. */
 const hasMoney = (world: World, payment: RawItem): boolean =>
   world.provider.capturedPayments().some(({ id }) => id === requestOf(world, payment)?.latest_payment_id)
 
@@ -67,7 +67,7 @@ const refusedBy = ({ method, path, outcome }: ProviderAnswer): string | undefine
 
 /**
  * Checked at the moment a payment ends without money: nobody has paid its destination, and nobody can any more, unless
- * the provider has refused to close it. And whoever closes one has written down before on whose behalf.
+ * the provider has refused to close it. And the worker that closes one has written down before on whose behalf.
  */
 export const watchClosing = (world: World, seen: Observations): void => {
   const refused = new Set<string>()

@@ -74,12 +74,14 @@ export const watchFees = (world: World, seen: Observations): (() => readonly str
         const isTold = (cause: string) => told.has(`SUSPENSE#${id}#${cause}`)
         if (isVoidedOpen(payment)) return []
         if (!isTold('fee_assumed') && !isTold('transaction_missing'))
-          return [`${pk}: nobody was told of a fee that was assumed`]
+          return [`${pk}: operators were not told of a fee that was assumed`]
         const shownMinor = isShown(world, payment) ? kept.get(text(payment, 'credited_provider_payment_id')) : undefined
         if (shownMinor !== undefined && payment['late_row_at'] === undefined)
           return [`${pk}: the row that came late is not booked`]
         const isOtherwise = shownMinor !== undefined && shownMinor !== amount(payment, 'provider_fee_minor')
-        return isOtherwise && !isTold('fee_changed') ? [`${pk}: nobody was told of a fee that was another one`] : []
+        return isOtherwise && !isTold('fee_changed')
+          ? [`${pk}: operators were not told of a fee that was another one`]
+          : []
       }
       if (world.providerFees === 'invoiced') return []
       const provider = kept.get(text(payment, 'credited_provider_payment_id'))

@@ -82,14 +82,16 @@ const problemsOf = (
   const isOtherEnd = said === 'CANCELED' && !isByMoney && (endOf(payment) ?? status) !== status
   return [
     ...(isOtherEnd ? [`and its request was cancelled on behalf of ${String(endOf(payment))}`] : []),
-    ...(amounts.includes(asked) && !isByOther ? ['and whoever ended it was told of its money'] : []),
+    ...(amounts.includes(asked) && !isByOther ? ['and the worker that ended it was told of its money'] : []),
     ...(isByMoney || BORNE_OUT[status]?.includes(said) === true ? [] : [`and the provider has said ${said}`]),
-    ...(isByMoney || latest === undefined || answered.has(latest) ? [] : ['and nobody was answered about its money']),
+    ...(isByMoney || latest === undefined || answered.has(latest)
+      ? []
+      : ['and no worker was answered about its money']),
   ]
 }
 
 /**
- * Checked when a payment ends without money: it ends as the provider's request had ended when whoever ends it asked last,
+ * Checked when a payment ends without money: it ends as the provider's request had ended when its worker asked last,
  * who has been told of no money for it, and was answered where there may be some.
  */
 export const watchLastWord = (world: World, seen: Observations): void => {

@@ -42,7 +42,7 @@ const actingNow = (world: World): readonly Process[] => namesOf(world, world.act
 export type OrphanProblems = () => readonly string[]
 
 /**
- * A request that no customer is shown, or that a payment does not need any more, must not stay payable. Whoever knows of
+ * A request that no customer is shown, or that a payment does not need any more, must not stay payable. A worker that knows of
  * one asks the provider to cancel it before it comes to its end; only who dies or stands still, or whom the table fails,
  * leaves it, and then the payment's attempts say that nobody knows. Answers what is wrong once everything rests.
  */
@@ -58,7 +58,7 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
     if (isTrouble) for (const process of actingNow(world)) troubled.add(process)
   })
   world.onRefused.push(({ key }, was) => {
-    // Whoever is refused by another attempt has heard of the table again, and goes on to look how its payment stands.
+    // A worker that another attempt refused has heard of the table again, and goes on to look how its payment stands.
     for (const process of actingNow(world)) {
       const mine = (known.get(process) ?? []).filter(({ paymentId }) => key.pk === `PAYMENT#${paymentId}`)
       if (
@@ -101,7 +101,7 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
     for (const created of mine) {
       if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId)) continue
       seen.problems.push(
-        `${process.name} left ${created.requestId} of ${created.paymentId} payable, which nobody is shown`,
+        `${process.name} left ${created.requestId} of ${created.paymentId} payable, which no customer is shown`,
       )
     }
   })
@@ -115,6 +115,6 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
       const isOwn = payment?.['payment_request_id'] === id
       return isOwn || isReported(payment, Number(attempt))
         ? []
-        : [`nobody has cancelled ${id} of ${paymentId}, and no attempt says that it may be there`]
+        : [`no worker has cancelled ${id} of ${paymentId}, and no attempt says that it may be there`]
     })
 }

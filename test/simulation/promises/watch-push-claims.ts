@@ -58,7 +58,7 @@ const isUndecided = (row: Row, reference: string, asked: number, { money, closed
 }
 
 /**
- * Checked when another push is claimed, and when it leaves: the last one can be answered no more, whoever claims was
+ * Checked when another push is claimed, and when it leaves: the last one can be answered no more, the claimer was
  * shown every row of it and none that may be the payment's money; and it leaves under the lease of its claim.
  */
 export const watchPushClaims = (world: World, seen: Observations): void => {
@@ -77,7 +77,7 @@ export const watchPushClaims = (world: World, seen: Observations): void => {
     if (payment?.['status'] !== 'creating' || channelOf(payment) !== PUSHED) return
     const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
     if (!isIts || Date.parse(text(payment, 'lease_until')) + apartMs() < world.scheduler.nowMs())
-      seen.problems.push(`${reference} is pushed behind its lease`)
+      seen.problems.push(`${reference} is pushed after its lease`)
   })
 
   world.onChange.push(({ key, before, after }) => {

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 /** The time of a success is that of a try which is at most a minute old, and its call may take seconds. */
 const TRIED_MS = 90_000
-/** Whoever records a settlement has read the floor within the time of its function. */
+/** A worker that records a settlement has read the floor within the time of its function. */
 const RECORDING_MS = 5 * MINUTE_MS
 
 /** How far two machines' clocks are apart from the world's at worst, in this history. */

@@ -11,8 +11,8 @@ const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS
 const COURSES: readonly (readonly Ailment[])[] = [['late'], ['late'], ['late', 'refuses']]
 
 /**
- * A merchant's server ails for a while: it answers so late that it holds whoever asks, or takes no connection at all. So
- * marks are given and taken off, and rounds come to nothing one behind the other. Somebody tests it meanwhile.
+ * A merchant's server ails for a while: it answers so late that it holds its caller, or takes no connection at all. So
+ * marks are given and taken off, and rounds come to nothing one after the other. An operator tests it meanwhile.
  */
 export const ailEndpoint = async (play: Scene): Promise<void> => {
   const { world, tenants } = play

@@ -63,7 +63,7 @@ const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<voi
     if (isTaken(await requestAs(world, tenant, 'api-get-balance')))
       seen.problems.push(`${tenant.clientId} is answered after it was disabled`)
   }
-  // Whoever shut it out opens again, whatever goes wrong meanwhile.
+  // The operator who shut it out opens again, whatever goes wrong meanwhile.
   for (let reply = await change({ enabled: true }); reply?.status !== 200; reply = await change({ enabled: true }))
     await wait(world, ACTS_MS)
   tenant.isBeingChanged = false

@@ -15,7 +15,7 @@ export const growClient = async (scene: Scene): Promise<void> => {
   const isRight = [409, 422].includes(reply?.status ?? 0) || reply?.body['ledger_parts'] === parts
   if (reply && reply.status !== 500 && !isRight)
     seen.problems.push(`a client that grows was answered ${JSON.stringify(reply)}`)
-  // Before its parts are in force, or just behind that.
+  // Before its parts are in force, or just after that.
   await new Promise<void>((resolve) => void world.scheduler.after(world.prng.pick([0, 20_000, 80_000]), resolve))
   await sellMany(scene, tenant)
 }

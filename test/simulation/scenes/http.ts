@@ -48,7 +48,7 @@ const staleProblems = (
     : [`${functionName} showed ${String(body['id'])} as ${String(body['status'])}, which was already ${ended}`]
 }
 
-/** Whoever comes with the key that it has, and is not shut out, is let in. */
+/** A caller with its key, which is not shut out, is let in. */
 const keyProblems = (tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
   reply?.status === 401 && apiKey === tenant.apiKey && !tenant.isBeingChanged
     ? [`${tenant.clientId} is refused with its own key`]

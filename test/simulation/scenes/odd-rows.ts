@@ -23,7 +23,7 @@ const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
 const DAY_SECONDS = 86_400
-/** Behind the day by which a fee is assumed, and within the eight in which everything comes to rest. */
+/** After the day by which a fee is assumed, and within the eight in which everything comes to rest. */
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
 /** Often so late that it is assumed before. */
@@ -44,7 +44,7 @@ const isAskedAbout = ({ table }: World, { payment_request_id: id, reference_id: 
   return payment?.['status'] === 'pending' && payment['payment_request_id'] === id
 }
 
-/** Behind the day by which a fee would be assumed, and before the last look at what waits. */
+/** After the day by which a fee would be assumed, and before the last look at what waits. */
 const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>

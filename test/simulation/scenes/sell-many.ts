@@ -56,7 +56,7 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
     const made = provider.findPaymentRequests(id).at(-1)
     if (made === undefined || made.status !== 'REQUIRES_ACTION') continue
     scheduler.after(prng.int(1, withinMs), () => {
-      // Somebody may have ended it meanwhile.
+      // It may have ended meanwhile.
       if (provider.requestAsItStands(made.payment_request_id)?.request.status !== 'REQUIRES_ACTION') return
       if (isUnheard) provider.orderFault({ target: 'callback', fault: 'lost' })
       payOddly(world, made, () => {

@@ -42,7 +42,7 @@ const soon = ({ world }: Scene, mostMs: number) =>
   new Promise<void>((resolve) => void world.scheduler.after(world.prng.int(0, mostMs), resolve))
 
 /**
- * One delivery is sent again and again: by its merchant, by operators, by both at the same moment, behind a round that
+ * One delivery is sent again and again: by its merchant, by operators, by both at the same moment, after a round that
  * has just ended, and by an operator who takes it for another client's.
  */
 export const sendAgain = async (play: Scene): Promise<void> => {

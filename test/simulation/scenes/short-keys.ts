@@ -8,7 +8,7 @@ const APART_MS = 40_000
 
 const wait = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
 
-/** A key for a moment: behind its time, and once it is revoked, nobody gets anything for it; and it is revoked once. */
+/** A key for a moment. After its time, and once it is revoked, no request with it is answered. It is revoked once. */
 export const useShortKey = async ({ world, tenants, seen }: Scene): Promise<void> => {
   const { clientId, apiKey: own } = world.prng.pick(tenants)
   const seconds = world.prng.int(1, 20)
@@ -23,6 +23,6 @@ export const useShortKey = async ({ world, tenants, seen }: Scene): Promise<void
   if (world.prng.chance(0.5)) await Promise.all([revoke(), revoke()])
   await wait(world, seconds * 1_000 + APART_MS)
   const reply = await requestAs(world, { apiKey }, 'api-get-balance')
-  count(world.tally, `behind the end of a key: ${reply?.status ?? 'nothing'}`)
-  if (reply && reply.status < 300) seen.problems.push(`a key of ${clientId} is taken behind its end`)
+  count(world.tally, `after the end of a key: ${reply?.status ?? 'nothing'}`)
+  if (reply && reply.status < 300) seen.problems.push(`a key of ${clientId} is taken after its end`)
 }

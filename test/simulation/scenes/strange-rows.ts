@@ -18,15 +18,15 @@ const drawReference = (world: World): { readonly reference_id: string; readonly 
   return { amount: Number(asked), reference_id: `${String(pk).slice('PAYMENT#'.length)}-${oddities.int(20, 29)}` }
 }
 
-/** Money that nobody here knows of. */
+/** Money that the gateway does not know of. */
 const bookUnknown = ({ world }: Scene): void => {
   const { oddities, provider } = world
   const type = oddities.pick(['PAYMENT', 'PAYMENT', 'TYPE_OF_TOMORROW'])
   const product = `py-${oddities.uuid()}`
   const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
   world.bookedBack.push(type === 'PAYMENT' ? product : row.id)
-  tell(world, () => `the provider books money of nobody: ${product}`)
-  count(world.tally, 'strange row: money of nobody')
+  tell(world, () => `the provider books money of no payment: ${product}`)
+  count(world.tally, 'strange row: money of no payment')
 }
 
 type Strange = readonly [what: string, row: object, cause?: 'amount_differs' | 'fee_changed']
@@ -80,7 +80,7 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
 
 /**
  * The provider books a row beside the payment's own that does not agree with it: another amount, another currency, another
- * fee once that is final, less kept than nothing, or one that is never settled. Or one of money that nobody here knows. It
+ * fee once that is final, less kept than nothing, or one that is never settled. Or one of money that the gateway does not know. It
  * says nothing about a fee, moves no money, and a person is told.
  */
 export const bookStrangely = (play: Scene): Promise<void> => {

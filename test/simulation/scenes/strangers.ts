@@ -13,7 +13,7 @@ const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DEL
     : text(world.prng.pick(own), kind === 'SETTLEMENT' ? 'settlement_id' : 'delivery_id')
 }
 
-/** Whoever asks for what is another's is answered as if it were not there. */
+/** A request for what is another's is answered as if it were not there. */
 const askFor = async (play: Scene, stranger: Tenant, functionName: string, asked: HttpRequest): Promise<void> => {
   const reply = await http(play, stranger, functionName, asked)
   count(play.world.tally, `asked for another's: ${functionName} ${reply?.status ?? 'nothing'}`)
@@ -59,7 +59,7 @@ const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
   const next = (await list(one))?.body['next']
   if (typeof next !== 'string') return
   const reply = await list(other, { after: next })
-  count(play.world.tally, `asked behind another settlement: ${reply?.status ?? 'nothing'}`)
+  count(play.world.tally, `asked after another settlement: ${reply?.status ?? 'nothing'}`)
   if (reply?.status === 200) play.seen.problems.push(`settlement ${other} goes on where ${one} does`)
 }
 

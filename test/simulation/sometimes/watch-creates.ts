@@ -33,7 +33,7 @@ export const watchCreates = (world: World): void => {
   world.onRefused.push((step, was) => {
     if (step.key.sk !== 'PAYMENT' || step.kind !== 'put') return
     if (step.item['status'] === 'pending' && was && Number(was['attempt']) > Number(step.item['attempt']))
-      meet(world, 'an attempt goes on behind its lease')
+      meet(world, 'an attempt goes on after its lease')
     const isClaim = step.item['status'] === 'creating'
     if (isClaim && was?.['status'] === 'creating' && was['lease_until'] !== undefined)
       meet(world, 'a second caller meets a live lease')

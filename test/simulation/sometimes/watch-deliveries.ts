@@ -44,6 +44,6 @@ export const watchDeliveries = (world: World): void => {
   world.onRefused.push((step) => {
     if (step.key.sk !== 'DELIVERY' || step.kind !== 'update') return
     if (step.changes.set?.['claimToken'] !== undefined) meet(world, 'a claim is taken by another worker')
-    else if (asksFor(step.condition, 'claimToken')) meet(world, 'a result behind its claim is refused')
+    else if (asksFor(step.condition, 'claimToken')) meet(world, 'a result after its claim is refused')
   })
 }

@@ -102,7 +102,7 @@ const syncDueAt = (after: object | undefined): string | undefined => {
   return work === 'sync' && typeof due === 'string' ? due : undefined
 }
 
-/** Whether the sync would do anything at all: something was booked or updated behind its head, or a job of its own is due. */
+/** Whether the sync would do anything at all: something was booked or updated after its head, or a job of its own is due. */
 const watchSync = (world: World): (() => boolean) => {
   const jobs = new Map<string, string>()
   world.onChange.push(({ key, after }) => {

@@ -95,7 +95,7 @@ const listProblems = async (
     : [`${ENDPOINTS[kind].list} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
 }
 
-/** By each reference that anybody has used, with any status and with one: what is stored with it, and nobody else's. */
+/** By each reference that anybody has used, with any status and with one: what is stored with it, and no other's. */
 const referenceProblems = async (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) => {
   const problems: string[] = []
   for (const reference of references) {

@@ -42,7 +42,7 @@ export const watchClocks = (world: World): (() => number) => {
   return look
 }
 
-/** When each process began, or whoever has left it something to go on with, in the world's time. */
+/** When each process began, or the one that left it something to go on with, in the world's time. */
 export const watchStarts = (world: World): ((process: Process) => number) => {
   const startedMs = new WeakMap<Process, number>()
   world.onStarted.push((process) => startedMs.set(process, world.scheduler.nowMs()))

@@ -4,7 +4,7 @@ import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 
-/** What one write must not do, in words behind the item's name, and whether this one does it. */
+/** What one write must not do, in words after the item's name, and whether this one does it. */
 export type Rule<Changed> = readonly [what: string, isBroken: (write: Changed) => boolean]
 
 /** Machines' clocks differ by so much at most. */

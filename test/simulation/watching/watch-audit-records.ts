@@ -54,7 +54,7 @@ const needsRecord = (action: string, { key, before, after }: TableChange): boole
 /** What an audit found is written onto what it has read. */
 const ofVerdicts: readonly Rule<Write>[] = [
   [
-    'is written over what somebody else has found',
+    'is written over what another worker has found',
     ({ before, after }) => after['version'] !== undefined && amount(after, 'version') !== amount(before, 'version') + 1,
   ],
   [

@@ -42,7 +42,7 @@ const ofClients: readonly Rule<Write>[] = [
     },
   ],
   [
-    'has more parts at once than whoever reads knows of',
+    'has more parts at once than readers know of',
     (write) => !write.isNew && isGrown(write) && Date.parse(partsOf(write.after)?.from ?? '') < write.nowMs + 30_000,
   ],
 ]
@@ -57,7 +57,7 @@ const ofKeys: readonly Rule<Write>[] = [
   ],
 ]
 
-/** Of a payment that is claimed: whoever reads knows of its part. */
+/** Of a payment that is claimed: readers know of its part. */
 const ofClaims: readonly Rule<Write>[] = [
   [
     'is put where a reader that has begun does not look',
@@ -86,7 +86,7 @@ export const watchClients = (world: World, seen: Observations): void => {
     if (sk === 'PAYMENT') return ofClaims
     return sk === 'APIKEY' ? ofKeys : []
   })
-  // Behind the rules: what a write enters is no account before it.
+  // After the rules: what a write enters is no account before it.
   world.onWritten.push((written) => {
     for (const { key, after } of written) {
       const account = key.sk === 'CLIENT' && after ? accountOf(after) : undefined

@@ -10,7 +10,7 @@ const WINDOWS = 6
 
 const ofPauses: readonly Rule<Write>[] = [
   [
-    'ends a pause before the time that somebody was told',
+    'ends a pause before the time that a worker was told',
     ({ before, after }) =>
       Object.keys(before).some((name) => !['pk', 'sk', 'ttl'].includes(name) && text(after, name) < text(before, name)),
   ],

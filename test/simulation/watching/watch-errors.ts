@@ -6,7 +6,7 @@ import type { Observations } from './observations.ts'
 
 /**
  * What no fault of the world is the cause of: a row or an answer that is not as its reader expects it, a state that was
- * ruled out, a request that AWS refuses whoever sends it.
+ * ruled out, a request that AWS refuses to every sender.
  */
 const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
 /** A page of it that the world cuts short is none of a megabyte. */
@@ -24,7 +24,7 @@ const partsOf = (error: unknown): readonly unknown[] => (error instanceof Aggreg
 
 /** A write that others were in the way of is tried again, more often than this. */
 const LEAST_TRIES = 3
-/** What says whoever gives up news of a payment since others went on changing it. */
+/** What a worker says that gives up news of a payment since others went on changing it. */
 const KEPT_CHANGING = /^a payment kept changing while news about it was applied/
 
 const isContended = (error: Error): boolean =>
@@ -34,7 +34,7 @@ const isContended = (error: Error): boolean =>
 
 /**
  * Checked at every line of a log: whatever goes wrong, nobody meets what it cannot read, gives up at once because others
- * were in the way, or fails by what has gone wrong for somebody else before.
+ * were in the way, or fails by what has gone wrong for another one before.
  */
 export const watchErrors = (world: World, seen: Observations): void => {
   const conflicts = new WeakMap<Process, number>()
@@ -65,7 +65,7 @@ export const watchErrors = (world: World, seen: Observations): void => {
       if (isContended(one) && met(process) < LEAST_TRIES)
         seen.problems.push(`${name} has given up since another transaction was under way`)
       if (KEPT_CHANGING.test(one.message) && changes - (before.get(process) ?? 0) < LEAST_TRIES)
-        seen.problems.push(`${name} has given up a payment that nobody has changed`)
+        seen.problems.push(`${name} has given up a payment that was not changed`)
       if ((metBy.get(one) ?? process) !== process)
         seen.problems.push(`${name} fails by what went wrong for another one before: ${one.message}`)
       metBy.set(one, process)

@@ -155,7 +155,7 @@ const ofMovements: readonly Rule<Write>[] = [
     },
   ],
   [
-    'has money move and nobody is told',
+    'has money move and operators are not told',
     (write) =>
       newMovements(write).some(
         ({ transactionId, type }) => write.world.table.items(`SUSPENSE#${transactionId}#${type}#`).length === 0,
@@ -187,7 +187,7 @@ const watchAssumed = (world: World): Rule<Write> => {
     if (outcome.status === 200 || outcome.status === 404) asked.set(process, (asked.get(process) ?? new Set()).add(id))
   })
   return [
-    'has an assumed fee although nobody has asked the provider',
+    'has an assumed fee although the provider was not asked',
     (write) =>
       becomesFinal(write) &&
       write.after['fee_status'] === 'assumed' &&

@@ -70,6 +70,6 @@ const ofFindings: readonly Rule<Write>[] = [
   ],
 ]
 
-/** Checked when something is found: it is so, by the provider's own rows. Whoever is told of nothing looks no more. */
+/** Checked when something is found: it is so, by the provider's own rows. A worker that is told of nothing looks no more. */
 export const watchFindings = (world: World, seen: Observations): void =>
   watchRules(world, seen, ({ sk }, { isNew }) => (sk === 'SUSPENSE' && isNew ? ofFindings : []))

@@ -31,7 +31,7 @@ const ofHead: readonly Rule<Write>[] = [
   ],
   ['has gone back', (write) => text(write.after, 'position') < text(write.before, 'position')],
   [
-    'passes over what nobody has been given to read',
+    'passes over what no worker has been given to read',
     (write) =>
       isChanged(write, 'round') &&
       !isCovered(
@@ -105,7 +105,7 @@ const isBehind = ({ world }: Write, { id, type, status, updated = '', product_id
   return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(updated)
 }
 
-/** Whoever has moved its due time into the future has it, until then, for itself. */
+/** A worker that has moved its due time into the future has it, until then, for itself. */
 const watchHolders = (world: World) => {
   const holders = new Map<string, Process>()
   /** The last page that a process was answered. */
@@ -114,7 +114,7 @@ const watchHolders = (world: World) => {
     if (path !== '/transactions' || query.has('product_id')) return
     if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
   })
-  /** Whoever goes on in the midst of another one does so in its name. */
+  /** A worker that goes on in the midst of another one does so in its name. */
   const isHolder = ({ key, acting }: Write) => {
     const holder = holders.get(key.pk)
     const names = namesOf(world, acting)
@@ -123,7 +123,7 @@ const watchHolders = (world: World) => {
   const pageOf = (process: Process | undefined) =>
     process && (world.sharing.has(process) ? undefined : pages.get(process))
   const rules: readonly Rule<Write>[] = [
-    ['is worked on by somebody who does not have it', (write) => isProgress(write) && !isHolder(write)],
+    ['is worked on by a worker that does not have it', (write) => isProgress(write) && !isHolder(write)],
     [
       'is read on, and what the provider has just said of an open transaction is not kept',
       (write) =>
@@ -132,7 +132,7 @@ const watchHolders = (world: World) => {
         (pageOf(write.acting)?.data ?? []).some((row) => isBehind(write, row)),
     ],
     [
-      'is taken from somebody whose lease is not over',
+      'is taken from a worker whose lease is not over',
       (write) => {
         const isTold = write.isNew || isBegun(write) || isRegistered(write) || isHeardAgain(write)
         const isTaken = isChanged(write, 'due_at') && !isTold
@@ -145,7 +145,7 @@ const watchHolders = (world: World) => {
       (write) => isEnded(write) && write.after['kind'] !== 'open' && pageOf(write.acting)?.has_more === true,
     ],
     [
-      'goes on behind a transaction that its page did not end with',
+      'goes on after a transaction that its page did not end with',
       ({ before, after, acting }) =>
         after['after_id'] !== undefined &&
         before['after_id'] !== after['after_id'] &&
@@ -162,7 +162,7 @@ const watchHolders = (world: World) => {
   return { rules, follow }
 }
 
-/** Checked at every write to a job of the sync: nothing is passed over, and nobody works on what is another's. */
+/** Checked at every write to a job of the sync: nothing is passed over, and no worker works on what is another's. */
 export const watchJobs = (world: World, seen: Observations): void => {
   const { rules, follow } = watchHolders(world)
   const all: readonly Rule<Write>[] = [...ofJobs, ...rules]

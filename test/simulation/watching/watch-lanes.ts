@@ -9,7 +9,7 @@ const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(d
 /**
  * Checked at every POST: no worker of the common lane is held for an endpoint that was known to hang. An attempt whose
  * message was first handed out while the mark stood, and never in the slow lane, must not be made before the mark is off:
- * whoever makes it has read the mark.
+ * its writer has read the mark.
  */
 export const watchLanes = (world: World, seen: Observations): void => {
   /** In the world's time: the mark itself was written by a clock that may be wrong. */

@@ -28,7 +28,7 @@ const isUnderLease = ({ before, nowMs }: Write) =>
 const referenceOf = ({ world, after }: Write) =>
   world.provider.requestAsItStands(text(after, 'payment_request_id'))?.request.reference_id
 
-/** A payment is due for a look at any time until it ends; a create as long as somebody must look. */
+/** A payment is due for a look at any time until it ends; a create as long as a worker must look. */
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
 
 /** One more than it did. */
@@ -73,9 +73,9 @@ const whileCreating: readonly Rule<PaymentWrite>[] = [
     'has failed and keeps its lease',
     ({ after }) => after['failure'] !== undefined && after['lease_until'] !== undefined,
   ],
-  ['remembers a capture that nobody looks at', ({ after }) => rememberedOf(after).length > 0 && !isDue(after)],
+  ['remembers a capture that is not looked at', ({ after }) => rememberedOf(after).length > 0 && !isDue(after)],
   [
-    'remembers a capture that is looked at long behind its lease',
+    'remembers a capture that is looked at long after its lease',
     (write) => isRemembering(write) && Date.parse(text(write.after, 'due_at')) > leaseEndMs(write) + APART_MS,
   ],
   [
@@ -104,7 +104,7 @@ const uponCommit: readonly Rule<PaymentWrite>[] = [
   ],
 ]
 
-const alwaysDue: Rule<PaymentWrite> = ['is looked at by nobody', ({ after }) => !isDue(after)]
+const alwaysDue: Rule<PaymentWrite> = ['is not looked at', ({ after }) => !isDue(after)]
 
 const whilePending: readonly Rule<PaymentWrite>[] = [
   alwaysDue,
@@ -124,7 +124,7 @@ const whilePending: readonly Rule<PaymentWrite>[] = [
       Date.parse(text(after, 'cancel_requested_at')) > Date.parse(text(after, 'expires_at')) + apartMs,
   ],
   [
-    'begins to expire, and nobody has asked what became of its cancel',
+    'begins to expire, and no worker has asked what became of its cancel',
     ({ before, after, hasAskedAbout }) =>
       before['expiry_started_at'] === undefined &&
       after['expiry_started_at'] !== undefined &&
@@ -140,7 +140,7 @@ const whilePending: readonly Rule<PaymentWrite>[] = [
   ],
 ]
 
-/** Whatever becomes of the request that asks for a cancel, somebody looks within a minute. */
+/** Whatever becomes of the request that asks for a cancel, a worker looks within a minute. */
 const CANCEL_MS = 60_000
 
 const always: readonly Rule<PaymentWrite>[] = [
@@ -174,7 +174,7 @@ const always: readonly Rule<PaymentWrite>[] = [
     (write) => write.before['status'] !== 'creating' && isRemembering(write),
   ],
   [
-    'forgets a capture that nobody has asked about',
+    'forgets a capture that was not asked about',
     ({ before, after, hasAskedAbout }) =>
       ['creating', 'pending'].includes(text(after, 'status')) &&
       rememberedOf(before).some((id) => !rememberedOf(after).includes(id) && !hasAskedAbout(id)),
@@ -215,7 +215,7 @@ const rulesFor = (before: RawItem, after: RawItem): readonly Rule<PaymentWrite>[
 
 const ASKED = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/
 
-/** Checked at every write to a payment: what design section 4 lets it do, whoever else is at work on it. */
+/** Checked at every write to a payment: what design section 4 lets it do, also with others at work on it. */
 export const watchPayments = (world: World, seen: Observations): void => {
   const asked = new WeakMap<Process, Set<string>>()
   world.onAnswered.push((process, { path, outcome }) => {

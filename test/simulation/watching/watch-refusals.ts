@@ -37,8 +37,8 @@ const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('t
 const countedTimes = ({ faults }: World) => (faults.tableRetried > 0 ? 2 : 1)
 
 /**
- * Whoever is refused with 429 has asked for more than it may: of its own limit or, for a create, of its share of a
- * scarce quota. What others ask for refuses nobody.
+ * A client that is refused with 429 has asked for more than it may: of its own limit or, for a create, of its share of a
+ * scarce quota. What others ask for refuses no client.
  */
 export const refusalProblems = (
   world: World,

@@ -96,7 +96,7 @@ const always: readonly Rule<Write>[] = [
 /** Figures that an operator may be asked to confirm. */
 type Asked = Readonly<Record<string, unknown>>
 
-/** Differences that stand on a client and that nobody has accepted. */
+/** Differences that stand on a client and that were not accepted. */
 const standing = (verdict: RawItem): readonly object[] => {
   const named = (one: object) =>
     JSON.stringify(['what', 'id', 'expected', 'found'].map((name) => Reflect.get(one, name)))
@@ -130,7 +130,7 @@ const payoutRules = (asked: Asked): readonly Rule<Write>[] => [
     ({ before }) => amount(before, 'unproven_minor') !== Number(asked['unproven'] ?? 0),
   ],
   [
-    'is paid out to a new account that nobody has confirmed, or one was told that is not new',
+    'is paid out to a new account that was not confirmed, or one was told that is not new',
     ({ before, nowMs }) => {
       const { since, isChange } = Object(before['bank'])
       const untilMs = isChange === true ? Date.parse(since) + NEW_BANK_MS : 0

@@ -61,7 +61,7 @@ export const watchSuspense = (world: World, seen: Observations): void => {
       .some(({ subject, kind }) => subject === id && kind.startsWith('suspense.'))
 
   const neverUnreported: Rule<Write> = [
-    'waits no longer for being told, and nobody was',
+    'waits no longer for being told, and was not',
     ({ before, after }) =>
       before['work'] === 'alert' && after['work'] === undefined && !isTold(text(after, 'suspense_id')),
   ]

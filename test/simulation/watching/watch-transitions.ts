@@ -15,7 +15,7 @@ const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
 /**
  * What is forgotten some day, and when it was written first; a create may be whose every attempt was refused for good.
- * An attempt counts from when it was made: where its worker died, it is written when somebody finds that.
+ * An attempt counts from when it was made: where its worker died, it is written when a worker finds that.
  */
 const watchRetention = (world: World) => {
   const firstMs = new Map<string, number>()

@@ -10,7 +10,7 @@ const WORST = {
   environmentLost: 0.5,
   /** A call takes seconds on its way, so that everything else can happen meanwhile. */
   slowCall: 0.15,
-  /** A write stands on its way, and meanwhile somebody else does the same work. */
+  /** A write stands on its way, and meanwhile another worker does the same work. */
   overtaken: 0.2,
   /** The table is throttled beyond the SDK's patience. */
   tableThrottled: 0.01,

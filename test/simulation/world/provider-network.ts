@@ -26,7 +26,7 @@ const limited = (resetMs: number): Answered => {
 }
 
 /**
- * The provider's own quota, a minute that slides, for each operation: what is left behind this call, or nothing where
+ * The provider's own quota, a minute that slides, for each operation: what is left after this call, or nothing where
  * the history's provider does not count. What it refuses it has not done, and does not count.
  */
 const takeFromQuota = (world: World, operation: string): RateLimit | undefined => {
@@ -99,7 +99,7 @@ const isBusy = (world: World): boolean =>
 const subjectOf = ({ pathname, searchParams }: URL): string =>
   pathname === '/transactions' ? `fee of ${searchParams.get('product_id') ?? ''}` : (pathname.split('/')[3] ?? '')
 
-/** For hours or days the provider has no answer about one thing, whoever asks. */
+/** For hours or days the provider has no answer about one thing, for every caller. */
 const withheldAnswer = (world: World, { method, url }: HttpCall): Answered | undefined => {
   const withheld = method === 'GET' ? world.withheld.get(subjectOf(url)) : undefined
   if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined

@@ -1,7 +1,7 @@
 type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boolean }
 
 /**
- * Lets every promise that can go on do so: a tick comes behind all microtasks. Their order is fixed, so this is as
+ * Lets every promise that can go on do so: a tick comes after all microtasks. Their order is fixed, so this is as
  * deterministic as the rest.
  */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve))

@@ -94,7 +94,7 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
         baseUrl: 'https://provider.example',
         stage: SIM_STAGE,
         nowMs: world.scheduler.nowMs,
-        // Cached on AWS; a crash while reading it has effects of its own only at the call behind it.
+        // Cached on AWS; a crash while reading it has effects of its own only at the call after it.
         secrets: { get: async (name) => world.secrets.get(name) },
         call: providerNetwork(world, process),
       }),

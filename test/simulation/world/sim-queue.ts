@@ -1,5 +1,5 @@
 export type SimQueueOptions = {
-  /** How long a received message stays hidden when nobody removes it. */
+  /** How long a received message stays hidden when it is not removed. */
   readonly visibilityMs: number
   /** A message is received this often; then it is set aside. */
   readonly maxReceiveCount: number

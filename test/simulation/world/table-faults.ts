@@ -16,7 +16,7 @@ import { isHit, strikes, struck, type World } from './world.ts'
 const TOKEN_MS = 10 * 60_000
 const THROTTLED_TIMES = { leastMs: 5_000, mostMs: 5 * 60_000 }
 
-/** Shorter and longer than what somebody else takes for the same work. */
+/** Shorter and longer than what another worker takes for the same work. */
 const STANDS_MS = [100, 1_000, 10_000]
 
 /** As long as others take who are at the same item. */
@@ -85,7 +85,7 @@ const isLeftUnanswered = ({ ailing }: World, steps: readonly Step[]): boolean =>
   return true
 }
 
-/** A write, or what goes wrong instead of it or behind it. */
+/** A write, or what goes wrong instead of it or after it. */
 const written = <Answer extends Applied>(world: World, steps: readonly Step[], run: () => Answer): Answer => {
   const isUnanswered = steps.some(({ key }) => (world.unansweredUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs())
   if (isUnanswered || isLeftUnanswered(world, steps)) {
@@ -120,7 +120,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     }
     return own.call(`table ${name}`, actingAs(world, own, effect))
   })
-  /** Somebody else is at the same work, or the same item, while a write stands on its way. */
+  /** Another worker is at the same work, or the same item, while a write stands on its way. */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)

@@ -38,7 +38,7 @@ export type WorldOptions = {
 
 export type World = ReturnType<typeof createWorld>
 
-/** Until when, and what somebody may do while a write stands. */
+/** Until when, and what others may do while a write stands. */
 export type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
 export type Ailment = { readonly lost: number; readonly standsMs: number }
 
@@ -77,7 +77,7 @@ export const createWorld = ({
     acting: undefined as Process | undefined,
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
-      Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
+      Promise.reject(new Error('no gateway listens for callbacks yet'))) as SendCallback,
   }
   const table = createMemoryTable({
     onChange: (change) => {
@@ -160,7 +160,7 @@ export const createWorld = ({
   })
 }
 
-/** Adds a line to the story, with simulated time; free when nobody traces. */
+/** Adds a line to the story, with simulated time; free when nothing is traced. */
 export const tell = (world: World, line: () => string): void => {
   if (!world.tracing) return
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)

@@ -86,7 +86,7 @@ export const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: 
     const bytes = delivery['body'] ?? eventOf.get(delivery['event_id'])?.['body']
     if (posts.some(({ body }) => body !== bytes)) problems.push(`delivery ${id}: the bytes changed`)
     const owner = text(delivery, 'client_id')
-    // One whose registration was not answered is known to nobody, with its secret.
+    // One whose registration was not answered is unknown, with its secret.
     const endpointId = text(delivery, 'endpoint_id')
     const isKnown = [...seen.endpointsOfClient.values()].some((known) => known.includes(endpointId))
     if (isKnown && seen.endpointsOfClient.get(owner)?.includes(endpointId) === false)

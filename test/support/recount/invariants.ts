@@ -47,7 +47,7 @@ const bookedBackProblems = ({ payments, suspense, houseEntries }: Books, bookedB
   const told = suspense.map((item) => text(item, 'suspense_id'))
   return bookedBack
     .filter((id) => !counted.has(id) && !told.some((suspenseId) => suspenseId.startsWith(id)))
-    .map((id) => `nobody knows of money by ${id}`)
+    .map((id) => `money by ${id} is unknown`)
 }
 
 /** A merchant hears of a cancel from its answer alone: nothing may be cancelled that it did not ask for, or has expired. */
@@ -75,7 +75,7 @@ const ledProblems = (
   })
 }
 
-/** An operator finds whoever's payment by the account its customer was shown, a merchant its own by what it called it. */
+/** An operator finds every merchant's payment by the account its customer was shown, a merchant its own by what it called it. */
 const pointerProblems = ({ payments, pointers, references }: Books): string[] => {
   const places = new Set(payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`))
   const right = pointers.filter((item) => places.has(text(item, 'sk')))
@@ -144,7 +144,7 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
 
 const unreportedProblems = ({ deliveries }: Books): string[] => {
   const owing = deliveries.filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
-  return owing.map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
+  return owing.map((item) => `operators were not told of delivery ${text(item, 'delivery_id')}`)
 }
 
 /** What must hold besides once everything has come to rest. */
@@ -165,7 +165,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...unreportedProblems(books),
     ...books.suspense
       .filter((item) => item['work'] !== undefined)
-      .map((item) => `nobody was told of ${text(item, 'suspense_id')}`),
+      .map((item) => `operators were not told of ${text(item, 'suspense_id')}`),
     ...books.creating
       .filter((item) => item['work'] !== undefined)
       .map((item) => `payment ${text(item, 'payment_id')} is created for ever`),

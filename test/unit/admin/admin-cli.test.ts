@@ -52,7 +52,7 @@ describe('npm run admin', () => {
     )
   })
 
-  it('tells the gateway on this machine as which duty somebody acts, and AWS, which knows, nothing', async () => {
+  it('tells the gateway on this machine the caller’s duty, and AWS, which knows it, nothing', async () => {
     const { run, server } = await cli(json(200, CLIENT), { GATEWAY_DUTY: 'support' })
 
     await run('get-client', 'c1')

@@ -3,7 +3,7 @@ import { ACTIONS, describedAction } from '../../../infra/operate/admin/action.ts
 import { runAdmin } from '../../../infra/operate/admin/run-admin.ts'
 import { fieldsOf } from '../../../infra/operate/admin/schema-fields.ts'
 
-/** What it prints where it asks nobody. */
+/** What it prints where it asks no function. */
 const helpOf = async (...argv: string[]): Promise<string> => {
   const out: string[] = []
   const err: string[] = []

@@ -14,7 +14,7 @@ const since = at(1)
 const registered = (...after: readonly object[]) =>
   registeredAccounts(after.map((fields, day) => ({ at: at(1_440 * day), number: day + 1, after: fields })) as never)
 
-/** Recorded an hour behind the last of so many changes. */
+/** Recorded an hour after the last of so many changes. */
 const settlement = (changes: number, entered: object, accountNo = '99') =>
   ({
     settlementId: 's',

@@ -184,7 +184,7 @@ describe('the receiver behind a server', () => {
     expect(handled).toStrictEqual([EVENT_ID])
   })
 
-  it('stops reading behind 256 KB', async () => {
+  it('stops reading after 256 KB', async () => {
     const { receiver, handled } = aReceiver()
     const response = { writeHead: vi.fn(() => response), end: vi.fn(() => response) }
     const request = Object.assign(endless(), { headers: {} })

@@ -44,20 +44,26 @@ describe('askForNews (design section 4, Provider news)', () => {
     })
   })
 
-  it.each(['open', 'failed'] as const)('takes a payment that is %s for no money, whoever names it', async (status) => {
-    const news = { capture: undefined, requestStatus: 'expired' }
+  it.each(['open', 'failed'] as const)(
+    'takes a payment that is %s for no money, in every answer that names it',
+    async (status) => {
+      const news = { capture: undefined, requestStatus: 'expired' }
 
-    for (const subject of [BY_PAYMENT, BY_REQUEST]) {
-      expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject({ kind: 'news', news })
-    }
-  })
+      for (const subject of [BY_PAYMENT, BY_REQUEST]) {
+        expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject({ kind: 'news', news })
+      }
+    },
+  )
 
-  it.each([BY_BOTH, BY_REQUEST])('says nothing of %j while nobody can be asked about its money', async (subject) => {
-    const provider = upstream({})
-    provider.script('getPayment', async () => UNREACHABLE)
+  it.each([BY_BOTH, BY_REQUEST])(
+    'says nothing of %j while the provider does not answer about its money',
+    async (subject) => {
+      const provider = upstream({})
+      provider.script('getPayment', async () => UNREACHABLE)
 
-    expect(await askForNews({ provider }, subject)).toStrictEqual(UNREACHABLE)
-  })
+      expect(await askForNews({ provider }, subject)).toStrictEqual(UNREACHABLE)
+    },
+  )
 
   it('believes the capture itself about whose money it is, whatever request led to it', async () => {
     const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }

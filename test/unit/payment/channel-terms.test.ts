@@ -188,7 +188,7 @@ describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
     expect(nextCheckAt({ ...BANK, createdAt: NOW }, HOUR)).toBe(addMs(HOUR, 24 * HOUR_MS))
   })
 
-  it('always lies ahead, and never behind the expiry while that is ahead', () => {
+  it('always lies ahead, and never after the expiry while that is ahead', () => {
     const aChannel = fc.constantFrom(...OWN.map(([channel]) => channel))
     const aMoment = fc.integer({ min: 0, max: 200 * HOUR_MS })
 

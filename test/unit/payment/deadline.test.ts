@@ -44,7 +44,7 @@ describe('providerWithin', () => {
     expect(timeouts).toStrictEqual({ getRequest: ms, getPayment: ms, listTransactions: ms, cancelRequest: ms })
   })
 
-  it('begins no read behind the deadline, and still cancels what must not stay payable', async () => {
+  it('begins no read after the deadline, and still cancels what must not stay payable', async () => {
     expect(await timeoutsWith(0)).toStrictEqual({
       timeouts: { cancelRequest: 1_000 },
       read: { kind: 'unanswered', reason: 'unreachable' },

@@ -115,7 +115,7 @@ describe('decideOnNews: a status without money', () => {
     ['cancelled', { cancelRequestedAt: NOW }, 'cancelled'],
     ['cancelled', { cancelRequestedAt: NOW, expiresAt: NOW }, 'cancelled'],
     ['cancelled', { cancelRequestedAt: NOW, expiresAt: NOW, expiryStartedAt: NOW }, 'expired'],
-    // Whoever began it has a clock ahead of this one.
+    // The worker that began it has a clock ahead of this one.
     ['cancelled', { expiresAt: addMs(NOW, 1), expiryStartedAt: addMs(NOW, 1) }, 'expired'],
     ['cancelled', { expiresAt: NOW }, 'expired'],
     ['cancelled', { expiresAt: addMs(NOW, 1) }, 'failed'],

@@ -57,7 +57,7 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
     expect(await answerTo(script)).toStrictEqual(unanswered('server_error'))
   })
 
-  it('is unreachable when the answer never comes, the connection is cut, or nobody listens', async () => {
+  it('is unreachable when the answer never comes, the connection is cut, or no server listens', async () => {
     const { provider, server } = await scriptedProvider(silence)
     await server.close()
 
@@ -94,7 +94,7 @@ describe.each(QUESTIONS)('xendit %s: what goes wrong', (name, ask) => {
 
 describe('xendit: ids that may not enter a path', () => {
   it.each(['', '.', '..', '../v3/payments/py-1', 'pr-1/cancel', 'pr-1?x=1', 'pr-1#', 'pr 1', 'pr-%2e', 'x'.repeat(65)])(
-    'calls nobody for %j',
+    'makes no call for %j',
     async (id) => {
       const { provider, server } = await scriptedProvider(json(200, PAID_REQUEST))
 

@@ -36,7 +36,7 @@ describe('a closed stage', () => {
     },
   )
 
-  it('runs no scheduled work that is started by hand, and settles nobody', async () => {
+  it('runs no scheduled work that is started by hand, and settles no client', async () => {
     const deps = memoryDeps({ stage: { ...testDeps().stage, isClosed: true } })
     const { clientId } = await aStoredClient(deps)
     const { deps: watched, calls } = recordTable(deps)

@@ -143,7 +143,7 @@ describe('joinedReads', () => {
     expect(asked).toStrictEqual([consistent[0], [1, 'eventual'], consistent[1], consistent[2]])
   })
 
-  it('fails for all who asked together, and for nobody after them', async () => {
+  it('fails for all who asked together, and for none after them', async () => {
     const failures = [new Error('throttled')]
     const requests = joined(async () => {
       const failure = failures.pop()

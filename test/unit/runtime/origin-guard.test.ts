@@ -114,7 +114,7 @@ describe('origin guard of a stage behind a front', () => {
     `{"current":"${CURRENT}","previous":"${'p'.repeat(31)}"}`,
     `{"current":"${CURRENT} "}`,
     `{"current":"${CURRENT}","next":"${PREVIOUS}"}`,
-  ])('lets nobody in while the secret is %j, and quotes none of it', async (secret) => {
+  ])('lets no caller in while the secret is %j, and quotes none of it', async (secret) => {
     const { deps } = behindFront(secret)
 
     const answers = await Promise.all(
@@ -128,7 +128,7 @@ describe('origin guard of a stage behind a front', () => {
   it.each([
     ['is missing', async () => undefined],
     ['cannot be read', async () => Promise.reject(new Error('AccessDenied'))],
-  ])('lets nobody in while the secret %s', async (_case, get) => {
+  ])('lets no caller in while the secret %s', async (_case, get) => {
     const { deps } = behindFront()
 
     expect(await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, CURRENT)).toStrictEqual([500])

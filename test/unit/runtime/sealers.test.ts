@@ -44,9 +44,12 @@ describe.each(Object.entries(SEALERS))('the sealer: %s', (_, sealer) => {
     expect(await sealer(made).unseal(sealed, { ...OWNER, ...owner })).toBeUndefined()
   })
 
-  it.each(['', 'AAAA', Buffer.alloc(80).toString('base64')])('does not open what nobody sealed: "%s"', async (text) => {
-    expect(await sealer({}).unseal(text, OWNER)).toBeUndefined()
-  })
+  it.each(['', 'AAAA', Buffer.alloc(80).toString('base64')])(
+    'does not open what was not sealed: "%s"',
+    async (text) => {
+      expect(await sealer({}).unseal(text, OWNER)).toBeUndefined()
+    },
+  )
 
   it('seals the same secret to another text each time', async () => {
     const one = sealer({})

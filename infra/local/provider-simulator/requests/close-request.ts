@@ -20,7 +20,7 @@ export const cancelRequest = (world: World, id: string): PaymentRequest => {
   return close(world, record, { status: 'CANCELED' })
 }
 
-/** Ends a request that nobody paid, and announces it. Throws `INACTIVE_PAYMENT_REQUEST`. */
+/** Ends an unpaid request, and announces it. Throws `INACTIVE_PAYMENT_REQUEST`. */
 export const expireRequest = (world: World, id: string): PaymentRequest => {
   const expired = close(world, requireOpen(world, id), { status: 'EXPIRED' })
   announce(world, 'payment_request.expiry', expired)

@@ -24,7 +24,7 @@ const ReverseOrder = v.variant('kind', [Turn, OwnRow, Chargeback])
 
 /**
  * Lets the money of a request's last capture go back, or come again after a dispute that was won (design section 10).
- * Answers the row that says so. A void or a reversal is announced to nobody, as upstream; the others by a callback.
+ * Answers the row that says so. A void or a reversal has no callback, as upstream; the others have one.
  * Throws `INELIGIBLE_TRANSACTION_STATUS` where there is no such money.
  */
 export const reversePayment = (world: World, id: string, body: unknown): Transaction => {

@@ -39,7 +39,7 @@ const left = ({ our, deadLetterQueues }: Watched): readonly Graph[] => {
   const waiting = (QueueName: string) =>
     awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum')
   const suspense = [
-    line('money nobody is credited with', our('SuspenseItems', { kind: 'money' }, 'Sum')),
+    line('money credited to no merchant', our('SuspenseItems', { kind: 'money' }, 'Sum')),
     line('findings', our('SuspenseItems', { kind: 'finding' }, 'Sum')),
   ]
   const settled = [

@@ -16,7 +16,7 @@ import { aPending } from './payment-scenes.ts'
 import { answersLate, asMessage, handOver, run, runDueWork, type Scene } from './watched-world.ts'
 import { unreadableMessages, unsettled } from './webhook-scenes.ts'
 
-/** Less than what was asked is received: nobody may be credited with it. */
+/** Less than what was asked is received: no client may be credited with it. */
 const wrongAmount = async (deps: MemoryDeps) => {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
@@ -49,7 +49,7 @@ const itemInTrouble: Scene = async ({ deps }) => {
   await aPending(deps)
   deps.clock.advance(25 * 60 * 60)
   deps.provider.script('cancelRequest', async () => {
-    throw new Error('something nobody thought of')
+    throw new Error('something unforeseen')
   })
   await runDueWork(deps)
 }
@@ -84,7 +84,7 @@ const refusedList: Scene = async ({ deps }) => {
   await run(syncProviderTransactions, deps)
 }
 
-/** Somebody writes into the table behind the gateway's back. */
+/** A person writes into the table by hand. */
 const falsifiedBooks: Scene = async ({ deps }) => {
   const client = await withFloor(deps)
   const payment = await aSucceededPayment(deps, client)

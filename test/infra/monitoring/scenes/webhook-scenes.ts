@@ -27,7 +27,7 @@ const abandonedDelivery: Scene = async ({ deps }) => {
 
 const UNREADABLE = [asMessage('not a message of ours')]
 
-/** Nobody can read what every worker gets. */
+/** No worker can read what it gets. */
 export const unreadableMessages: Scene = async ({ deps }) => {
   await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
   await handOver(settleClient, deps, UNREADABLE, 'settle-client')

@@ -27,7 +27,7 @@ export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = 
     row,
     /** As it was asked for, or in other words. */
     send: (options: InvokeOptions = {}, words = body) => sendCreate(play, tenant, key, words, options),
-    /** Somebody else's request meets the environments of this one's, and keeps them awake for a while. */
+    /** Another merchant's request meets the environments of this one's, and keeps them awake for a while. */
     sendAnother: async () => {
       const other = `key-${play.keys++}`
       const otherId = paymentIdForKey(tenant.clientId, other)

@@ -12,7 +12,7 @@ const FAILS = [
 const SECOND_MS = 1_000
 
 /**
- * An attempt stands still while the provider is asked, and goes on behind the end of its lease: beside or behind the one
+ * An attempt stands still while the provider is asked, and goes on after the end of its lease: beside or after the one
  * that took over, or where nobody did and its time is up; whether the provider had made its request, refused it or was
  * never heard; and while the table leaves its commits unanswered.
  */
@@ -49,13 +49,13 @@ export const overtakeCreate: Operation = async (play) => {
   if (isAiling) world.ailing.set(pk, { lost: 4, standsMs: 0 })
   if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
   if (prng.chance(0.4)) {
-    // Whoever hears of its money reads its request for some seconds.
+    // A worker that hears of its money reads its request for some seconds.
     const [request] = wanted.requests()
     world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
     payOne(play, request, { unheard: 0, unseen: 0 })
     await passed(play, prng.int(300, 700))
   }
-  // Whoever comes next thaws it.
+  // The next caller thaws it.
   begun.push(wanted.sendAnother())
   await passed(play, prng.int(20, 1_000))
   if (prng.chance(0.4)) payOne(play, wanted.requests()[0])

@@ -7,7 +7,7 @@ const REFUSED = { target: 'create', fault: 'refuse', value: 'CHANNEL_NOT_ACTIVAT
 
 /**
  * Whatever the attempts have left is paid at the same moment; and the merchant comes no more, comes again, or comes and
- * is refused while somebody still asks about that money.
+ * is refused while a worker still asks about that money.
  */
 const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<void> => {
   const { prng, provider, slowCallsMs } = play.world
@@ -26,7 +26,7 @@ const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<v
 }
 
 /**
- * The first attempt is made upstream and never heard of. Behind it come others, lost, slow, refused or dead, in the same
+ * The first attempt is made upstream and never heard of. After it come others, lost, slow, refused or dead, in the same
  * words and in others; and customers pay or decline the requests that they have left, while the next one runs, between
  * two, and when the payment is there, two at once, right and wrong.
  */

@@ -11,7 +11,7 @@ type How = {
 }
 
 /**
- * A customer pays a request: perhaps another amount, perhaps behind its end, perhaps is the callback lost or comes
+ * A customer pays a request: perhaps another amount, perhaps after its end, perhaps is the callback lost or comes
  * twice, perhaps the provider shows it some seconds later.
  */
 export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = {}): void => {
@@ -39,7 +39,7 @@ export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = 
     unseenUntilMs.set(paidId, scheduler.nowMs() + prng.int(500, 90_000))
 }
 
-/** Somebody at the customer's end, or none. */
+/** A person at the customer's end, or none. */
 export const customerActs = (play: Play, requests: readonly PaymentRequest[], how: How = {}): void => {
   const { prng, provider } = play.world
   if (requests.length === 0) return

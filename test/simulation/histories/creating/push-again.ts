@@ -36,7 +36,7 @@ const bookAsPending = ({ world }: Play, { requests }: NewCreate): void => {
 }
 
 /**
- * A push is on its way for long, its answer is lost, or whoever sent it died; the customer pays it, unheard, late, or
+ * A push is on its way for long, its answer is lost, or its sender died; the customer pays it, unheard, late, or
  * declines; and the merchant comes again when it may be over, while the provider answers, or does not.
  */
 export const pushAgain: Operation = async (play) => {

@@ -18,7 +18,7 @@ const balanceOf = (world: World, clientId: string): number => {
   return credited - amount(window, 'in_settlement_minor') - amount(window, 'paid_out_minor')
 }
 
-/** A row of nobody that no correction has taken over. */
+/** A row of no payment that no correction has taken over. */
 const strayRow = ({ table, oddities }: World): string | undefined => {
   const rows = table.items('JOURNAL#house#').filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
   return rows.length === 0 ? undefined : String(oddities.pick([...rows])['transaction_id'])

@@ -2,7 +2,7 @@ import { meet } from '../../sometimes/meet.ts'
 import { invoke, operate } from '../../world/lambda.ts'
 import type { Scene } from '../scene.ts'
 
-/** A moment, and behind the five minutes for which a slice is leased. */
+/** A moment, and after the five minutes for which a slice is leased. */
 const STANDS_MS = [5_000, 150_000, 320_000, 400_000]
 
 /** Within what a settlement takes from its first call to its last. */
@@ -10,7 +10,7 @@ const SETTLING_MS = 250
 
 const passed = ({ world }: Scene, ms: number) => new Promise<void>((resolve) => void world.scheduler.after(ms, resolve))
 
-/** Whoever syncs stands still so long after it has begun, and goes on in the midst of another one, minutes later. */
+/** A sync stands still so long after it has begun, and goes on in the midst of another one, minutes later. */
 export const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> => {
   const { world } = scene
   const { prng } = world
@@ -25,7 +25,7 @@ export const standStillInSync = async (scene: Scene, afterMs: number): Promise<v
 }
 
 /**
- * Whoever syncs, or settles, stands still in the midst of it, and goes on minutes later, when others have done its work or
+ * A sync, or a settling, stands still in the midst of it, and goes on minutes later, when others have done its work or
  * are about to: with what it had read by then.
  */
 export const goOnLate = async (scene: Scene): Promise<void> => {

@@ -31,7 +31,7 @@ const settlementsOf = ({ table }: World, clientId: string): readonly RawItem[] =
     .filter((item) => item['client_id'] === clientId && item['status'] !== 'manual_paid')
     .filter((item) => item['recredited_at'] === undefined)
 
-/** Whoever settles has read the floor by then. */
+/** A worker that settles has read the floor by then. */
 const FLOOR_MS = 6 * 60_000
 
 const passed = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))

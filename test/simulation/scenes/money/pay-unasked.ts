@@ -16,7 +16,7 @@ const ended = ({ provider, table }: World) =>
 const open = ({ provider }: World) =>
   provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION')
 
-/** Whether somebody could pay it, of which nobody hears and nobody can be asked about. */
+/** Whether it can be paid without a callback, and without an answer of the provider about it. */
 const pay = (
   world: World,
   request: ReturnType<typeof open>[number],
@@ -44,15 +44,15 @@ const pay = (
     const turn = () => void provider.reversePayment(id, { kind: oddities.pick(['voided', 'reversed']) })
     scheduler.after(oddities.int(60_000, 2 * HOUR_MS), turn)
   }
-  tell(world, () => `somebody pays ${amount} on ${id}, and nobody can be asked about it`)
-  meet(world, 'somebody pays and nobody can be asked about it')
+  tell(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
+  meet(world, 'a payment is made that the provider answers nothing about')
   return true
 }
 
 /**
  * Customers pay what has ended, or other amounts than were asked for, and no callback tells of it. For hours the provider
- * has no answer about that money, does not show it, or refuses whoever asks; meanwhile its row is settled, or turns, and
- * whoever reads it may stand still.
+ * has no answer about that money, does not show it, or refuses the question; meanwhile its row is settled, or turns, and
+ * its reader may stand still.
  */
 export const payUnasked = async (scene: Scene): Promise<void> => {
   const { world } = scene

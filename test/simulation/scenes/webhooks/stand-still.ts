@@ -19,19 +19,19 @@ const PAUSES_MS = [2, 6, 9, 10].map((seconds) => seconds * SECOND_MS)
 const NEARLY_OVER_MS = [9, 10, 11].map((seconds) => seconds * SECOND_MS)
 /** Around the end of a claim of a minute. */
 const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
-/** For as long as somebody takes to begin a round of what is being told. */
+/** For as long as a worker takes to begin a round of what is being told. */
 const MOMENTS_MS = [80, 120]
 
 /**
- * A worker stands still between two looks: behind its first reads, behind its claim, or while its POST is answered. It
- * goes on with what it knew, when others have been at the same work, by their own clocks behind the end of its claim. Or
+ * A worker stands still between two looks: after its first reads, after its claim, or while its POST is answered. It
+ * goes on with what it knew, when others have been at the same work, by their own clocks after the end of its claim. Or
  * it dies between a row and its message, a result and the next attempt's, an alert and its end.
  */
 export const standStill = ({ world }: Scene, faults: Faults): void => {
   const { oddities, scheduler } = world
   const events = new WeakMap<Process, unknown>()
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
-  /** In between two steps that belong together: what is left must be found by somebody else. */
+  /** In between two steps that belong together: what is left must be found by another worker. */
   const die = (process: Process) => {
     count(world.tally, `dies in between: ${process.name}`)
     process.kill()

@@ -58,7 +58,7 @@ export const changeInBetween = (play: Scene, faults: Faults): void => {
     if (process.name !== 'deliver-webhook' || isAgain.has(Object(event))) return
     const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
     if (!change(String(Object(message).endpoint_id), 0.04) || oddities.chance(0.3)) return
-    // Behind its first look it stands still until that is over; its message comes to another one, who looks then.
+    // After its first look it stands still until that is over; its message comes to another one, who looks then.
     const untilMs = oddities.int(500, 3_000)
     scheduler.after(oddities.int(5, 20), () => process.freeze())
     scheduler.after(untilMs, () => process.thaw())

@@ -5,7 +5,7 @@ import type { World } from '../../world/world.ts'
 type EndpointState = { readonly row: StoredItem; readonly sinceMs: number }
 
 export type EndpointStates = {
-  /** What an endpoint was at any moment since then: whoever has read it since may have met any of that. */
+  /** What an endpoint was at any moment since then: a reader since then may have met any of that. */
   readonly since: (endpointId: string, fromMs: number) => readonly StoredItem[]
   /** Endpoints that a client has had since before then, deleted or not. */
   readonly bornBefore: (clientId: string, ms: number) => readonly string[]

@@ -39,7 +39,7 @@ const uponResult: readonly Rule<Write>[] = [
       claim !== undefined && claim.worker !== worker && ms(before, 'claimed_until') > nowMs + apartMs,
   ],
   [
-    'has its attempt noted although nobody made it',
+    'has its attempt noted although it was not made',
     ({ claim, worker, after }) =>
       claim?.worker === worker && !claim.hasPosted && (after['status'] ?? after['state']) === 'succeeded',
   ],
@@ -49,7 +49,7 @@ const idOf = (item: StoredItem): string => text(item, 'delivery_id')
 
 /**
  * Checked at every claim, POST and result: each attempt number of a delivery is claimed once, ever, is posted once, by
- * whoever has claimed it, and noted by nobody else before the claim has run out; and the next is a wait away.
+ * the worker that has claimed it, and noted by no other before the claim has run out; and the next is a wait away.
  */
 export const watchAttempts = (world: World, seen: Observations): void => {
   const startedMs = watchStarts(world)
@@ -106,7 +106,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
       tell(id, 'is posted under a claim that was taken away')
     if (claim.hasPosted) tell(id, 'is posted twice under one claim')
     if (url !== row?.['url']) tell(id, 'is posted elsewhere')
-    if (claim.untilMs < nowMs - apartMs()) tell(id, 'is posted behind the end of its claim')
+    if (claim.untilMs < nowMs - apartMs()) tell(id, 'is posted after the end of its claim')
     claim.hasPosted = true
   })
 
@@ -124,7 +124,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
 const attemptOf = (world: World, pk: string, number: number): StoredItem | undefined =>
   world.table.item({ pk, sk: `ATTEMPT#${String(number).padStart(8, '0')}` })
 
-/** Lost with its worker: nobody knows what the endpoint answered. */
+/** Lost with its worker: it is unknown what the endpoint answered. */
 const isLostAttempt = (attempt: StoredItem | undefined): boolean =>
   attempt?.['error'] === 'unknown' && attempt['duration_ms'] === 0
 
@@ -147,7 +147,7 @@ const noteProblems = (world: World, { key, after, claim, worker, nowMs, apartMs 
   const endedMs = atMs + Number(attempt['duration_ms'])
   const latestMs = isLost ? Math.max(atMs + waitMs, nowMs) : nowMs + waitMs
   const rules: readonly (readonly [string, boolean])[] = [
-    ['has the answer to an attempt noted by somebody else', !isLost && claim?.worker !== worker],
+    ['has the answer to an attempt noted by another worker', !isLost && claim?.worker !== worker],
     ['succeeds by an attempt that has failed', !goesOn && hasFailed && after['status'] !== 'abandoned'],
     ['goes on although its attempt delivered', goesOn && !hasFailed],
     ['is attempted again before its wait is over', goesOn && nextMs < endedMs + waitMs],

@@ -41,7 +41,7 @@ const always: readonly Rule<Write>[] = [
   ['counts its attempts wrong', ({ made, before }) => made !== 0 && (made !== 1 || before === undefined)],
   ['is listed by its status and is not', ({ after }) => after['status'] !== undefined && after['state'] !== undefined],
   [
-    'is under way and looked at by nobody',
+    'is under way and not looked at',
     ({ is, after }) => is === 'scheduled' && (after['work'] !== 'delivery' || after['due_at'] === undefined),
   ],
   ['is under way and may be forgotten', ({ is, after }) => is === 'scheduled' && after['ttl'] !== undefined],
@@ -97,7 +97,7 @@ const betweenAttempts: readonly Rule<Write>[] = [
 
 const whenMade: readonly Rule<Write>[] = [
   ['notes an attempt of what has ended', ({ was }) => was !== 'scheduled'],
-  ['notes an attempt that nobody has claimed', ({ before }) => !isClaimed(before)],
+  ['notes an attempt that was not claimed', ({ before }) => !isClaimed(before)],
   ['notes an attempt and stays claimed', ({ after }) => isClaimed(after)],
   ['begins a round with an attempt', ({ before, after }) => before?.['round_start'] !== after['round_start']],
   [
@@ -106,7 +106,7 @@ const whenMade: readonly Rule<Write>[] = [
       is === 'abandoned' && count(after, 'attempts') - count(after, 'round_start') !== ATTEMPTS_A_ROUND,
   ],
   [
-    'is given up, and nobody has to be told',
+    'is given up, and operators need not be told',
     ({ is, after }) => is === 'abandoned' && (!isAlertOwed(after) || after['due_at'] === undefined),
   ],
   ['is skipped by an attempt', ({ is }) => is === 'skipped'],
@@ -152,7 +152,7 @@ const alongside = (world: World, { was, is, before, after, nowMs, endpoints, isT
   return rules.filter(([, isBroken]) => isBroken).map(([what]) => what)
 }
 
-/** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, whoever else is at work on it. */
+/** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, also with others at work on it. */
 export const watchDeliveryRows = (world: World, seen: Observations, { since }: EndpointStates): void => {
   const startedMs = watchStarts(world)
   /** How many alerts there were when it was last given up. */

@@ -89,7 +89,7 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
           tell(id, 'loses a mark that is newer than the attempt which it answered')
       }
       if (was === undefined && is !== undefined) {
-        if (!met.some(({ isHeld }) => isHeld)) tell(id, 'is marked by an attempt that held nobody')
+        if (!met.some(({ isHeld }) => isHeld)) tell(id, 'is marked by an attempt that held no worker')
       }
     },
   )

@@ -95,7 +95,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
           ?.get(id)
           ?.some(({ attempt }) => attempt === next) === true
       if (!isScheduled(row) || isTold) continue
-      // As it was when this worker began: nobody else has looked at it since.
+      // As it was when this worker began: no other has looked at it since.
       const wasMeant = messages.some(({ attempt, row: was }) => attempt === next && was === row)
       const isLater =
         ms(row, row['claim_token'] === undefined ? 'next_attempt_at' : 'claimed_until') > startedMs(process) + apartMs()

@@ -77,7 +77,7 @@ export const watchSuspenseAlerts = (world: World, seen: Observations): void => {
       if (before === undefined) {
         writers.set(id, row.worker)
         if (!isOwed(row.after) || row.after['due_at'] === undefined)
-          seen.problems.push(`${id} is held, and nobody must be told`)
+          seen.problems.push(`${id} is held, and operators need not be told`)
         return
       }
       if (isOwed(before) && isOwed(row.after) && before['due_at'] !== row.after['due_at'])

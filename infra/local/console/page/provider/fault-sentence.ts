@@ -27,7 +27,7 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     duplicate: 'The callback comes so many times.',
     delay: 'The callback comes so many seconds later.',
     reorder: 'The callback comes after the next one.',
-    forged: 'A callback says that this payment was paid. Nobody paid it.',
+    forged: 'A callback says that this payment was paid. It was not.',
     wrong_token: 'The callback has a wrong token.',
     legacy_names: 'The callback uses the names of an older version.',
   },
