@@ -52,10 +52,7 @@ type Environment = Readonly<Record<string, string>>
 /** As the template gives it. Of what a queue's variable refers to only the name is known before a deployment. */
 const environmentOf = ({ environment }: BundledFunction): Environment =>
   Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [
-      name,
-      value.replace(/^AWS::SQS::Queue /, 'https://sqs.invalid/'),
-    ]),
+    Object.entries(environment).map(([name, value]) => [name, value.replace(/^sqs /, 'https://sqs.invalid/')]),
   )
 
 /**
