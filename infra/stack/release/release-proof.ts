@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ArnFormat, CfnResource, CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib'
+import { ArnFormat, CfnResource, CustomResource, Duration, type IResolveContext, Lazy, Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct, type IConstruct } from 'constructs'
@@ -82,7 +82,7 @@ export class ReleaseProof extends Construct {
   private renewWith(functions: readonly Made[]): void {
     const { defaultChild } = this.proof.node
     if (!(defaultChild instanceof CfnResource)) return
-    const produce = () => {
+    const digested = () => {
       const parts = functions.flatMap((made) => [
         targetOf(made),
         ...[made.lambda, made.lambda.role].map((part) => templateOf(part?.node.defaultChild)),
@@ -90,6 +90,9 @@ export class ReleaseProof extends Construct {
       const text = JSON.stringify(Stack.of(this).resolve(parts))
       return `ReleaseProof${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
     }
+    // The name is asked for at each reference, and a digest takes a tenth of a second.
+    let name: string | undefined
+    const produce = ({ preparing }: IResolveContext) => (preparing ? 'ReleaseProof' : (name ??= digested()))
     defaultChild.overrideLogicalId(Lazy.uncachedString({ produce }))
   }
 }

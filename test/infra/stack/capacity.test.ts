@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { assertDeployable } from '../../../infra/stack/assert-deployable.ts'
 import { PAYMENT_UNITS } from '../../../infra/stack/capacity/payment-use.ts'
 import { carriedUnits, stationsOf } from '../../../infra/stack/capacity/stations.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
@@ -59,7 +60,7 @@ describe('what a fresh table carries and what the API lets in', () => {
       /which with a reserve takes 46 .* the write units of the table: 44.8 /,
     ],
   ])('are refused in a stage whose payments are %s', (_, stage, message) => {
-    expect(() => synthesised(stage)).toThrow(message)
+    expect(() => assertDeployable(stage)).toThrow(message)
   })
 
   it('agree on more in a stage that warms its table first, up to its most', () => {
@@ -90,7 +91,7 @@ describe('a stage and its quota of the provider (design section 9)', () => {
   it.each([...QUOTA_STAGES, ['a default', dev] as const])(
     'agree at %s times the published one, with what it needs',
     (_, stage) => {
-      expect(() => synthesised(stage)).not.toThrow()
+      expect(() => assertDeployable(stage)).not.toThrow()
     },
   )
 
@@ -104,8 +105,8 @@ describe('a stage and its quota of the provider (design section 9)', () => {
     }
     const calls = Math.floor(perSecond * 60)
 
-    expect(() => synthesised(granted({ ...dev, table }, calls))).not.toThrow()
-    expect(() => synthesised(granted({ ...dev, table }, calls + 1))).toThrow('the runs of the account: 565.9')
+    expect(() => assertDeployable(granted({ ...dev, table }, calls))).not.toThrow()
+    expect(() => assertDeployable(granted({ ...dev, table }, calls + 1))).toThrow('the runs of the account: 565.9')
   })
 
   it.each([
@@ -142,7 +143,7 @@ describe('a stage and its quota of the provider (design section 9)', () => {
       /by the runs reserved for api-create-payment: 98.8 \(raise reservedConcurrency/,
     ],
   ])('are refused by name and number where it exceeds its %s', (_, stage, message) => {
-    expect(() => synthesised(stage)).toThrow(message)
+    expect(() => assertDeployable(stage)).toThrow(message)
   })
 
   it('count every further endpoint of a payment', () => {
