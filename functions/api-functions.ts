@@ -41,7 +41,7 @@ const api = (
   }
 }
 
-const LOOKUP = { lookup: true } as const
+const LOOKUP = { lookup: true, reservedConcurrency: 5 } as const
 
 /** The functions that answer merchants' requests. */
 export const API_FUNCTIONS: readonly FunctionSpec[] = [

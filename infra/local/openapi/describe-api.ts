@@ -6,12 +6,9 @@ import { describeWebhooks } from './describe-webhooks.ts'
 import { COMMON_ERRORS, errorDescription, errorSchemas, errorTable } from './error-answers.ts'
 import { examplesOf, REQUEST_ID_HEADER } from './examples-of.ts'
 import type { Json } from './json-schema-of.ts'
-import { TAGS } from './operations.ts'
+import { API_VERSION, TAGS } from './operations.ts'
 import { EXAMPLE_SECRET, type Recording } from './record-examples.ts'
 import { refTo, responseSchemas } from './response-schemas.ts'
-
-/** Raised with every change that merchants can notice. CHANGELOG.md has a line for each, with its contract's digest. */
-export const API_VERSION = '1.0.0'
 
 const ABOUT = `Payments in IDR by virtual account, QRIS and wallet; what you were credited; payouts; signed webhooks.
 

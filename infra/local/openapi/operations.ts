@@ -1,6 +1,9 @@
 import type { Json } from './json-schema-of.ts'
 import type { Operation } from './operation.ts'
 
+/** Raised with every change that merchants can notice. CHANGELOG.md has a line for each, with its contract's digest. */
+export const API_VERSION = '1.0.0'
+
 export const TAGS = {
   Payments: 'One amount that one customer owes you, and where the customer pays it.',
   Balance: 'Your credited money by state: pending, available, in settlement, paid out.',

@@ -1,4 +1,5 @@
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { OPERATIONS } from '../../../infra/local/openapi/operations.ts'
 import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { filledIn } from '../../support/hostile-values.ts'
@@ -15,33 +16,31 @@ type World = {
 
 type Invocation = { readonly event: unknown; readonly answers: object }
 
-/** What each HTTP function is asked, and the status that shows it did its work. */
-const HTTP: Readonly<Record<string, { readonly id?: string; readonly body?: object; readonly status: number }>> = {
-  'api-create-payment': {
-    body: { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' },
-    status: 201,
-  },
-  'api-list-payments': { status: 200 },
-  'api-get-payment': { id: '$pending', status: 200 },
-  'api-cancel-payment': { id: '$open', status: 200 },
-  'api-get-balance': { status: 200 },
-  'api-list-settlements': { status: 200 },
-  'api-get-settlement': { id: '$settlement', status: 200 },
-  'api-list-settlement-payments': { id: '$settlement', status: 200 },
-  'api-list-webhook-endpoints': { status: 200 },
-  'api-list-webhook-deliveries': { status: 200 },
-  'api-get-webhook-delivery': { id: '$delivery', status: 200 },
-  'api-redeliver-webhook': { id: '$delivery', status: 200 },
-  'api-redeliver-to-endpoint': { id: '$endpoint', body: { since: '2026-11-20T04:00:00Z' }, status: 200 },
-  'api-list-events': { status: 200 },
-  'api-not-found': { status: 404 },
-  'receive-provider-callback': { body: { event: 'of.another.product', data: {} }, status: 200 },
+const BODIES: Readonly<Record<string, object>> = {
+  'api-create-payment': { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' },
+  'api-redeliver-to-endpoint': { since: '2026-11-20T04:00:00Z' },
+  'receive-provider-callback': { event: 'of.another.product', data: {} },
+}
+
+/** By the collection in the path. */
+const IDS: Readonly<Record<string, string>> = {
+  payments: '$open',
+  settlements: '$settlement',
+  webhook_deliveries: '$delivery',
+  webhook_endpoints: '$endpoint',
+}
+
+/** The status that shows that the function did its work: a create makes something new. */
+const statusOf = (name: string): number => {
+  if (name === 'api-not-found') return 404
+  return Math.max(200, ...Object.keys(OPERATIONS[name]?.success ?? {}).map(Number))
 }
 
 const httpInvocation = ({ name, trigger }: FunctionSpec, { header, names }: World): Invocation => {
-  const { id, body, status } = HTTP[name] ?? { status: 0 }
   const route = trigger.kind === 'http' ? `${trigger.method} ${trigger.path}` : '$default'
   const [method = 'GET', path = '/'] = route.split(' ')
+  const id = IDS[/^\/v1\/(\w+)\/\{id\}/.exec(path)?.[1] ?? '']
+  const body = BODIES[name]
   const event = {
     version: '2.0',
     routeKey: route,
@@ -51,7 +50,7 @@ const httpInvocation = ({ name, trigger }: FunctionSpec, { header, names }: Worl
     requestContext: { requestId: 'request-1', http: { method, path } },
     isBase64Encoded: false,
   }
-  return { event, answers: { statusCode: status, headers: { 'x-request-id': 'request-1' } } }
+  return { event, answers: { statusCode: statusOf(name), headers: { 'x-request-id': 'request-1' } } }
 }
 
 const NO_FAILURES = { batchItemFailures: [] }
