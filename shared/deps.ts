@@ -1,10 +1,10 @@
 import type { Alerts } from './alerts.ts'
 import type { Log } from './log.ts'
+import type { Memory } from './memory.ts'
 import type { Provider } from './provider/provider.ts'
 import type { Queues } from './queues.ts'
-import type { ResolveHost } from './resolve-host.ts'
 import type { Sealer, Secrets } from './secrets.ts'
-import type { SendWebhook } from './send-webhook.ts'
+import type { ResolveHost, SendWebhook } from './send-webhook.ts'
 import type { StageSettings } from './stage-settings.ts'
 import type { Table } from './table/table.ts'
 import type { Timestamp } from './time.ts'
@@ -22,6 +22,7 @@ export type Deps = {
   /** DNS, to check the addresses of a webhook URL. */
   readonly resolveHost: ResolveHost
   readonly log: Log
+  readonly memory: Memory
   /** The wall clock. */
   readonly now: () => Timestamp
   /** The real time in milliseconds since the epoch, without the jumps of a local gateway's clock. */

@@ -29,3 +29,8 @@ export type WebhookResult = {
 
 /** Makes one attempt. Never throws; a failure is a result. */
 export type SendWebhook = (request: WebhookRequest) => Promise<WebhookResult>
+
+export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 }
+
+/** Answers all addresses of a name, IPv4 first. Rejects if it has none or DNS fails. */
+export type ResolveHost = (hostname: string) => Promise<readonly ResolvedAddress[]>

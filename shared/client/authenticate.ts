@@ -9,7 +9,7 @@ import { type Client, ClientSchema } from './client.ts'
 import { type Asked, enforceRateLimit } from './enforce-rate-limit.ts'
 import { noteKeyUse } from './key-use-store.ts'
 
-type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside'>
+type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside' | 'memory'>
 
 type Request = Asked & {
   /** The request asks for a change, which a read-only key must not. */
@@ -23,11 +23,14 @@ const CACHE_MS = 15 * SECOND_MS
 const CACHE_LIMIT = 1_000
 
 type Proven = { readonly client: Client } & Pick<ApiKey, 'expiresAt' | 'permissions'>
-type Cached = Proven & { readonly from: Timestamp; readonly until: Timestamp }
+/** No refusal is cached: a new key, or a client that was just enabled, works at once. */
+type CachedKey = Proven & { readonly from: Timestamp; readonly until: Timestamp }
 
-// One cache per environment and table. It never holds refusals: a new key, or a client that was just enabled, works at
-// once.
-const caches = new WeakMap<Deps['table'], Map<KeyId, Cached>>()
+declare module '../memory.ts' {
+  interface Memory {
+    apiKeys?: Map<KeyId, CachedKey>
+  }
+}
 
 /**
  * The client of an `Authorization` header (spec section 5), within its rate limit. Before anything is written it throws
@@ -66,8 +69,7 @@ const bearerKey = (header: string | undefined) => BEARER.exec(header ?? '')?.[1]
 const isPast = (time: Timestamp | undefined, now: Timestamp) => time !== undefined && time <= now
 
 const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
-  const cache = caches.get(deps.table) ?? new Map<KeyId, Cached>()
-  caches.set(deps.table, cache)
+  const cache = (deps.memory.apiKeys ??= new Map())
   const from = deps.now()
   const cached = cache.get(keyId)
   // By the wall clock, because a frozen environment's other clock may stop. Not when it was set back.

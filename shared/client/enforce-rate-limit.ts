@@ -4,7 +4,7 @@ import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
 import { type Counted, type Counter, type CounterName, countPoints, pointsIn } from './rate-store.ts'
 
-type RateDeps = Pick<Deps, 'table' | 'now' | 'stage'>
+type RateDeps = Pick<Deps, 'table' | 'now' | 'stage' | 'memory'>
 
 /** The points that a request takes of its client's limit. */
 export type Asked = {
@@ -26,7 +26,7 @@ const HEARD_SECONDS = 10
 const COUNTER_LIMIT = 1_000
 
 /** What one environment knows of one limit of a client. */
-type Use = {
+type RateUse = {
   /**
    * Points that may pass before the counter is written. They grow with the environment's part of the uncounted part.
    */
@@ -41,15 +41,18 @@ type Use = {
   catchingUp: Promise<unknown>
 }
 
-type Limit = { readonly name: CounterName; readonly limit: number; readonly use: Use }
+declare module '../memory.ts' {
+  interface Memory {
+    /** By client and limit. */
+    rateUses?: Map<string, RateUse>
+  }
+}
 
-// Of one environment, for all its functions.
-const uses = new WeakMap<Deps['stage'], Map<string, Use>>()
+type Limit = { readonly name: CounterName; readonly limit: number; readonly use: RateUse }
 
-const useOf = ({ stage }: RateDeps, { clientId, of }: CounterName): Use => {
+const useOf = ({ memory }: RateDeps, { clientId, of }: CounterName): RateUse => {
   const name = `${clientId} ${of}`
-  const known = uses.get(stage) ?? new Map<string, Use>()
-  uses.set(stage, known)
+  const known = (memory.rateUses ??= new Map())
   const use = known.get(name) ?? {
     tokens: 0,
     since: 0,
@@ -92,12 +95,12 @@ const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   use.since = now
 }
 
-const addUncounted = (use: Use, second: number, limit: number, points: number): void => {
+const addUncounted = (use: RateUse, second: number, limit: number, points: number): void => {
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
 /** Takes the uncounted points out of the memory, to write them to the counter. */
-const takeUncounted = (use: Use, second: number, limit: number): number => {
+const takeUncounted = (use: RateUse, second: number, limit: number): number => {
   const points = pointsIn(use.uncounted, second, limit)
   use.uncounted = { second, points: 0 }
   return points

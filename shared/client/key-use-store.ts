@@ -11,21 +11,28 @@ const KeyUseSchema = v.object({ lastUsedOn: v.string() })
 /** The most keys that an environment remembers. The oldest is dropped first. */
 const REMEMBERED = 1_000
 
-// One memory per environment and table: the day for which it has noted each key's use, or tried to.
-const noted = new WeakMap<Deps['table'], Map<KeyId, string>>()
+declare module '../memory.ts' {
+  interface Memory {
+    /** The day for which each key's use was noted, or tried to be. */
+    keyUses?: Map<KeyId, string>
+  }
+}
 
 /**
  * Notes, to the day, that a key was used. No request waits for it, and it may be lost. One environment writes a key and
  * day; the others are refused. It has its own row, so that functions that answer merchants cannot write keys.
  */
-export const noteKeyUse = (deps: StoreDeps & Pick<Deps, 'aside'>, clientId: ClientId, keyId: KeyId): void => {
+export const noteKeyUse = (
+  deps: StoreDeps & Pick<Deps, 'aside' | 'memory'>,
+  clientId: ClientId,
+  keyId: KeyId,
+): void => {
   if (!deps.aside) return
   const today = deps.now().slice(0, 'YYYY-MM-DD'.length)
-  const memory = noted.get(deps.table) ?? new Map<KeyId, string>()
-  noted.set(deps.table, memory)
-  if ((memory.get(keyId) ?? '') >= today) return
-  if (memory.size >= REMEMBERED) memory.clear()
-  memory.set(keyId, today)
+  const noted = (deps.memory.keyUses ??= new Map())
+  if ((noted.get(keyId) ?? '') >= today) return
+  if (noted.size >= REMEMBERED) noted.clear()
+  noted.set(keyId, today)
   const isLater = any(absent('lastUsedOn'), below('lastUsedOn', today))
   deps.aside(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))
 }

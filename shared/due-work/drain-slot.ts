@@ -8,8 +8,11 @@ import { type DueItem, type DuePage, findDuePage } from './find-due-page.ts'
 /** A row of the index with the item as it is now. */
 export type ReadItem = DueItem & { readonly item: Item }
 
-/** How many of the next items may be handled now, by their places; `retryAt`: when more may. */
-export type Admission = { readonly admits: (at: number) => boolean; readonly retryAt: Timestamp | undefined }
+/** `skip`: its check is left out this time. `later`: it waits for its turn. */
+export type Turn = 'check' | 'skip' | 'later'
+
+/** What happens to each of the next items now, by its place; `retryAt`: when more may be checked. */
+export type Admission = { readonly turns: readonly Turn[]; readonly retryAt: Timestamp | undefined }
 
 /** One kind of due work: how an item is handled, and how many at a time. */
 export type DueKind = {
@@ -18,10 +21,14 @@ export type DueKind = {
   /** The items of these rows, in their order. */
   readonly read: (deps: Pick<Deps, 'table'>, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
   /** True when there was something to do. Claims the item itself: another worker may have it, too. */
-  readonly check: (deps: Deps, due: ReadItem) => Promise<boolean>
-  /** An item may need scarce calls. What is not admitted waits for its turn. */
+  readonly check: (deps: Deps, due: ReadItem, turn: Turn) => Promise<boolean>
+  /** For items that need scarce calls. Without it each is checked. */
   readonly admit?: (deps: Deps, items: readonly Item[]) => Promise<Admission>
 }
+
+type Placed = readonly [due: ReadItem, turn: Turn]
+
+const isLater = ([, turn]: Placed): boolean => turn === 'later'
 
 export type DrainSummary = { readonly done: number; readonly failed: number }
 
@@ -73,10 +80,10 @@ const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Pr
   return run.turns.take(most)
 }
 
-const checkItem = async (deps: Deps, { work, check }: DueKind, due: ReadItem, run: Run): Promise<void> => {
+const checkItem = async (deps: Deps, { work, check }: DueKind, [due, turn]: Placed, run: Run): Promise<void> => {
   run.tried.add(due.id)
   try {
-    if (await check(deps, due)) run.done++
+    if (await check(deps, due, turn)) run.done++
   } catch (cause) {
     // A failing item does not stop the others. It stays due and is retried.
     deps.log.error('payment.check_failed', { work, id: due.id }, cause)
@@ -112,14 +119,12 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot): Prom
   while (deps.monotonicMs() < run.end) {
     const turn = await nextTurn(deps, kind, share, run)
     if (turn.length === 0) break
-    const { admits = () => true, retryAt } =
-      (await kind.admit?.(
-        deps,
-        turn.map(({ item }) => item),
-      )) ?? {}
-    const admitted = turn.filter((_, at) => admits(at))
-    run.turns.putBack(turn.filter((_, at) => !admits(at)))
-    await Promise.all(admitted.map((due) => checkItem(deps, kind, due, run)))
+    const items = turn.map(({ item }) => item)
+    const { turns = [], retryAt } = (await kind.admit?.(deps, items)) ?? {}
+    const placed = turn.map((due, at): Placed => [due, turns[at] ?? 'check'])
+    const [waiting, admitted] = [placed.filter(isLater), placed.filter((one) => !isLater(one))]
+    run.turns.putBack(waiting.map(([due]) => due))
+    await Promise.all(admitted.map((one) => checkItem(deps, kind, one, run)))
     if (retryAt !== undefined && admitted.length === 0 && !(await waitUntil(deps, retryAt, run))) break
   }
   const { done, failed } = run

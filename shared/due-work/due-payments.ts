@@ -8,7 +8,7 @@ import type { Item } from '../table/attributes.ts'
 import { foundKey } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../time.ts'
-import type { Admission, DueKind } from './drain-slot.ts'
+import type { Admission, DueKind, Turn } from './drain-slot.ts'
 
 const OPERATIONS: readonly ProviderOperation[] = ['cancelRequest', 'getRequest', 'getPayment']
 const MOST_AT_A_TIME = 16
@@ -21,20 +21,17 @@ const atATime = ({ stage, now }: Deps): number => {
 
 /** How long an environment remembers that calls were short. */
 const SHORT_MS = 2 * MINUTE_MS
-const shortUntil = new WeakMap<Deps['table'], Timestamp>()
-/** Early checks that are skipped, because calls are short and they come late. */
-const passedOver = new WeakSet<Item>()
 
-const callsFor = (deps: Deps, item: Item): readonly ProviderOperation[] => {
+/** An early check that comes late is skipped while calls are short. */
+const isSkipped = (deps: Deps, item: Item): boolean => {
   const now = deps.now()
-  if (now >= (shortUntil.get(deps.table) ?? now) || !isLateLook(item, now)) return callsOfCheck(item, now)
-  passedOver.add(item)
-  return []
+  return now < (deps.memory.callsAreShortUntil ?? now) && isLateLook(item, now)
 }
 
 /** The items for which the provider's quota has all expected calls, in order of arrival. */
 const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
-  const needed = items.map((item) => callsFor(deps, item))
+  const skipped = items.map((item) => isSkipped(deps, item))
+  const needed = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, deps.now())))
   const room = new Map<ProviderOperation, number>()
   let retryAt: Timestamp | undefined
   for (const operation of OPERATIONS) {
@@ -42,15 +39,16 @@ const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => 
     if (wanted === 0) continue
     const taken = await takeCalls(deps, operation, wanted)
     room.set(operation, taken.granted)
-    if (taken.retryAt && operation === 'getRequest') shortUntil.set(deps.table, addMs(deps.now(), SHORT_MS))
+    if (taken.retryAt && operation === 'getRequest') deps.memory.callsAreShortUntil = addMs(deps.now(), SHORT_MS)
     if (taken.retryAt) retryAt = later(retryAt ?? taken.retryAt, taken.retryAt)
   }
-  const admitted = needed.map((calls) => {
+  const turns = needed.map((calls, at): Turn => {
+    if (skipped[at]) return 'skip'
     const fits = calls.every((operation) => (room.get(operation) ?? 0) > 0)
     if (fits) for (const operation of calls) room.set(operation, (room.get(operation) ?? 0) - 1)
-    return fits
+    return fits ? 'check' : 'later'
   })
-  return { admits: (at) => admitted[at] === true, retryAt }
+  return { turns, retryAt }
 }
 
 /** Pending payments whose check time or expiry has come, and news that could not be asked about. */
@@ -59,8 +57,8 @@ export const DUE_PAYMENTS: DueKind = {
   atATime,
   read: (deps, rows) => deps.table.getMany(rows.map((row) => foundKey('PAYMENT', row))),
   admit,
-  check: async (deps, { item }) => {
-    const result = await (passedOver.has(item) ? skipCheck(deps, item) : checkDuePayment(deps, item))
+  check: async (deps, { item }, turn) => {
+    const result = await (turn === 'skip' ? skipCheck(deps, item) : checkDuePayment(deps, item))
     // The first refusal stops all workers until the time that the provider named.
     if (result === 'rate_limited') await notePause(deps, OPERATIONS)
     return result === 'checked'

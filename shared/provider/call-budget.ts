@@ -16,7 +16,7 @@ export type CallBudget = {
 }
 
 export const callBudget = (
-  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
 ): CallBudget => {
   const left = new Map<ProviderOperation, Portion>()

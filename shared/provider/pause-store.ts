@@ -6,7 +6,7 @@ import { update } from '../table/step.ts'
 import { addMs, epochMs, HOUR_MS, later, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import type { ProviderOperation } from './provider.ts'
 
-type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now'>
+type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 
 /** The pauses of all operations, in one item. */
 type Pauses = Readonly<Record<string, unknown>>
@@ -17,18 +17,21 @@ const CACHE_MS = SECOND_MS
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
 const ROW_LIFE_MS = HOUR_MS
 
-type Seen = { readonly from: Timestamp; readonly until: Timestamp; readonly pauses: Pauses }
+type CachedPauses = { readonly from: Timestamp; readonly until: Timestamp; readonly pauses: Pauses }
 
-// One cache per environment, kept with the table it was read from.
-const caches = new WeakMap<Deps['table'], Seen>()
+declare module '../memory.ts' {
+  interface Memory {
+    providerPauses?: CachedPauses | undefined
+  }
+}
 
 const readPauses = async (deps: PauseDeps): Promise<Pauses> => {
   const now = deps.now()
-  const seen = caches.get(deps.table)
+  const { providerPauses: seen } = deps.memory
   // Wall clock, because the monotonic clock may stop in a frozen environment. The lower bound covers a clock set back.
   if (seen && seen.from <= now && now < seen.until) return seen.pauses
   const pauses = (await deps.table.get(pausesKey)) ?? {}
-  caches.set(deps.table, { from: now, until: addMs(now, CACHE_MS), pauses })
+  deps.memory.providerPauses = { from: now, until: addMs(now, CACHE_MS), pauses }
   return pauses
 }
 
@@ -71,6 +74,6 @@ export const notePause = async (deps: PauseDeps, operations: readonly ProviderOp
     await deps.table.write(
       update(pausesKey, { set: { [operation]: until, ttl } }, any(absent(operation), below(operation, until))),
     )
-    caches.delete(deps.table)
+    deps.memory.providerPauses = undefined
   }
 }

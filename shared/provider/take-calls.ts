@@ -17,7 +17,7 @@ const MAX_TRIES = 3
  * is none.
  */
 export const takeCalls = async (
-  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   operation: ProviderOperation,
   wanted: number,
 ): Promise<CallsTaken> => {

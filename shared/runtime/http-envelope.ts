@@ -1,10 +1,17 @@
 import type { MiddlewareObj } from '@middy/core'
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
 import { toErrorReply } from '../errors.ts'
 import { notedCaller } from './joining-log.ts'
 
-type HttpMiddleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
+type HttpMiddleware = MiddlewareObj<
+  APIGatewayProxyEventV2,
+  APIGatewayProxyStructuredResultV2,
+  Error,
+  Context,
+  { startedMs?: number }
+>
+type Noted = Pick<Parameters<NonNullable<HttpMiddleware['before']>>[0], 'event' | 'internal'>
 
 /** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
 export const TIMEOUT_EARLY_MS = 500
@@ -24,8 +31,6 @@ const frontIdOf = ({ headers }: APIGatewayProxyEventV2) => {
  * which the front's log shows the caller's address, and the client and key.
  */
 export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>): HttpMiddleware => {
-  const started = new WeakMap<object, number>()
-
   const headersOf = (event: APIGatewayProxyEventV2) => ({
     'content-type': 'application/json',
     // No cache may store balances, destinations or personal data.
@@ -35,31 +40,31 @@ export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>):
     'x-request-id': event.requestContext.requestId,
   })
 
-  const line = (event: APIGatewayProxyEventV2, status: number) => ({
+  const line = ({ event, internal }: Noted, status: number) => ({
     request_id: event.requestContext.requestId,
     ...frontIdOf(event),
     ...notedCaller(),
     route: event.routeKey,
     status,
-    duration_ms: Math.round(deps.monotonicMs() - (started.get(event) ?? deps.monotonicMs())),
+    duration_ms: Math.round(deps.monotonicMs() - (internal.startedMs ?? deps.monotonicMs())),
   })
 
   return {
-    before: ({ event }) => {
-      started.set(event, deps.monotonicMs())
+    before: ({ internal }) => {
+      internal.startedMs = deps.monotonicMs()
     },
     after: (request) => {
       const { event, response } = request
       if (!response) return
       const { 'content-type': type, ...others } = headersOf(event)
       response.headers = { 'content-type': type, ...response.headers, ...others }
-      deps.log.info('request.completed', line(event, response.statusCode ?? 200))
+      deps.log.info('request.completed', line(request, response.statusCode ?? 200))
     },
     onError: (request) => {
       const { event, error } = request
       const { status, body, retryAfterSeconds, expected } = toErrorReply(error)
-      if (expected) deps.log.info('request.completed', { ...line(event, status), code: body.code })
-      else deps.log.error('request.failed', { ...line(event, status), code: body.code }, error)
+      if (expected) deps.log.info('request.completed', { ...line(request, status), code: body.code })
+      else deps.log.error('request.failed', { ...line(request, status), code: body.code }, error)
       request.response = {
         statusCode: status,
         headers: {

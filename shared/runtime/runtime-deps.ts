@@ -70,6 +70,7 @@ export const runtimeDeps = (): Deps => {
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
       : httpsWebhookSender({ ...urlRulesOf(config.stage), monotonicMs, nowMs: Date.now }),
+    memory: {},
     realNowMs: Date.now,
     resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,
     monotonicMs,

@@ -2,9 +2,8 @@ import type { Alerts } from '../alerts.ts'
 import { assertInvariant } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Queues } from '../queues.ts'
-import type { ResolveHost } from '../resolve-host.ts'
 import type { Sealer, Secrets } from '../secrets.ts'
-import type { SendWebhook } from '../send-webhook.ts'
+import type { ResolveHost, SendWebhook } from '../send-webhook.ts'
 import type { Table } from '../table/table.ts'
 
 /**

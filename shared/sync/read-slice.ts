@@ -14,7 +14,7 @@ import { type ReconcileRun, reconcilePage } from './reconcile-page.ts'
 import type { Slice } from './sync-job.ts'
 import { endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
 
-export type SliceDeps = ReconcileRun['deps'] & Pick<Deps, 'sleep' | 'monotonicMs'>
+export type SliceDeps = ReconcileRun['deps'] & Pick<Deps, 'sleep' | 'monotonicMs' | 'memory'>
 
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
 export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'

@@ -68,7 +68,7 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
     return stored?.status === 'succeeded' ? stored : payment
   }
   return {
-    base: baseOf(deps.memory.items()),
+    base: baseOf(deps.stored.items()),
     now: deps.now(),
     client,
     paid: await now(paid),

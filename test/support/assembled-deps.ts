@@ -9,7 +9,7 @@ const STAGE: Deps['stage'] = {
 }
 
 /** What stands outside of a gateway. `requests` is the storage below the table's retries. */
-export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost'> & {
+export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost' | 'memory'> & {
   readonly requests: TableRequests
   readonly stage?: Partial<Deps['stage']>
   readonly resolveHost?: Deps['resolveHost']
@@ -21,6 +21,6 @@ export const assembledDeps = ({ requests, stage, ...outside }: Outside): Deps =>
   resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
   ...outside,
   stage: { ...STAGE, ...stage },
-  // A table object of its own per gateway, so that caches kept per table are not shared.
+  memory: {},
   table: retryingTable(requests, outside),
 })

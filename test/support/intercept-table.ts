@@ -42,10 +42,11 @@ const hooked = (real: TableRequests, { before, after, asQuery = (query) => query
   }
 }
 
-/** The same deps on other requests, with retries of their own above them. */
+/** The same deps on other requests, with retries and a memory of their own above them. */
 export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps => ({
   ...deps,
   requests,
+  memory: {},
   table: retryingTable(requests, deps),
 })
 

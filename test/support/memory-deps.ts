@@ -5,7 +5,7 @@ import type { TableChange } from '../../infra/local/emulators/memory-table/table
 import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export type MemoryDeps = TestDeps & {
-  readonly memory: MemoryTable
+  readonly stored: MemoryTable
   /** Every change of an item so far: nothing written is nothing added here. */
   readonly changes: TableChange[]
 }
@@ -16,13 +16,13 @@ export type MemoryDeps = TestDeps & {
  */
 export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []): MemoryDeps => {
   const changes: TableChange[] = []
-  const memory = createMemoryTable({
+  const stored = createMemoryTable({
     indexes: 'immediate',
     onChange: (change) => void changes.push(change),
   })
-  for (const item of items) storeRaw(memory, item)
+  for (const item of items) storeRaw(stored, item)
   changes.length = 0
-  return { ...testDeps({ ...overrides, requests: memoryRequests(memory) }), memory, changes }
+  return { ...testDeps({ ...overrides, requests: memoryRequests(stored) }), stored, changes }
 }
 
 /**

@@ -22,7 +22,7 @@ const withKey = async (fields: Partial<Client> = {}, expiresInSeconds?: number) 
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
   return {
     deps,
-    another: { ...deps, table: { ...deps.table }, stage: { ...deps.stage } },
+    another: { ...deps, memory: {} },
     client,
     text,
     key,

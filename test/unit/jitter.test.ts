@@ -40,7 +40,7 @@ const workerWithoutQuota = async (deps: MemoryDeps) => {
       atATime: () => 1,
       read: ({ table }, rows) => table.getMany(rows.map(({ pk, sk }) => ({ pk, sk }))),
       check: async () => true,
-      admit: async ({ now }) => ({ admits: () => now() >= retryAt, retryAt }),
+      admit: async ({ now }, items) => ({ turns: items.map(() => (now() >= retryAt ? 'check' : 'later')), retryAt }),
     },
     { slot: 0, part: 0, parts: 1 },
   )

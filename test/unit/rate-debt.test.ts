@@ -14,7 +14,7 @@ describe('a debt (design section 9)', () => {
   const aDebtor = async (limit = 10) => {
     const deps = testDeps()
     const client = await aStoredClient(deps, { rateLimitPerSecond: limit })
-    const anotherEnvironment = { ...deps, stage: { ...deps.stage } }
+    const anotherEnvironment = { ...deps, memory: {} }
     const ask = (from = deps) =>
       enforceRateLimit(from, client, ONE).then(
         () => 'passed',

@@ -58,6 +58,8 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
     },
     random: Math.random,
   }
+  // The functions are one environment for all clients, so that limits add up.
+  const memory: Deps['memory'] = {}
   const shared = {
     queues: localQueues(emulator.sqs, options.queueUrls, clock),
     alerts: snsAlerts(emulator.sns, options.alertsTopicArn, monotonicMs),
@@ -65,12 +67,12 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
     sealer: options.sealer,
   }
   return (spec) => {
-    // Each function gets its own table object, because caches are per table and functions on AWS share no process.
     const table = retryingTable(joinedReads(options.table.requests), means)
     const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table })
     return {
       ...means,
       ...granted,
+      memory,
       stage: LOCAL_STAGE,
       provider: loggedProvider(
         chosenProvider({

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { PaymentId } from '../../ids.ts'
 import { notePause, pausedUntil } from '../../provider/pause-store.ts'
 import type { CallbackSubject, ParseCallback, ProviderOperation } from '../../provider/provider.ts'
-import { addMs, SECOND_MS, type Timestamp } from '../../time.ts'
+import { addMs, SECOND_MS } from '../../time.ts'
 import { rememberCapture } from '../creating-store.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
@@ -11,7 +11,10 @@ import { paymentIdOf } from '../provider-attempts.ts'
 import type { ApplyOutcome } from './apply-news.ts'
 import { applyProviderNews } from './apply-provider-news.ts'
 
-type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'stage' | 'queues'>
+type CallbackDeps = Pick<
+  Deps,
+  'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'stage' | 'queues' | 'memory'
+>
 
 /** `ask_again`: the provider should repeat this callback. */
 export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
@@ -31,15 +34,12 @@ const WAKE_EVERY_MS = 30 * SECOND_MS
 /** The time that the provider needs to book what it has announced. */
 const WAKE_DELAY_SECONDS = 15
 
-// One per environment, kept with its table.
-const wokenAt = new WeakMap<Deps['table'], Timestamp>()
-
 /** The sync's head handles all deferred callbacks, a page at a time. */
 const wakeSync = async (deps: CallbackDeps): Promise<void> => {
   const now = deps.now()
-  const last = wokenAt.get(deps.table)
+  const { syncWokenAt: last } = deps.memory
   if (last !== undefined && last <= now && now < addMs(last, WAKE_EVERY_MS)) return
-  wokenAt.set(deps.table, now)
+  deps.memory.syncWokenAt = now
   await deps.queues.send('sync', { body: { woken: true }, delaySeconds: WAKE_DELAY_SECONDS, group: 'sync' })
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { invalid } from '../../errors.ts'
-import type { ResolvedAddress, ResolveHost } from '../../resolve-host.ts'
+import type { ResolvedAddress, ResolveHost } from '../../send-webhook.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import { isPublicAddress } from './is-public-address.ts'
 

@@ -18,7 +18,8 @@ import { noteAnswer } from './note-answer.ts'
 import { type AttemptResultDeps, recordAttemptResult } from './record-attempt-result.ts'
 import { webhookHeaders } from './webhook-headers.ts'
 
-type DeliverDeps = AttemptResultDeps & Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs'>
+type DeliverDeps = AttemptResultDeps &
+  Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs' | 'memory'>
 
 export type DeliveryMessage = {
   readonly deliveryId: DeliveryId

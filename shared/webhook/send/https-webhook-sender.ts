@@ -1,6 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import type { ResolvedAddress, ResolveHost } from '../../resolve-host.ts'
-import type { SendWebhook, WebhookRequest } from '../../send-webhook.ts'
+import type { ResolvedAddress, ResolveHost, SendWebhook, WebhookRequest } from '../../send-webhook.ts'
 import { inspectAddresses, inspectUrl, type UrlRules } from '../endpoint/safe-url.ts'
 import { boundedConnection } from './bounded-connection.ts'
 import { type KeptConnections, keptConnections } from './kept-connections.ts'

@@ -1,4 +1,4 @@
-import type { ResolvedAddress } from '../../resolve-host.ts'
+import type { ResolvedAddress } from '../../send-webhook.ts'
 import { MINUTE_MS } from '../../time.ts'
 import type { BoundedConnection } from './bounded-connection.ts'
 

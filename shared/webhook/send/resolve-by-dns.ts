@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import type { ResolveHost } from '../../resolve-host.ts'
+import type { ResolveHost } from '../../send-webhook.ts'
 
 const QUERY_TIMEOUT_MS = 1_000
 const QUERY_TRIES = 2

@@ -153,7 +153,7 @@ describe('list-api-keys (design section 7)', () => {
     const begun: Promise<unknown>[] = []
     const begin = (work: () => Promise<unknown>) => void begun.push(work())
     /** Of its own, with a memory of its own. */
-    const environment = () => ({ ...watched.deps, table: { ...watched.deps.table }, aside: begin })
+    const environment = () => ({ ...watched.deps, memory: {}, aside: begin })
     const [first, second] = [environment(), environment()]
     const used = async () => {
       for (const one of [first, second, first]) await authenticate(one, header)

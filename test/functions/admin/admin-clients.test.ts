@@ -38,7 +38,7 @@ describe('create-client (design section 7)', () => {
       const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: 'Toko', ...fields })
 
       expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: [expect.any(String)] } } })
-      expect(deps.memory.items('')).toStrictEqual([])
+      expect(deps.stored.items('')).toStrictEqual([])
     },
   )
 

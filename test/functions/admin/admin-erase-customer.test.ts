@@ -64,7 +64,7 @@ describe('erase-customer', () => {
     expect(await bodies()).toStrictEqual([before.replace(MEMBER, '')])
     expect(await stored()).toEqual({ ...payment, customer: undefined, erasedAt: deps.now() })
     expect(await records()).toEqual([{ operator: 'ayu', action: 'erase-customer' }])
-    expect(JSON.stringify([deps.memory.items(''), deps.lines])).not.toMatch(/Dewi|sari@shop|6281234567890/)
+    expect(JSON.stringify([deps.stored.items(''), deps.lines])).not.toMatch(/Dewi|sari@shop|6281234567890/)
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
@@ -202,6 +202,6 @@ describe('erase-customer', () => {
     deps.clock.advance(60)
     expect(await erase()).toMatchObject({ status: 200, body: { erased: [{ fields: ['name', 'email', 'phone'] }] } })
 
-    expect(JSON.stringify(deps.memory.items(''))).not.toContain('sari@shop')
+    expect(JSON.stringify(deps.stored.items(''))).not.toContain('sari@shop')
   })
 })

@@ -128,7 +128,7 @@ describe('a callback with a valid token', () => {
             ? { pendingMinor: 95_900, pending: 1, succeeded: 1 }
             : { pendingMinor: 0, pending: 2 },
         )
-        expect(deps.memory.items('SUSPENSE#')).toStrictEqual([])
+        expect(deps.stored.items('SUSPENSE#')).toStrictEqual([])
       }),
       RUNS,
     )
@@ -166,7 +166,7 @@ describe('a callback with a valid token', () => {
         ]).toContainEqual([answer.status, answer.body])
         expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
         for (const { paymentId, dueAt, ...fields } of [unpaid, paid]) {
-          const stored = deps.memory.item(paymentKey(paymentId))
+          const stored = deps.stored.item(paymentKey(paymentId))
           expect(stored?.['status']).toBe(fields.status)
           expect([dueAt, deps.now()]).toContain(stored?.['due_at'])
         }

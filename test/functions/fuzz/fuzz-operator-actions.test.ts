@@ -69,7 +69,7 @@ const makeWorld = async (): Promise<World> => {
 
 /** The same world again, with nothing done in it yet. */
 const copyOf = ({ deps }: World): MemoryDeps => {
-  const copy = memoryDeps({}, deps.memory.items())
+  const copy = memoryDeps({}, deps.stored.items())
   copy.clock.set(deps.now())
   return { ...copy, provider: deps.provider }
 }

@@ -118,7 +118,7 @@ describe('a pending payment and a provider that answers anything', () => {
         if (after?.status === 'succeeded') expect(captured).toBe(true)
         else if (after?.status === 'failed') expect(ended || wrong).toBe(true)
         else if (after?.status !== 'pending') expect(ended).toBe(true)
-        expect(problemsOf(deps.memory.items(), SEEN_NOTHING)).toStrictEqual([])
+        expect(problemsOf(deps.stored.items(), SEEN_NOTHING)).toStrictEqual([])
         expect(deps.lines.filter(({ code }) => code === 'request.failed' && trigger !== 'cancel')).toStrictEqual([])
       }),
       RUNS,
@@ -149,7 +149,7 @@ describe('a succeeded payment and transactions of anything', () => {
           const about = { creditedProviderPaymentId, amount: 100_000, kept: after.providerFeeMinor }
           expect(network.said.some((answer) => isSettledFee(answer, about))).toBe(true)
         }
-        expect(problemsOf(deps.memory.items(), SEEN_NOTHING)).toStrictEqual([])
+        expect(problemsOf(deps.stored.items(), SEEN_NOTHING)).toStrictEqual([])
       }),
       RUNS,
     )
@@ -174,7 +174,7 @@ describe('POST /v1/payments and a provider that answers anything', () => {
         expect([201, 500]).toContain(answer.status)
         if (answer.status === 201) expect(JSON.stringify(network.said)).toContain(answer.body['payment_destination'])
         else expect(answer.body['message']).toMatch(/^the provider /)
-        expect(problemsOf(deps.memory.items(), SEEN_NOTHING)).toStrictEqual([])
+        expect(problemsOf(deps.stored.items(), SEEN_NOTHING)).toStrictEqual([])
       }),
       RUNS,
     )

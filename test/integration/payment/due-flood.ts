@@ -68,7 +68,7 @@ export const messagesTo = (deps: TestDeps, name: QueueName) =>
 
 export const SLOT = { slot: 3, part: 0, parts: 1 }
 const statusesOf = (deps: MemoryDeps, payments: readonly Payment[]) =>
-  payments.map(({ paymentId }) => deps.memory.item(paymentKey(paymentId))?.['status'])
+  payments.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['status'])
 export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]) =>
   statusesOf(deps, payments).filter((status) => status === 'expired').length
 export const idsCancelled = ({ provider }: TestDeps) =>

@@ -55,7 +55,7 @@ describe('the provider’s quota', () => {
 
       expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
       expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
-      const due = wallets.map(({ paymentId }) => deps.memory.item(paymentKey(paymentId))?.['due_at'])
+      const due = wallets.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at'])
       expect(due.filter((at) => at !== first?.expiresAt).length).toBeGreaterThanOrEqual(left)
       expect(due.filter((at) => at === first?.expiresAt).length).toBeGreaterThanOrEqual(left === 0 ? 100 : 50)
     },
@@ -81,7 +81,7 @@ describe('the provider’s quota', () => {
       await aMinute(addMs(begin, DAY_MS + minute * MINUTE_MS))
       await workOn(deps, 'due-payments', SLOT)
       const before = addMs(deps.now(), -2 * MINUTE_MS)
-      const due = wallets.map(({ paymentId }) => deps.memory.item(paymentKey(paymentId))?.['due_at'])
+      const due = wallets.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at'])
       late.push(due.filter((at) => typeof at === 'string' && at < before).length)
     }
 
@@ -113,7 +113,7 @@ describe('the provider’s quota', () => {
     // Those of the first turn were on their way; everything else waited.
     const early = asked.filter((at) => at - startedMs < 12_000)
     expect(early.length).toBeLessThanOrEqual(5)
-    expect(deps.memory.item(pausesKey)).toHaveProperty('cancel_request')
+    expect(deps.stored.item(pausesKey)).toHaveProperty('cancel_request')
     expect(expiredIn(deps, payments)).toBe(99)
   })
 

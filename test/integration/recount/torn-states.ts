@@ -39,15 +39,15 @@ export const recordTransactions = async (
   const intercepted = interceptTable(deps, {
     before: (call) => {
       if (call.name !== 'transact') return
-      before = writes(call.steps).map((key) => ({ key, before: deps.memory.item(key), after: undefined }))
+      before = writes(call.steps).map((key) => ({ key, before: deps.stored.item(key), after: undefined }))
     },
     after: (call) => {
       if (call.name !== 'transact') return
-      const written = before.map((one) => ({ ...one, after: deps.memory.item(one.key) }))
-      recorded.push({ written, items: deps.memory.items(), provider: copyOf(deps.provider), at: deps.now() })
+      const written = before.map((one) => ({ ...one, after: deps.stored.item(one.key) }))
+      recorded.push({ written, items: deps.stored.items(), provider: copyOf(deps.provider), at: deps.now() })
     },
   })
-  await act({ ...intercepted, memory: deps.memory, changes: deps.changes })
+  await act({ ...intercepted, stored: deps.stored, changes: deps.changes })
   return recorded
 }
 

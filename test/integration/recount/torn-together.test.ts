@@ -31,7 +31,7 @@ const heal = async (deps: MemoryDeps, { clientId }: Client, rounds: number): Pro
   await expectBalanced(deps, clientId)
   await hearEverything(deps)
   await expectBalanced(deps, clientId)
-  expect(deps.memory.items('SUSPENSE#').filter(({ kind }) => kind === 'money')).toStrictEqual([])
+  expect(deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'money')).toStrictEqual([])
 }
 
 const PAIRS = [

@@ -69,7 +69,7 @@ const payEverythingOut = async (deps: TestDeps, client: Client): Promise<void> =
 
 const endOf = async (deps: MemoryDeps, { clientId }: Client): Promise<End> => {
   const ledger = await readLedger(deps, clientId)
-  const held = deps.memory.items('SUSPENSE#').filter(({ kind }) => kind === 'money')
+  const held = deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'money')
   return {
     credited: creditedOf(ledger),
     paidOut: ledger.window.paidOutMinor,

@@ -46,8 +46,8 @@ const world = async () => {
   return { deps, endpoint: await storedEndpoint(deps) }
 }
 
-const left = ({ memory }: Awaited<ReturnType<typeof world>>['deps']) =>
-  memory.items().filter(({ work }) => work === 'alert')
+const left = ({ stored }: Awaited<ReturnType<typeof world>>['deps']) =>
+  stored.items().filter(({ work }) => work === 'alert')
 
 describe('alerts about one endpoint', () => {
   it('take the message by another time than the last, also in the same millisecond', async () => {

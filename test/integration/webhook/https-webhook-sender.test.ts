@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import type { ResolveHost } from '../../../shared/resolve-host.ts'
+import type { ResolveHost } from '../../../shared/send-webhook.ts'
 import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { selfSignedCertificate, startHttpsServer, startTcpServer } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ResolveHost } from '../../../shared/resolve-host.ts'
+import type { ResolveHost } from '../../../shared/send-webhook.ts'
 import {
   assertSafeUrl,
   inspectAddresses,

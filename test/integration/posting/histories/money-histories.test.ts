@@ -66,7 +66,7 @@ const sum = (entries: readonly Entry[], of: 'netMinor' | 'providerMinor') =>
 
 const expectSound = async (world: World) => {
   const { deps, client } = world
-  expect(moneyProblemsOf(deps.memory.items())).toStrictEqual([])
+  expect(moneyProblemsOf(deps.stored.items())).toStrictEqual([])
   const entries = Map.groupBy(await entriesIn(deps, client), ({ paymentId }) => paymentId)
   let standing = 0
   for (const kept of world.payments) {
