@@ -76,27 +76,34 @@ export const readJson = (bytes: Buffer): JsonRead => {
   }
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s"{}[\]:,]+/gs
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
+const TOKEN = new RegExp(`${STRING}|[{}[\\]:,]|[^\\s"{}[\\]:,]+`, 'gs')
+const KEY = new RegExp(`^${STRING}`, 's')
 
 /**
- * The text of a member's value in a JSON object, unchanged except for white space between tokens. It is not parsed,
- * because JavaScript moves integer-like keys to the front. The text must be well-formed.
+ * The members of a JSON object, or the elements of an array, each as its text without white space between tokens. It is
+ * not parsed, because JavaScript moves integer-like keys to the front. The text must be well-formed.
  */
-export const memberText = (text: string, name: string): string | undefined => {
+export const partTexts = (text: string): readonly string[] => {
+  const parts: string[] = []
   let depth = 0
-  let before = ''
-  let found: string | undefined
+  let part = ''
   for (const [token] of text.matchAll(TOKEN)) {
     if (token === '}' || token === ']') depth--
-    if (found !== undefined) {
-      if (depth === 0 || (depth === 1 && token === ',')) return found
-      found += token
-    } else if (depth === 1 && token === ':' && JSON.parse(before) === name) found = ''
+    const isBetween = depth === 0 || (depth === 1 && token === ',')
+    if (isBetween && part !== '') parts.push(part)
+    part = isBetween ? '' : part + token
     if (token === '{' || token === '[') depth++
-    before = token
   }
-  return undefined
+  return parts
 }
+
+/** The text of a member's value in a JSON object, as `partTexts` gives it. */
+export const memberText = (text: string, name: string): string | undefined =>
+  partTexts(text).flatMap((part) => {
+    const [key = '""'] = KEY.exec(part) ?? []
+    return JSON.parse(key) === name ? [part.slice(key.length + 1)] : []
+  })[0]
 
 /**
  * The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. Above 2^53
@@ -121,35 +128,28 @@ declare global {
   }
 }
 
-const STRING_AND_COLON = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs
-
-/** Puts a mark before each key, so that no key looks like an integer and the parser keeps the order. */
-const markKeys = (text: string): string =>
-  text.replace(STRING_AND_COLON, (found, inner: string, colon: string | undefined) =>
-    colon === undefined ? found : `"#${inner}"${colon}`,
-  )
-
-/** Removes the marks. A proxy keeps the key order where JavaScript would change it. */
-const unmarkKeys = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(unmarkKeys)
-  if (!isContainer(value) || JSON.isRawJSON(value)) return value
-  const entries = Object.entries(value).map(([key, inner]) => [key.slice(1), unmarkKeys(inner)] as const)
-  const keys = entries.map(([key]) => key)
-  const object = Object.fromEntries(entries)
-  const isInOrder = Object.keys(object).every((key, at) => key === keys[at])
-  return isInOrder ? object : new Proxy(object, { ownKeys: () => keys })
-}
-
 /** Keeps the digits of a number that JavaScript would write differently. */
 const parseDigits = (digits: string): unknown =>
   String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits)
 
-/**
- * Parses JSON text that the gateway has written. `JSON.stringify` writes the value back with the same digits and key
- * order.
- */
-export const parseOwnJson = (text: string): unknown =>
-  unmarkKeys(parse(markKeys(text), undefined, { parseNumber: parseDigits }))
+/** Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same digits. */
+export const parseOwnJson = (text: string): unknown => parse(text, undefined, { parseNumber: parseDigits })
+
+const TEXT = Symbol('JSON text')
+
+/** A value that is known by its text. `toJson` writes that text; `JSON.stringify` moves integer-like keys to the front. */
+export type JsonText = { readonly [TEXT]: string; readonly toJSON: () => unknown }
+
+export const jsonText = (text: string): JsonText => ({ [TEXT]: text, toJSON: () => parseOwnJson(text) })
+
+/** Writes JSON as `JSON.stringify` does, and each `JsonText` unchanged. */
+export const toJson = (value: unknown): string => {
+  if (!isContainer(value)) return JSON.stringify(value) ?? 'null'
+  if (TEXT in value) return String(value[TEXT])
+  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`
+  const members = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${toJson(inner)}`).join(',')}}`
+}
 
 /** True if no string or key has a lone surrogate, which cannot be stored as UTF-8. */
 export const isWellFormedDeep = (value: unknown): boolean => {

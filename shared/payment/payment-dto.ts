@@ -1,6 +1,5 @@
-import { assertInvariant } from '../errors.ts'
 import type { Movement } from '../journal/payment-money.ts'
-import { isJsonObject, parseOwnJson } from '../json.ts'
+import { jsonText } from '../json.ts'
 import type { Payment } from './payment.ts'
 import type { MovementData, PaymentDto, WebhookData } from './payment-dto-schema.ts'
 
@@ -23,18 +22,10 @@ const sharedFields = (payment: Payment): WebhookData => ({
   payment_destination: payment.paymentDestination,
   customer: payment.customer,
   description: payment.description,
-  metadata: metadataOf(payment),
+  metadata: payment.metadata === undefined ? undefined : jsonText(payment.metadata),
   created_at: payment.createdAt,
   paid_at: payment.paidAt,
 })
-
-const metadataOf = ({ metadata }: Payment) => {
-  if (metadata === undefined) return undefined
-  const value = parseOwnJson(metadata)
-  // `readMetadata` accepts nothing else.
-  assertInvariant(isJsonObject(value), 'metadata is an object')
-  return value
-}
 
 /** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
 export const toPaymentDto = (payment: Payment): PaymentDto => ({

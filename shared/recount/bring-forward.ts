@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { auditEvent } from '../audit/judged/audit-event.ts'
 import type { PaymentId } from '../ids.ts'
-import { parseOwnJson } from '../json.ts'
 import { countTransition, credit } from '../ledger/shard-store.ts'
 import { newPayment } from '../payment/new-payment.ts'
 import { paidBy } from '../payment/news/succeed-payment.ts'
@@ -24,7 +23,7 @@ const EventDetails = v.object({
 
 /** The payment fields that only the event has. */
 const detailsOf = ({ event }: StrayEvent) => {
-  const details = v.safeParse(EventDetails, parseOwnJson(event.body))
+  const details = v.safeParse(EventDetails, JSON.parse(event.body))
   return details.success ? details.output.data : {}
 }
 

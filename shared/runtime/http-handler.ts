@@ -1,6 +1,7 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
+import { toJson } from '../json.ts'
 import { closedGuard } from './closed-guard.ts'
 import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
@@ -38,7 +39,7 @@ export const httpHandler = (
           { ...event, isGet: event.routeKey.startsWith('GET '), rawBody },
           deps,
         )
-        const text = typeof body === 'string' ? body : JSON.stringify(body)
+        const text = typeof body === 'string' ? body : toJson(body)
         return { statusCode: status, ...(headers && { headers: { ...headers } }), body: text }
       })
     return (event, context) => inOneLine(() => answer(event, context))

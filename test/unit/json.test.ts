@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest'
 import {
   isLosslessNumber,
   isWellFormedDeep,
+  jsonText,
   memberText,
   parseOwnJson,
   readJson,
   toInteger,
+  toJson,
   writeJson,
 } from '../../shared/json.ts'
 import { runs } from '../support/runs.ts'
@@ -174,13 +176,30 @@ describe('isWellFormedDeep', () => {
 })
 
 describe('parseOwnJson', () => {
-  itHoldsFor(anyObjectText)('keeps the order of keys, integer-like ones included, for JSON.stringify', (text) => {
-    expect(JSON.stringify(parseOwnJson(text))).toBe(text)
+  itHoldsFor(anyObjectText)('reads what JSON.parse reads', (text) => {
     expect(parseOwnJson(text)).toStrictEqual(JSON.parse(text))
   })
 
   it.each(['', '{', '{"a"}', '{"a":1', '"\\'])('throws at %j', (text) => {
     expect(() => parseOwnJson(text)).toThrow(SyntaxError)
+  })
+})
+
+describe('toJson', () => {
+  itHoldsFor(anyObjectText)('keeps the order of keys in a text, integer-like ones included', (text) => {
+    expect(toJson({ a: [jsonText(text)], b: { c: jsonText(text) } })).toBe(`{"a":[${text}],"b":{"c":${text}}}`)
+  })
+
+  itHoldsFor(fc.jsonValue({ maxDepth: 6 }))('writes any other value as JSON.stringify does', (value) => {
+    const withGaps = { a: value, b: undefined, c: [undefined, value] }
+
+    expect(toJson(withGaps)).toBe(JSON.stringify(withGaps))
+  })
+
+  it('of a text that JSON.stringify writes keeps the digits', () => {
+    const text = '{"a":9007199254740993,"b":[1.0]}'
+
+    expect(JSON.stringify({ metadata: jsonText(text) })).toBe(`{"metadata":${text}}`)
   })
 })
 

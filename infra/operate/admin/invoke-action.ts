@@ -28,9 +28,8 @@ const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<
 }
 
 /**
- * Invokes an action's function and answers its result, for `JSON.stringify` to write as it came: metadata is neither
- * reordered nor rounded. Once: an answer that was lost is no reason to do it again unasked. Throws `InvocationFailed` in
- * words an operator can use.
+ * Invokes an action's function once and answers its result; `JSON.stringify` writes its numbers as they came. After a
+ * lost answer the operator decides whether to repeat it. Throws `InvocationFailed` in words an operator can use.
  */
 export const invokeAction = async (
   spec: FunctionSpec,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { EventIdSchema } from '../../../shared/ids.ts'
-import { parseOwnJson } from '../../../shared/json.ts'
+import { memberText, partTexts } from '../../../shared/json.ts'
 import { GatewayRefusal } from '../../local/terminal/call-gateway.ts'
 import { errorName } from '../check/run-check.ts'
 
@@ -39,8 +39,9 @@ export const eventsPage = async (
   const page = v.safeParse(Page, readJson(text))
   if (!page.success) throw new GatewayRefusal(`${feed.url} is no gateway: it answered something else than events`)
   const { data, next, has_more: hasMore } = page.output
+  const bodies = partTexts(memberText(text, 'data') ?? '')
   return {
-    events: data.map((one) => ({ ...v.parse(Event, one), body: Buffer.from(JSON.stringify(one)) })),
+    events: data.map((one, at) => ({ ...v.parse(Event, one), body: Buffer.from(bodies[at] ?? '') })),
     next,
     hasMore,
   }
@@ -76,7 +77,7 @@ const refusalOf = ({ stage, url }: Feed, status: number, text: string): GatewayR
 
 const readJson = (text: string): unknown => {
   try {
-    return parseOwnJson(text)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
