@@ -19,8 +19,8 @@ const DELIVERIES = ENDPOINTS * PAYMENTS
 const IN_FLIGHT = ENDPOINTS * 20
 /** The wait after a first failure, and one second. */
 const UNTIL_DUE_SECONDS = 61
-/** From the moment the second gateway is ready. */
-const RESTART_MS = 30_000
+/** An attempt of which no result was recorded is made again within this time (design section 9). */
+const AGAIN_SECONDS = 30
 
 type Delivery = { readonly status: string; readonly attempts: readonly { readonly error: string | null }[] }
 
@@ -62,7 +62,7 @@ const outcomes = async ({ admin }: ReturnType<typeof worldAt>, clientId: string)
 const onDynamoDb = await describeOnDynamoDb()
 
 onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
-  it('loses none, answers all within 30 s of the restart, and sends only those in flight twice', async () => {
+  it('loses none, makes each again within 30 s of the gateway’s clock, and sends only those in flight twice', async () => {
     const directory = tempDirectory()
     const server = await startMerchantServer()
     const { gateway, world: before } = await startGateway(directory)
@@ -88,8 +88,7 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
     server.got = []
     server.status = 200
     const { world: after } = await startGateway(directory)
-    await expect.poll(() => new Set(server.got).size, { timeout: RESTART_MS }).toBe(DELIVERIES)
-
+    await after.advance(AGAIN_SECONDS)
     await eventually(async () =>
       expect(await outcomes(after, clientId)).toStrictEqual({
         'http_status, unknown, answered, succeeded': IN_FLIGHT,
