@@ -2,42 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
-describe.each([
-  ['dev', 'alerts'],
-  ['prod', 'alerts'],
-  ['prod', 'pages'],
-] as const)('topic of %s for %s', (stage, name) => {
-  const template = synthesised(stage)
-
-  it('takes what alarms of this account publish, and refuses plain connections', () => {
-    const policies = template.all('AWS::SNS::TopicPolicy').filter(({ Topics }) => JSON.stringify(Topics).includes(name))
-    const statement = { Action: 'sns:Publish', Resource: `<gateway-${stage}-${name}>`, Sid: expect.any(String) }
-
-    expect(policies).toStrictEqual([
-      {
-        Topics: [`<gateway-${stage}-${name}>`],
-        PolicyDocument: {
-          Version: '2012-10-17',
-          Statement: [
-            {
-              ...statement,
-              Effect: 'Deny',
-              Principal: '*',
-              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-            },
-            {
-              ...statement,
-              Effect: 'Allow',
-              Principal: { Service: 'cloudwatch.amazonaws.com' },
-              Condition: { StringEquals: { 'aws:SourceAccount': '<AWS::AccountId>' } },
-            },
-          ],
-        },
-      },
-    ])
-  })
-})
-
 describe('recipients of a stage', () => {
   const subscriptions = (options: Partial<DeployedStage>) =>
     synthesised({ ...deployedStage('dev'), ...options })

@@ -10,13 +10,6 @@ const behindFront = synthesised(stageWith({ domain: DOMAIN, front: 'cloudfront' 
 const plain = synthesised('dev')
 
 describe('API domain', () => {
-  it('takes TLS 1.2 and later only, by IPv4 and IPv6', () => {
-    expect(withDomain.only('AWS::ApiGatewayV2::DomainName').properties).toMatchObject({
-      DomainNameConfigurations: [{ SecurityPolicy: 'TLS_1_2', IpAddressType: 'dualstack' }],
-    })
-    expect(withDomain.each('AWS::Route53::RecordSet', 'Type')).toStrictEqual(['A', 'AAAA'])
-  })
-
   it.each([
     ['with', withDomain, true],
     ['without', plain, false],
@@ -34,29 +27,9 @@ describe('API domain', () => {
   const trusted = (template: typeof plain) =>
     template.only('AWS::ApiGatewayV2::DomainName').properties['MutualTlsAuthentication']
 
-  it('behind a front with a certificate refuses all others before a function runs: they get no connection', () => {
-    expect(trusted(synthesised('prod'))).toStrictEqual({
-      TruststoreUri: expect.stringMatching(/^s3:\/\/.+\/[0-9a-f]{64}\.pem$/),
-    })
-  })
-
   it('takes connections from anyone without a front, or before there is a certificate', () => {
     expect(trusted(behindFront)).toBeUndefined()
     expect(trusted(withDomain)).toBeUndefined()
-  })
-
-  it('is no part of a stage without one', () => {
-    const types = new Set(plain.resources.map(({ type }) => type))
-
-    expect([...types].filter((type) => /DomainName|Certificate|RecordSet|ApiMapping/.test(type))).toStrictEqual([])
-  })
-
-  it('is the origin’s name behind a front, which owns the stage’s name', () => {
-    expect(behindFront.only('AWS::ApiGatewayV2::DomainName').properties['DomainName']).toBe('origin.api.pay.example')
-    expect(behindFront.each('AWS::Route53::RecordSet', 'Name')).toStrictEqual([
-      'origin.api.pay.example.',
-      'origin.api.pay.example.',
-    ])
   })
 
   it.each([

@@ -66,34 +66,4 @@ describe('environment of the functions', () => {
     expect(told).toStrictEqual(reserved.map(() => `"GATEWAY_ENVIRONMENTS":"${sum}"`))
     expect(sum).toBeGreaterThan(100)
   })
-
-  it.each(MANIFEST)('$name is told what its manifest entry gives it a use for', (spec) => {
-    const { Environment } = named(functionName('dev', spec))
-
-    expect(Environment).toStrictEqual({
-      Variables: {
-        GATEWAY_STAGE: 'dev',
-        GATEWAY_TABLE: 'gateway-dev',
-        ...Object.fromEntries(
-          spec.sends.map((name) => [
-            `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`,
-            `<gateway-dev-${name}>`,
-          ]),
-        ),
-        ...(spec.endpointSecrets && { GATEWAY_SEAL_KEY_ARN: '<key>.Arn' }),
-        ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
-        ...(spec.name.startsWith('api-') &&
-          spec.name !== 'api-not-found' && {
-            GATEWAY_CLIENT_RATE_LIMIT: '4',
-            GATEWAY_CLIENT_CREATE_LIMIT: '2',
-            GATEWAY_ENVIRONMENTS: '1000',
-          }),
-        ...(spec.name === 'deliver-webhook' && { GATEWAY_CALL_TRIES: '2', GATEWAY_CALL_TIMEOUT_MS: '1000' }),
-        ...(spec.payerDefaults === true && {
-          GATEWAY_DEFAULT_RETURN_URL: 'https://example.com/',
-          GATEWAY_DEFAULT_DISPLAY_NAME: 'Payment',
-        }),
-      },
-    })
-  })
 })

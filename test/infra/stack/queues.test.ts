@@ -5,10 +5,6 @@ import { type Properties, synthesised } from '../../support/stack-template.ts'
 
 const DUE_QUEUES = ['due-payments', 'due-deliveries', 'due-alerts'] as const
 const WORK_QUEUES = ['webhooks', 'webhooks-slow', 'settlements', 'sync', 'audits', ...DUE_QUEUES] as const
-/** Behind no queue: of runs that the clock starts. */
-const DEAD_RUNS = 'schedules-dead'
-
-const DAY_SECONDS = 86_400
 
 describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
   const template = synthesised(stage)
@@ -25,34 +21,6 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
         const { Statement } = properties['PolicyDocument'] as { readonly Statement: readonly unknown[] }
         return Statement
       })
-
-  it('are those of work with their dead-letter queues, and that of the schedules', () => {
-    expect([...queues.keys()].toSorted()).toStrictEqual(
-      [...WORK_QUEUES, ...WORK_QUEUES.map((name) => `${name}-dead`), DEAD_RUNS].toSorted(),
-    )
-  })
-
-  it.each(WORK_QUEUES)('%s sets messages aside, for two weeks, in a queue of its own', (name) => {
-    expect(queues.get(name)).toMatchObject({
-      MessageRetentionPeriod: 4 * DAY_SECONDS,
-      RedrivePolicy: {
-        deadLetterTargetArn: `<gateway-${stage}-${name}-dead>.Arn`,
-        maxReceiveCount: expect.any(Number),
-      },
-    })
-    expect(queues.get(`${name}-dead`)).toMatchObject({
-      // A message set aside keeps its age.
-      MessageRetentionPeriod: 14 * DAY_SECONDS,
-      RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: [`<gateway-${stage}-${name}>.Arn`] },
-    })
-  })
-
-  it(`${DEAD_RUNS} keeps what was set aside for two weeks, and is the dead-letter queue of no queue`, () => {
-    expect(queues.get(DEAD_RUNS)).toMatchObject({
-      MessageRetentionPeriod: 14 * DAY_SECONDS,
-      RedriveAllowPolicy: { redrivePermission: 'denyAll' },
-    })
-  })
 
   it('hide a batch for six times the timeout of its reader, or little longer than that where a claim guards it', () => {
     const readers = MANIFEST.flatMap(({ trigger, timeoutSeconds }) =>
@@ -84,11 +52,5 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
         Condition: { ArnEquals: { 'aws:SourceArn': rules } },
       },
     ])
-  })
-
-  it('are encrypted, by SQS where the stage has no key', () => {
-    const byQueue = [...queues.values()].map((queue) => queue['KmsMasterKeyId'] ?? queue['SqsManagedSseEnabled'])
-
-    expect(new Set(byQueue)).toStrictEqual(new Set([stage === 'prod' ? '<key>.Arn' : true]))
   })
 })

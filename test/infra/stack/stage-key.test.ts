@@ -6,23 +6,12 @@ const dev = synthesised('dev')
 const prod = synthesised('prod')
 const key = prod.only('AWS::KMS::Key')
 
-const ACCOUNT = { AWS: 'arn:<AWS::Partition>:iam::<AWS::AccountId>:root' }
-
 const statementsFor = (service: string) => {
   const { Statement } = key.properties['KeyPolicy'] as { readonly Statement: readonly Record<string, unknown>[] }
   return Statement.filter(({ Principal }) => JSON.stringify(Principal).includes(service))
 }
 
 describe('the stage’s key', () => {
-  it('is one, changes its material by itself, and can be saved for 30 days after its deletion', () => {
-    expect(key).toMatchObject({
-      properties: { EnableKeyRotation: true, PendingWindowInDays: 30 },
-      // As the table, which could not be read without it.
-      deletionPolicy: 'Retain',
-    })
-    expect(prod.all('AWS::KMS::Alias')).toMatchObject([{ AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' }])
-  })
-
   it('only seals where the stage does not choose it for the rest: nothing is encrypted with it, no service may use it', () => {
     const only = dev.only('AWS::KMS::Key')
 
@@ -49,26 +38,6 @@ describe('the stage’s key', () => {
     }
   })
 
-  it.each([
-    ['dev', dev],
-    ['prod', prod],
-  ])(
-    'seals the secrets of endpoints in stage %s: who seals or unseals is told it, and no others',
-    (stage, template) => {
-      const told = template
-        .ofType('AWS::Lambda::Function')
-        .filter(({ properties }) =>
-          JSON.stringify(properties['Environment']).includes('"GATEWAY_SEAL_KEY_ARN":"<key>.Arn"'),
-        )
-        .map(({ properties }) => properties['FunctionName'])
-
-      expect(told.map(String).toSorted()).toStrictEqual([
-        `gateway-${stage}-deliver-webhook`,
-        `gateway-${stage}-register-endpoint`,
-      ])
-    },
-  )
-
   it('can be used by the log service for this stage’s groups only', () => {
     const context = 'arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:*gateway-prod*'
 
@@ -83,31 +52,5 @@ describe('the stage’s key', () => {
     // A log whose name the key's policy does not cover cannot be made at all.
     expect(names.filter((name) => !name.includes('gateway-prod'))).toStrictEqual([])
     expect(names.length).toBeGreaterThan(prod.ofType('AWS::Logs::LogGroup').length)
-  })
-
-  it('can be used by alarms of this account to publish, and by schedules to set runs aside', () => {
-    const sending = { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: '*' }
-
-    expect(statementsFor('cloudwatch.amazonaws.com')).toStrictEqual([
-      {
-        ...sending,
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Condition: { StringEquals: { 'aws:SourceAccount': '<AWS::AccountId>' } },
-      },
-    ])
-    // EventBridge names no account when it uses a key.
-    expect(statementsFor('events.amazonaws.com')).toStrictEqual([
-      { ...sending, Principal: { Service: 'events.amazonaws.com' } },
-    ])
-  })
-
-  it('is otherwise in the hands of the account, whose policies decide', () => {
-    const services = ['logs.<AWS::Region>', 'cloudwatch', 'events'].flatMap((name) =>
-      statementsFor(`${name}.amazonaws`),
-    )
-
-    const rest = statementsFor('').filter((statement) => !services.includes(statement))
-
-    expect(rest.map(({ Principal }) => Principal)).toStrictEqual([ACCOUNT, ACCOUNT])
   })
 })

@@ -8,70 +8,7 @@ const dev = synthesised('dev')
 // What a front adds is looked at in its own tests.
 const prod = synthesised(stageWith({ domain: undefined, front: 'none', monthlyBudgetUsd: undefined }, 'prod'))
 
-const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType })
-
 describe('table', () => {
-  const table = dev.only('AWS::DynamoDB::GlobalTable')
-
-  it('is one, with the keys, indexes and attributes of the schema', () => {
-    const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = table.properties
-
-    expect(KeySchema).toStrictEqual([key('pk', 'HASH'), key('sk', 'RANGE')])
-    expect(GlobalSecondaryIndexes).toStrictEqual(
-      Object.entries(TABLE_SCHEMA.indexes).map(([IndexName, { partition, sort, include }]) => ({
-        IndexName,
-        KeySchema: [...partition.map((name) => key(name, 'HASH')), ...sort.map((name) => key(name, 'RANGE'))],
-        Projection:
-          include.length > 0
-            ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...include] }
-            : { ProjectionType: 'KEYS_ONLY' },
-        WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 1_000 },
-      })),
-    )
-    expect(new Set(Array.isArray(AttributeDefinitions) ? AttributeDefinitions : [])).toStrictEqual(
-      new Set(
-        Object.entries(TABLE_SCHEMA.attributeTypes).map(([AttributeName, AttributeType]) => ({
-          AttributeName,
-          AttributeType,
-        })),
-      ),
-    )
-  })
-
-  it.each([
-    ['dev', dev, 1_000],
-    ['prod', prod, 20_000],
-  ] as const)('of %s is on demand up to a maximum, has no stream and expires by ttl', (name, template, most) => {
-    const read = { ReadOnDemandThroughputSettings: { MaxReadRequestUnits: most } }
-    const write = { WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: most } }
-    const indexes = Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName }))
-
-    const properties = template.only('AWS::DynamoDB::GlobalTable').properties
-
-    expect(properties).toMatchObject({
-      TableName: `gateway-${name}`,
-      BillingMode: 'PAY_PER_REQUEST',
-      TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
-      ...write,
-      // Each index is metered by itself: one without a maximum would spend without one.
-      GlobalSecondaryIndexes: indexes.map((index) => ({ ...index, ...write })),
-      Replicas: [{ ...read, GlobalSecondaryIndexes: indexes.map((index) => ({ ...index, ...read })) }],
-    })
-    expect(properties).not.toHaveProperty('StreamSpecification')
-  })
-
-  it.each([
-    ['dev', dev],
-    ['prod', prod],
-  ] as const)('of %s can be restored to any moment of the last 35 days, at no other standing cost', (_, template) => {
-    const properties = template.only('AWS::DynamoDB::GlobalTable').properties
-
-    expect(properties).toMatchObject({
-      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 } }],
-    })
-    expect(JSON.stringify(properties)).not.toMatch(/ContributorInsights|WarmThroughput/)
-  })
-
   it('is warm from the start where the stage says so, and so are its indexes', () => {
     const warm = synthesised(OTHER_FIGURES)
     const WarmThroughput = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 4_000 }
@@ -114,41 +51,11 @@ describe('generations of the table', () => {
   })
 })
 
-describe('provider secrets', () => {
-  it('are two, for the API key and for callback tokens', () => {
-    const names = dev.each('AWS::SecretsManager::Secret', 'Name')
-
-    expect(names).toStrictEqual(['gateway/dev/provider', 'gateway/dev/provider-callback'])
-  })
-
-  it('are born with random values, which are not in the template, and outlive the stack of a stage that keeps its data', () => {
-    for (const { properties, deletionPolicy } of dev.ofType('AWS::SecretsManager::Secret')) {
-      expect({ properties, deletionPolicy }).toMatchObject({
-        properties: { GenerateSecretString: {} },
-        deletionPolicy: 'Delete',
-      })
-      expect(properties).not.toHaveProperty('SecretString')
-    }
-    expect(prod.ofType('AWS::SecretsManager::Secret').map(({ deletionPolicy }) => deletionPolicy)).toStrictEqual([
-      'RetainExceptOnCreate',
-      'RetainExceptOnCreate',
-    ])
-  })
-})
-
 describe('stages', () => {
   const policies = (template: typeof dev, ...types: readonly string[]) =>
     new Set(types.flatMap((type) => template.ofType(type).map(({ deletionPolicy }) => deletionPolicy)))
   const TABLE = 'AWS::DynamoDB::GlobalTable'
   const THE_REST = ['AWS::SQS::Queue', 'AWS::Logs::LogGroup', 'AWS::SecretsManager::Secret']
-
-  it('production keeps its data and refuses to be deleted', () => {
-    expect(policies(prod, TABLE)).toStrictEqual(new Set(['Retain']))
-    expect(prod.terminationProtection).toBe(true)
-    expect(prod.only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
-      Replicas: [{ DeletionProtectionEnabled: true }],
-    })
-  })
 
   it('a creation that fails in production takes back every fixed name that the next one needs, but for the table, with its key and the versions of functions', () => {
     expect(policies(prod, ...THE_REST)).toStrictEqual(new Set(['RetainExceptOnCreate']))
@@ -163,10 +70,5 @@ describe('stages', () => {
 
     expect(front.ofType('AWS::Logs::LogGroup')).toHaveLength(2)
     expect(policies(front, 'AWS::Logs::LogGroup')).toStrictEqual(new Set(['Delete']))
-  })
-
-  it('any other stage leaves nothing after', () => {
-    expect(policies(dev, TABLE, ...THE_REST)).toStrictEqual(new Set(['Delete']))
-    expect(dev.terminationProtection).toBe(false)
   })
 })

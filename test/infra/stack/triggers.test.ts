@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import {
   DAILY_TIMES,
@@ -28,10 +27,6 @@ const invokedBy = (principal: string) =>
     .filter(({ Principal }) => Principal === principal)
     .map(({ FunctionName }) => String(FunctionName))
     .toSorted()
-
-const AccessLog = v.object({
-  AccessLogSettings: v.object({ Format: v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.string())) }),
-})
 
 const API_GATEWAY_TIMEOUT_SECONDS = 29
 
@@ -90,18 +85,6 @@ describe('HTTP API', () => {
     const routed = [...triggeredBy('http'), ...triggeredBy('http-default')].map(({ name }) => `<${name}>.Arn`)
 
     expect(invokedBy('apigateway.amazonaws.com')).toStrictEqual(routed.toSorted())
-  })
-
-  it('logs a JSON line a request without path, headers or body', () => {
-    const { properties: stage } = template.only('AWS::ApiGatewayV2::Stage')
-    const fields = v.parse(AccessLog, stage).AccessLogSettings.Format
-
-    const request = ['identity.sourceIp', 'requestId', 'routeKey']
-    const integration = ['integrationErrorMessage', 'integrationLatency', 'integrationStatus']
-    const answer = ['error.message', 'responseLatency', 'status']
-    expect(Object.values(fields).toSorted()).toStrictEqual(
-      [...request, ...integration, ...answer].map((name) => `$context.${name}`).toSorted(),
-    )
   })
 })
 

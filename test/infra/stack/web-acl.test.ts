@@ -66,58 +66,9 @@ type Rule = {
 const rulesOf = (template: typeof front) => template.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly Rule[]
 const rules = rulesOf(front)
 
-const countedIn = (name: string) =>
-  rules.find((rule) => rule.Name === name)?.Statement.ManagedRuleGroupStatement?.RuleActionOverrides
-
 describe('firewall of the front', () => {
-  it('has AWS’s rules on addresses, known attacks and common ones, in force', () => {
-    expect(acl).toMatchObject({ Scope: 'CLOUDFRONT', DefaultAction: { Allow: {} } })
-    const managed = rules.filter(({ Statement }) => Statement.ManagedRuleGroupStatement !== undefined)
-
-    expect(managed.map(({ Name }) => Name)).toStrictEqual([
-      'AWSManagedRulesAmazonIpReputationList',
-      'AWSManagedRulesKnownBadInputsRuleSet',
-      'AWSManagedRulesCommonRuleSet',
-    ])
-    for (const { OverrideAction, Statement, Name } of managed) {
-      expect(OverrideAction).toStrictEqual({ None: {} })
-      expect(Statement.ManagedRuleGroupStatement).toMatchObject({
-        VendorName: 'AWS',
-        Name,
-        // AWS changes its rules unasked, and a refused callback delays money.
-        ScopeDownStatement: EXCEPT_CALLBACKS,
-      })
-    }
-    expect(new Set(rules.map(({ Priority }) => Priority)).size).toBe(rules.length)
-  })
-
-  it('only counts what a payment’s body or a lookup may hold: size, and text that is dangerous to web pages', () => {
-    const names = [
-      'SizeRestrictions_QUERYSTRING',
-      'SizeRestrictions_BODY',
-      'CrossSiteScripting_BODY',
-      'GenericRFI_BODY',
-      'GenericLFI_BODY',
-    ]
-
-    expect(countedIn('AWSManagedRulesCommonRuleSet')).toStrictEqual(
-      [...names, 'EC2MetaDataSSRF_BODY', 'NoUserAgent_HEADER'].map((Name) => ({ Name, ActionToUse: { Count: {} } })),
-    )
-    expect(countedIn('AWSManagedRulesKnownBadInputsRuleSet')).toStrictEqual([])
-  })
-
   const limited = (template: typeof front) =>
     rulesOf(template).flatMap(({ Name, Statement: { RateBasedStatement: rate } }) => (rate ? [{ Name, ...rate }] : []))
-
-  it('gives an address a tenth of what a route takes: of callbacks, of creates, and of the narrowest other route', () => {
-    const rule = { AggregateKeyType: 'IP', EvaluationWindowSec: 60 }
-
-    expect(limited(front)).toStrictEqual([
-      { ...rule, Name: 'callbacks-per-address', Limit: 600, ScopeDownStatement: CALLBACKS },
-      { ...rule, Name: 'creates-per-address', Limit: 60, ScopeDownStatement: CREATES },
-      { ...rule, Name: 'requests-per-address', Limit: 300, ScopeDownStatement: EXCEPT_CALLBACKS },
-    ])
-  })
 
   it('counts no create and no other request of an address that merchants have told us of', () => {
     const known = { ...stage.frontSettings, merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'] }
@@ -189,45 +140,5 @@ describe('firewall of the front', () => {
     const told = readFileSync(join(PROJECT_ROOT, 'docs/merchants.md'), 'utf8')
 
     expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all;`)
-  })
-
-  it.each(['callbacks-per-address', 'creates-per-address', 'requests-per-address'])(
-    'answers %s in the envelope, with the time to wait',
-    (name) => {
-      expect(rules.find(({ Name }) => Name === name)?.Action).toStrictEqual({
-        Block: {
-          CustomResponse: {
-            ResponseCode: 429,
-            CustomResponseBodyKey: 'rate_limit',
-            ResponseHeaders: [{ Name: 'Retry-After', Value: '60' }],
-          },
-        },
-      })
-      const { Content, ContentType } = Object(acl['CustomResponseBodies'])['rate_limit']
-      expect(ContentType).toBe('APPLICATION_JSON')
-      expect(JSON.parse(Content)).toStrictEqual({ message: expect.any(String), code: 'rate_limit' })
-    },
-  )
-
-  it('logs what it refused or counted, without who asked and for what', () => {
-    const [logging] = front.ofType('AWS::WAFv2::LoggingConfiguration')
-
-    expect(logging?.properties).toMatchObject({
-      LogDestinationConfigs: [expect.stringMatching(/:log-group:<aws-waf-logs-gateway-dev>$/)],
-      LoggingFilter: { DefaultBehavior: 'DROP' },
-      RedactedFields: [
-        { SingleHeader: { Name: 'authorization' } },
-        { SingleHeader: { Name: 'x-callback-token' } },
-        { SingleHeader: { Name: 'cookie' } },
-        { SingleHeader: { Name: 'idempotency-key' } },
-        { UriPath: {} },
-        { QueryString: {} },
-      ],
-    })
-  })
-
-  it('keeps no samples, which would show the headers', () => {
-    expect(acl['VisibilityConfig']).toMatchObject({ SampledRequestsEnabled: false })
-    expect(rules.map(({ VisibilityConfig }) => VisibilityConfig.SampledRequestsEnabled)).not.toContain(true)
   })
 })

@@ -1,0 +1,52 @@
+/**
+ * Goal: every change of what a stage deploys is seen and reviewed. Method: a line for each resource in
+ * test/infra/templates; a wanted change is written there by `npm test -- test/infra/templates.test.ts -u`.
+ */
+import { describe, expect, it } from 'vitest'
+import { type Resource, type StackTemplate, synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { READY_PRODUCTION, stageWith } from '../support/stage-options.ts'
+
+/** Digests change with each release, and other tests hold these to manifest and alarm table. */
+const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
+  'AWS::Lambda::Function': ['Code'],
+  'AWS::CloudWatch::Dashboard': ['DashboardBody'],
+  'AWS::CloudWatch::Alarm': ['AlarmDescription'],
+}
+const DIGEST = /[0-9a-f]{64}|(?<=ReleaseProof)[0-9a-f]{16}|(?<=CurrentVersion\w{8})[0-9a-f]{32}/g
+
+/** What a function may do is held to its manifest entry by stack/grants.test.ts. */
+const isAccess = ({ type, logicalId }: Resource, property: string) =>
+  type === 'AWS::IAM::Role' && property === 'Policies' && logicalId.startsWith('Functions')
+
+const lineOf = (resource: Resource): string => {
+  const { type, logicalId, properties, deletionPolicy } = resource
+  const shown = Object.entries(properties).filter(
+    ([name]) => name !== 'Tags' && !LEFT_OUT[type]?.includes(name) && !isAccess(resource, name),
+  )
+  const kept = deletionPolicy === undefined ? '' : ` (${deletionPolicy})`
+  const line = `${type.replace(/^AWS::/, '')} ${logicalId}${kept} ${JSON.stringify(Object.fromEntries(shown))}`
+  return line.replaceAll(DIGEST, '…')
+}
+
+const linesOf = (templates: readonly StackTemplate[], has: (resource: Resource) => boolean = () => true): string =>
+  templates
+    .flatMap(({ resources }) => resources.filter(has).map(lineOf))
+    .toSorted()
+    .join('\n')
+
+describe('the resources of a stage are those that were reviewed', () => {
+  it.each([
+    ['dev', [synthesised('dev')]],
+    ['prod', [synthesised(READY_PRODUCTION), synthesisedFront(READY_PRODUCTION)]],
+  ])('%s', async (name, templates) => {
+    await expect(`${linesOf(templates)}\n`).toMatchFileSnapshot(`templates/${name}.txt`)
+  })
+
+  it('webhooks from fixed addresses', async () => {
+    const template = synthesised(stageWith({ webhookEgress: 'nat' }))
+
+    await expect(`${linesOf([template], ({ type }) => type.startsWith('AWS::EC2::'))}\n`).toMatchFileSnapshot(
+      'templates/webhook-egress.txt',
+    )
+  })
+})
