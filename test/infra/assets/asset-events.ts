@@ -56,7 +56,9 @@ const httpInvocation = ({ name, trigger }: FunctionSpec, { header, names }: Worl
 const NO_FAILURES = { batchItemFailures: [] }
 const messageOf = (body: object) => ({ Records: [{ messageId: 'm1', body: JSON.stringify(body) }] })
 
-const queueInvocation = async (queue: string, { deps, client }: World): Promise<Invocation> => {
+const queueInvocation = async (queue: string, { deps, client, names }: World): Promise<Invocation> => {
+  // The other merchant's books have no differences, at which an audit would look again for seconds.
+  if (queue === 'audits') return { event: messageOf({ client_id: names['$stranger'] }), answers: NO_FAILURES }
   if (queue === 'sync') return { event: messageOf({}), answers: NO_FAILURES }
   if (queue.startsWith('due-')) return { event: messageOf({ slot: 0, part: 0, parts: 1 }), answers: NO_FAILURES }
   if (queue !== 'webhooks') return { event: messageOf({ client_id: client.clientId }), answers: NO_FAILURES }

@@ -1,13 +1,16 @@
 /**
  * Goal: what `cdk deploy` uploads works, each function of it, and starts fast; the same code makes the same of it. Method:
- * the stacks are synthesised with their assets by `npm run synth` as a process, and by night a second time. An asset of each kind, by
- * night every one, is loaded by a plain Node process with the environment its template gives it, then called once, as its trigger would, on the local services.
- * Only their addresses and the credentials are added, which Lambda gives.
+ * the stacks are synthesised with their assets by `npm run synth` as a process, and by night a second time. An asset of
+ * each kind, by night every one, is loaded by a plain Node process with the environment its template gives it, then
+ * called once, as its trigger would, on the local services. Only their addresses and the credentials are added, which
+ * Lambda gives. Each has a table of its own, with a copy of the same merchant.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,12 +26,11 @@ import { PROVER } from '../../../infra/stack/stack-name-of.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
-import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { operatorWorld } from '../../support/operator-world.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
@@ -46,6 +48,9 @@ const LARGEST_BUNDLE_BYTES = 450_000
 
 const NO_CREDENTIALS = 'the environment has no AWS credentials'
 const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
+
+/** In one batch. */
+const MOST_PUTS = 25
 
 const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
@@ -100,10 +105,9 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => {
   }
 }
 
-/** A merchant of its own, whose past lies some days before now. */
-const aWorld = async (tableName: string) => {
-  const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamoDb().endpoint)), name: tableName })
-  const deps = testDeps({ requests, sealer: kms.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
+/** A merchant whose past lies some days before now, in memory. */
+const aWorld = async () => {
+  const deps = memoryDeps({ sealer: kms.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
   // One payment that is known to the provider the functions ask, and was made just now.
@@ -113,23 +117,15 @@ const aWorld = async (tableName: string) => {
   return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
 }
 
-const CHANGES = TABLE_ACTIONS.filter((action) => !/^(Get|BatchGet|Query|ConditionCheck)/.test(action))
-
-/** Made once for all functions that change nothing. */
-let unchanged: ReturnType<typeof aWorld> | undefined
-
-const worldFor = ({ table, trigger }: FunctionSpec, name: string) => {
-  if (trigger.kind === 'schedule' || CHANGES.some((action) => table[action])) return aWorld(name)
-  unchanged ??= aWorld(name)
-  return unchanged
-}
-
-/** Schedules look at everybody's work: they get a table in which there is no other function's. */
-const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
-  if (trigger.kind !== 'schedule') return TABLE
-  const own = `${TABLE}-${name}`
-  await createTable(dynamoDb().endpoint, own)
-  return own
+/** Makes a table on DynamoDB Local with all rows of the world. */
+const copyOf = async ({ stored }: MemoryDeps, name: string): Promise<string> => {
+  await createTable(dynamoDb().endpoint, name)
+  const client = dynamoDbClient(localAws(dynamoDb().endpoint))
+  const puts = stored.items().map((item) => ({ PutRequest: { Item: marshall(item) } }))
+  for (let at = 0; at < puts.length; at += MOST_PUTS) {
+    await client.send(new BatchWriteItemCommand({ RequestItems: { [name]: puts.slice(at, at + MOST_PUTS) } }))
+  }
+  return name
 }
 
 /** By the names their services have in the SDK, in alphabetical order. The stage of this file has no front. */
@@ -147,13 +143,12 @@ const assetOf = (spec: FunctionSpec) => {
   return asset
 }
 
-const run = async (spec: FunctionSpec) => {
+const run = async (spec: FunctionSpec, world: Awaited<ReturnType<typeof aWorld>>) => {
   const asset = assetOf(spec)
-  const table = await tableFor(spec)
-  const world = await worldFor(spec, table)
   const { event, answers } = await anInvocation(spec, world)
+  const table = await copyOf(world.deps, `${TABLE}-${spec.name}`)
   const { answer, output } = await runAsset(asset.file, event, environmentOf(asset, table))
-  return { answer, answers, output, world }
+  return { answer, answers, output }
 }
 
 describe('the assets of the stack', () => {
@@ -229,10 +224,13 @@ const firstOfEach = Map.groupBy(MANIFEST, (spec) => [spec.trigger.kind, ...clien
 const CALLED = takesEvery ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
 
 onDynamoDb('the assets of the stack, called once', () => {
-  beforeAll(() => createTable(dynamoDb().endpoint, TABLE))
+  let world: Awaited<ReturnType<typeof aWorld>>
+  beforeAll(async () => {
+    world = await aWorld()
+  })
 
   it.concurrent.each(CALLED)('$name loads by itself and answers what it is asked', async (spec) => {
-    const { answer, answers, output, world } = await run(spec)
+    const { answer, answers, output } = await run(spec, world)
 
     expect(answer).toMatchObject(answers)
     expect(output).not.toContain(world.header)
