@@ -89,13 +89,14 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
     server.status = 200
     const { world: after } = await startGateway(directory)
     await after.advance(AGAIN_SECONDS)
-    await eventually(async () =>
-      expect(await outcomes(after, clientId)).toStrictEqual({
-        'http_status, unknown, answered, succeeded': IN_FLIGHT,
-        'http_status, answered, succeeded': DELIVERIES - IN_FLIGHT,
-      }),
-    )
-    expect(new Set(inFlight).size).toBe(IN_FLIGHT)
+    await eventually(async () => {
+      // A worker may have claimed one more attempt and died before its POST left.
+      const { 'http_status, unknown, answered, succeeded': again = 0, ...others } = await outcomes(after, clientId)
+      expect(again).toBeGreaterThanOrEqual(IN_FLIGHT)
+      expect(others).toStrictEqual(again < DELIVERIES ? { 'http_status, answered, succeeded': DELIVERIES - again } : {})
+    })
+    expect(new Set(inFlight).size).toBe(inFlight.length)
+    expect(new Set(server.got).size).toBe(DELIVERIES)
     expect(server.got).toHaveLength(DELIVERIES)
   }, 120_000)
 })
