@@ -77,3 +77,14 @@ export const slotOf = (id: string, slots: number): number => hashOf(id).readUInt
 
 /** The part of an id. It uses other bits than the slot, so that each part has ids of every slot. */
 export const partOf = (id: string, parts: number): number => hashOf(id).readUInt32BE(4) % parts
+
+/** The reference of an attempt in all provider objects: `<payment id>-<attempt>`. */
+export const referenceOf = (paymentId: PaymentId, attempt: number): string => `${paymentId}-${attempt}`
+
+const REFERENCE = /^([0-9a-f-]{36})-\d{1,9}$/
+
+/** The payment that a reference names; undefined when it is not one of ours. */
+export const paymentIdOf = (reference: string): PaymentId | undefined => {
+  const parsed = v.safeParse(PaymentIdSchema, REFERENCE.exec(reference)?.[1])
+  return parsed.success ? parsed.output : undefined
+}

@@ -64,3 +64,18 @@ export type Log = {
   /** Only the class name and stack of `cause` are logged, because messages of foreign errors may quote data. */
   error(code: LogCode, fields?: LogFields, cause?: unknown): void
 }
+
+type LoggedPayment = {
+  readonly paymentId: string
+  readonly clientId: string
+  readonly method: string
+  readonly channelCode?: string | undefined
+}
+
+/** A payment's fields for log lines: ids and channel, nothing about its customer. Payment metrics read them. */
+export const loggedPayment = ({ paymentId, clientId, method, channelCode }: LoggedPayment) => ({
+  payment_id: paymentId,
+  client_id: clientId,
+  method,
+  channel: channelCode,
+})

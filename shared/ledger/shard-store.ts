@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
+import type { ClientId } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import {
@@ -14,10 +14,11 @@ import {
   isNew,
   unchanged,
 } from '../table/condition.ts'
-import { type Key, shardKey } from '../table/keys.ts'
+import { shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import { guard, put, type Step, update, updateFields } from '../table/step.ts'
+import { guard, put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
+import { COUNT_FIELD, type Placed, shardOf } from './count-store.ts'
 
 const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
@@ -58,42 +59,6 @@ export const ensureShard = (clientId: ClientId, { part, shard }: ShardPlace, clo
     shardKey(clientId, shard, part),
     { set: { closedUntil } },
     any(absent('closedUntil'), below('closedUntil', closedUntil)),
-  )
-
-export const COUNT_FIELD = {
-  pending: 'countPending',
-  succeeded: 'countSucceeded',
-  failed: 'countFailed',
-  expired: 'countExpired',
-  cancelled: 'countCancelled',
-} as const satisfies Record<PaymentStatus, keyof LedgerShard>
-
-type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
-
-type Counted = Placed & { readonly from: PaymentStatus | undefined; readonly to: PaymentStatus }
-
-/** Where a payment is counted and credited. */
-export const shardOf = ({ clientId, paymentId, part }: Placed): Key =>
-  shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
-
-const counts = ({ from, to }: Pick<Counted, 'from' | 'to'>) => ({
-  [COUNT_FIELD[to]]: 1,
-  ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),
-})
-
-/** Counts a payment in its new status, as a step of the transaction whose condition lets the transition happen once. */
-export const countTransition = (counted: Counted): Step =>
-  updateFields(shardOf(counted), { add: counts(counted) }, exists)
-
-/** Credits a payment's net and counts it as succeeded, as a step of the transaction that marks it succeeded. */
-export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step =>
-  updateFields(
-    shardOf(counted),
-    {
-      add: { ...counts({ ...counted, to: 'succeeded' }), creditedMinor: netMinor },
-      set: { creditedAt: at },
-    },
-    exists,
   )
 
 /** Moves the credit of an open payment, of which no entry is written yet. */

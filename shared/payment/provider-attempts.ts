@@ -1,6 +1,3 @@
-import * as v from 'valibot'
-import type { PaymentId } from '../ids.ts'
-import { PaymentIdSchema } from '../ids.ts'
 import type { ProviderAttempt } from './payment.ts'
 
 /** How an attempt ended when the provider created its request and the table refused it. */
@@ -29,14 +26,3 @@ export const endAttempt = (
   attempts: readonly ProviderAttempt[],
   end: Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId' | 'endedAt'>,
 ): ProviderAttempt[] => attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
-
-/** The reference of an attempt in all provider objects: `<payment id>-<attempt>`. */
-export const referenceOf = (paymentId: PaymentId, attempt: number): string => `${paymentId}-${attempt}`
-
-const REFERENCE = /^([0-9a-f-]{36})-\d{1,9}$/
-
-/** The payment that a reference names; undefined when it is not one of ours. */
-export const paymentIdOf = (reference: string): PaymentId | undefined => {
-  const parsed = v.safeParse(PaymentIdSchema, REFERENCE.exec(reference)?.[1])
-  return parsed.success ? parsed.output : undefined
-}

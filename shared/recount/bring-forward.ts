@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { auditEvent } from '../audit/judged/audit-event.ts'
 import type { PaymentId } from '../ids.ts'
-import { countTransition, credit } from '../ledger/shard-store.ts'
+import { countTransition, credit } from '../ledger/count-store.ts'
 import { newPayment } from '../payment/new-payment.ts'
 import { paidBy } from '../payment/news/succeed-payment.ts'
 import { type CreatingPayment, type Payment, transitioned } from '../payment/payment.ts'

@@ -1,8 +1,8 @@
+import { referenceOf } from '../ids.ts'
 import { isForAmount } from '../payment/fee/actual-fee.ts'
 import type { NewsDeps } from '../payment/news/news-deps.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
-import { referenceOf } from '../payment/provider-attempts.ts'
 import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
 
 /** Whether the row matches the pending payment in reference, request and amount. */

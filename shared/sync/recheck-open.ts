@@ -1,6 +1,6 @@
+import { paymentIdOf } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
-import { paymentIdOf } from '../payment/provider-attempts.ts'
 import { addMs, HOUR_MS, type Timestamp } from '../time.ts'
 import { finishJob, retryOpen } from './job-store.ts'
 import type { SliceRun } from './read-slice.ts'

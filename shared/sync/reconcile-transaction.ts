@@ -1,3 +1,4 @@
+import { paymentIdOf } from '../ids.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
 import { ZERO } from '../money.ts'
 import { isForAmount } from '../payment/fee/actual-fee.ts'
@@ -5,7 +6,6 @@ import { applyProviderNews } from '../payment/news/apply-provider-news.ts'
 import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { paymentIdOf } from '../payment/provider-attempts.ts'
 import {
   bookBeyond,
   bookSuspense,

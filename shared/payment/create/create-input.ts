@@ -1,11 +1,11 @@
 import { type Client, displayNameOf } from '../../client/client.ts'
 import { assertInvariant } from '../../errors.ts'
+import { referenceOf } from '../../ids.ts'
 import type { CreateRequestInput } from '../../provider/provider.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import type { Timestamp } from '../../time.ts'
 import { channelOf } from '../channel/channels.ts'
 import type { CreatingPayment } from '../payment.ts'
-import { referenceOf } from '../provider-attempts.ts'
 
 /** The input of the provider's create call: only the fields that the channel requires. */
 export const createInput = (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countTransition } from '../../../shared/ledger/shard-store.ts'
+import { countTransition } from '../../../shared/ledger/count-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { commitPending } from '../../../shared/payment/payment-store.ts'
 import { PAYMENT_STATUSES } from '../../../shared/payment-status.ts'

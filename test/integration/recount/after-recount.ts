@@ -1,6 +1,6 @@
+import { paymentIdOf } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { paymentIdOf } from '../../../shared/payment/provider-attempts.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import type { TestDeps } from '../../support/test-deps.ts'

@@ -1,7 +1,7 @@
 /** Goal: a torn payment is credited with the capture that paid it. Method: its row and its shard as they were before. */
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { shardOf } from '../../../shared/ledger/shard-store.ts'
+import { shardOf } from '../../../shared/ledger/count-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { exists } from '../../../shared/table/condition.ts'
