@@ -82,7 +82,7 @@ const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] 
     packages: /^@aws-sdk\/\w+-dynamodb$/,
     files: /^shared\/runtime\/aws\/dynamodb-[a-z]+\.ts$/,
   },
-  { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, files: /^shared\/runtime\// },
+  { packages: /^(@middy\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]
 
 const vendorsStayOutside: Rule = (file) =>

@@ -2,7 +2,7 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import { assertCarried } from './capacity/assert-carried.ts'
 import { assertClientLimits } from './capacity/assert-client-limits.ts'
 import { assertReservable } from './functions/reserved-concurrency.ts'
-import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
+import { assertStageName, type DeployedStage } from './stage.ts'
 
 /** The most recipients of one AWS Budgets notification. */
 const MOST_TOLD_OF_BUDGET = 10
@@ -15,8 +15,6 @@ export const assertDeployable = (stage: DeployedStage): void => {
   const { settings, front, domain } = stage
   assertStageName(settings.name)
   const wrong: Readonly<Record<string, boolean>> = {
-    'metrics ride on INFO lines, so with WARN its alarms would watch silence':
-      stage.logLevel === 'WARN' && hasAlarms(stage),
     'requests of a closed stage fail, and canaries would take it back: deploy it with deployment: alias-only':
       stage.role === 'closed' && stage.deployment === 'canary',
     'the stack cannot have taken over a table that is not restored yet: adopted is at most generation':

@@ -98,8 +98,6 @@ export const StageFileSchema = v.strictObject({
   removalPolicy: v.picklist(['retain', 'destroy']),
   /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
   deletionProtection: v.boolean(),
-  /** The least important line that functions write. */
-  logLevel: v.picklist(['DEBUG', 'INFO', 'WARN']),
   /** Of every route that has none of its own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
   throttle: ThrottleSchema,
   /**

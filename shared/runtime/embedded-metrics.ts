@@ -1,17 +1,15 @@
-import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { LogCode, LogFields } from '../log.ts'
-import { LOG_METRICS, type LogMetrics, METRIC_NAMESPACE, METRICS, type Measured, type MetricName } from '../metrics.ts'
+import { LOG_METRICS, type LogMetrics, METRIC_NAMESPACE, METRICS, type Measured } from '../metrics.ts'
 
-type EmfOutput = ReturnType<Metrics['serializeMetrics']>
-type Directive = Omit<EmfOutput['_aws']['CloudWatchMetrics'][number], 'Dimensions'> & {
+/** One part of a log line in CloudWatch's embedded metric format (EMF): metrics with the same dimension sets. */
+type Directive = {
+  readonly Namespace: string
   readonly Dimensions: readonly (readonly string[])[]
+  readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
 }
 
 /** The additional fields of a log line from which CloudWatch reads metrics. */
-export type MetricsOf = (
-  code: LogCode,
-  fields: LogFields,
-) => Readonly<Record<string, unknown>> & {
+export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
   readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 
@@ -24,56 +22,29 @@ const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => 
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined
 }
 
-type Value = { readonly metric: MetricName; readonly value: number }
-
-/** Merges several outputs into one line. `service` is left out, because the logger already writes it. */
-const merged = (outputs: readonly EmfOutput[]): ReturnType<MetricsOf> => {
-  const [first] = outputs
-  if (!first) return {}
-  const all: Readonly<Record<string, unknown>> = Object.assign({}, ...outputs)
-  const { service: _, ...values } = all
-  const directives = outputs.flatMap(({ _aws }) => _aws.CloudWatchMetrics)
-  return { ...values, _aws: { ...first._aws, CloudWatchMetrics: byMetrics(directives) } }
-}
-
-/** Joins directives with the same metrics into one, because CloudWatch bills a line by its length. */
-const byMetrics = (directives: readonly Directive[]): readonly Directive[] => {
-  const groups = Map.groupBy(directives, ({ Metrics: metrics }) => JSON.stringify(metrics))
-  return [...groups.values()].flatMap((same) =>
-    same.slice(0, 1).map((one) => ({ ...one, Dimensions: same.flatMap(({ Dimensions }) => Dimensions) })),
-  )
+const ofGroup = ({ measured, fixed }: LogMetrics, fields: LogFields) => {
+  const values = measured.flatMap((one) => {
+    const value = valueOf(one, fields)
+    return value === undefined ? [] : [[one.metric, value] as const]
+  })
+  const sets = values.slice(0, 1).flatMap(([metric]): readonly (readonly string[])[] => METRICS[metric].dimensionSets)
+  const dimensions = sets.flat().map((name) => [name, String(fixed?.[name] ?? fields[name] ?? NO_VALUE)])
+  const directive: Directive = {
+    Namespace: METRIC_NAMESPACE,
+    Dimensions: sets.map((set) => ['service', ...set]),
+    Metrics: values.map(([metric]) => ({ Name: metric, Unit: METRICS[metric].unit })),
+  }
+  return { members: [...dimensions, ...values], directives: values.length === 0 ? [] : [directive] }
 }
 
 /**
  * The metrics of a log line in CloudWatch's embedded format, so that a metric needs no own line. Every metric has the
- * stage as the dimension `service`.
+ * stage as the dimension `service`, which the log writes on each line.
  */
-export const embeddedMetrics = (serviceName: string): MetricsOf => {
-  const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName })
-
-  const serialized = (values: readonly Value[], dimensions: Readonly<Record<string, string>>): EmfOutput => {
-    if (Object.keys(dimensions).length > 0) metrics.addDimensions(dimensions)
-    for (const { metric, value } of values) metrics.addMetric(metric, METRICS[metric].unit, value)
-    const output = metrics.serializeMetrics()
-    metrics.clearMetrics()
-    metrics.clearDimensions()
-    return output
-  }
-
-  const ofGroup = ({ measured, fixed }: LogMetrics, fields: LogFields): readonly EmfOutput[] => {
-    const values = measured.flatMap((one): readonly Value[] => {
-      const value = valueOf(one, fields)
-      return value === undefined ? [] : [{ metric: one.metric, value }]
-    })
-    const [first] = values
-    if (!first) return []
-    return METRICS[first.metric].dimensionSets.map((set) =>
-      serialized(
-        values,
-        Object.fromEntries(set.map((name) => [name, String(fixed?.[name] ?? fields[name] ?? NO_VALUE)])),
-      ),
-    )
-  }
-
-  return (code, fields) => merged((LOG_METRICS[code] ?? []).flatMap((group) => ofGroup(group, fields)))
+export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetrics => {
+  const groups = (LOG_METRICS[code] ?? []).map((group) => ofGroup(group, fields))
+  const directives = groups.flatMap((group) => group.directives)
+  if (directives.length === 0) return {}
+  const members = Object.fromEntries(groups.flatMap((group) => group.members))
+  return { ...members, _aws: { Timestamp: Date.now(), CloudWatchMetrics: directives } }
 }

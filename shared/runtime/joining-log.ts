@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log, LogCode, LogFields } from '../log.ts'
-import type { MetricsOf } from './embedded-metrics.ts'
+import { type EmbeddedMetrics, embeddedMetrics } from './embedded-metrics.ts'
 
-type Line = ReturnType<MetricsOf>
+type Line = EmbeddedMetrics
 
 /** Writes one log line with its fields and metrics. */
 export type WriteLine = (level: keyof Log, code: LogCode, line: Line, cause?: unknown) => void
@@ -36,7 +36,7 @@ const isLast = (code: LogCode): boolean => code === 'request.completed' || code 
  * value for the same field stays separate. Warnings and errors are written immediately. A crash loses the waiting
  * lines.
  */
-export const joiningLog = (metricsOf: MetricsOf, write: WriteLine): Log => {
+export const joiningLog = (write: WriteLine): Log => {
   const end = (request: Request, last: Line): Line => {
     const { waiting = [] } = request
     request.waiting = undefined
@@ -53,7 +53,7 @@ export const joiningLog = (metricsOf: MetricsOf, write: WriteLine): Log => {
   }
 
   const say = (level: keyof Log, code: LogCode, fields: LogFields, cause?: unknown) => {
-    const line = { ...fields, ...metricsOf(code, fields) }
+    const line = { ...fields, ...embeddedMetrics(code, fields) }
     const request = requests.getStore()
     if (request?.waiting === undefined) write(level, code, line, cause)
     else if (isLast(code)) write(level, code, end(request, line), cause)

@@ -21,7 +21,7 @@ import { sqsQueues } from './aws/sqs-queues.ts'
 import { withoutLog } from './aws/without-log.ts'
 import { chosenProvider } from './chosen-provider.ts'
 import { readConfig } from './config.ts'
-import { powertoolsLog } from './powertools-log.ts'
+import { jsonLog } from './json-log.ts'
 import { WITHHELD } from './withheld.ts'
 
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
@@ -38,7 +38,7 @@ export const runtimeDeps = (): Deps => {
     ? WITHHELD.secrets
     : secretsManager(new SecretsManagerClient(AWS), monotonicMs)
   const means = {
-    log: powertoolsLog(config.stage.name),
+    log: jsonLog(config.stage.name),
     now: () => timestampOf(Date.now()),
     sleep: async (ms: number) => {
       await sleep(ms)

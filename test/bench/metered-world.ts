@@ -3,7 +3,6 @@ import { isHttp } from '../../functions/function-spec.ts'
 import type { LogCode } from '../../shared/log.ts'
 import { UNSEALED_MS } from '../../shared/runtime/aws/kms-sealer.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/secrets-manager.ts'
-import { embeddedMetrics } from '../../shared/runtime/embedded-metrics.ts'
 import { inOneLine, joiningLog } from '../../shared/runtime/joining-log.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { drive } from '../simulation/world/drive.ts'
@@ -122,7 +121,7 @@ const Fields = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()
 /** The lines as the deployed function writes them, with the metrics that ride on them. */
 const writtenLines = async (functionName: FunctionName, simulated: readonly string[]) => {
   const written: string[] = []
-  const log = joiningLog(embeddedMetrics(BENCH_STAGE), (level, message, line) => {
+  const log = joiningLog((level, message, line) => {
     written.push(
       JSON.stringify({ service: BENCH_STAGE, level, message, timestamp: '2026-11-20T04:00:00.000Z', ...line }),
     )

@@ -38,8 +38,8 @@ const writtenIn = (file: SourceFile): readonly string[] =>
   })
 
 const named = (path: string) => sources.filter((file) => file.path === path).flatMap(keysIn)
-/** On every line: by Powertools, and by our logger of errors. */
-const EVERYWHERE = ['message', 'level', 'outcomes', ...named('shared/runtime/powertools-log.ts')]
+/** On every line, or on that of any error. */
+const EVERYWHERE = ['outcomes', ...named('shared/runtime/json-log.ts')]
 
 /** By its code, the fields that a line may have. */
 const FIELDS = new Map(

@@ -30,7 +30,6 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
     clientCreateLimit: 1,
   },
   sweepAtUtc: { hour: 17, minute: 30 },
-  logLevel: 'WARN',
   routeThrottles: Object.fromEntries(THROTTLED),
   table: {
     ...deployedStage('dev').table,

@@ -1,5 +1,5 @@
 import type { Log, LogCode, LogFields } from '../../../shared/log.ts'
-import { describeCause } from '../../../shared/runtime/powertools-log.ts'
+import { describeCause } from '../../../shared/runtime/json-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { printableLines } from '../terminal/printable.ts'
 import { AccessDenied } from './granted-deps.ts'

@@ -28,8 +28,8 @@ export const nodeRuntime = (
     runtime: lambda.Runtime.NODEJS_24_X,
     architecture: lambda.Architecture.ARM_64,
     loggingFormat: lambda.LoggingFormat.JSON,
-    // Powertools takes it from Lambda. Lambda's own lines are written for runs that failed, not for each that ran.
-    applicationLogLevelV2: lambda.ApplicationLogLevel[stage.logLevel],
+    applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
+    // Lambda writes its own lines only for runs that failed.
     systemLogLevelV2: lambda.SystemLogLevel.WARN,
     // X-Ray stays off: its SDK is 127 kB and 30 ms of every start, HTTP APIs take no part in a trace, and one log
     // line per outcome, with the ids of payment, event and delivery on it, tells the same story.

@@ -1,6 +1,5 @@
-import { Logger } from '@aws-lambda-powertools/logger'
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import { powertoolsLog } from '../../../shared/runtime/powertools-log.ts'
+import { describe, expect, it } from 'vitest'
+import { jsonLog } from '../../../shared/runtime/json-log.ts'
 import {
   API,
   type ApiClient,
@@ -52,14 +51,8 @@ const leakingError = (authorization: string) => {
 }
 
 const keptOutput = () => {
-  const logger = new Logger({ serviceName: 'gateway-test' })
   const lines: string[] = []
-  for (const level of ['info', 'warn', 'error'] as const) {
-    vi.spyOn(logger, level).mockImplementation(
-      (...args: unknown[]) => void lines.push(JSON.stringify([level, ...args])),
-    )
-  }
-  return { log: powertoolsLog('test', () => logger), lines }
+  return { log: jsonLog('test', (line) => void lines.push(line)), lines }
 }
 
 /** What the requests below are answered, in their order, before the table fails. */
@@ -108,10 +101,6 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   for (const endpoint of Object.values(API)) await send(endpoint, { id: SECRETS.path, body }, failing)
   return answers
 }
-
-afterEach(() => {
-  vi.restoreAllMocks()
-})
 
 describe('the log (design section 4; style guide: ids only)', () => {
   it('has a line for every request and not a word of what clients sent', async () => {

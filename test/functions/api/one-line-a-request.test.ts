@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
-import { embeddedMetrics } from '../../../shared/runtime/embedded-metrics.ts'
 import { joiningLog } from '../../../shared/runtime/joining-log.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
@@ -13,7 +12,7 @@ const TOKEN = 'a-token-of-tests'
 /** A gateway with the deployed log, and the provider's calls logged as they are on AWS. */
 const aLoggedGateway = () => {
   const lines: object[] = []
-  const log = joiningLog(embeddedMetrics('gateway-test'), (_, code, line) => {
+  const log = joiningLog((_, code, line) => {
     lines.push({ code, ...line })
   })
   const own = memoryDeps({ log })

@@ -25,10 +25,6 @@ describe('stages', () => {
       expect.arrayContaining(alarms.map(({ id }) => id)),
     )
   })
-
-  it('with alarms write the lines that metrics ride on', () => {
-    expect(() => synthesised({ ...TOLD, logLevel: 'WARN' })).toThrow('would watch silence')
-  })
 })
 
 /** Some metric of its formula has no value for a silent period. */

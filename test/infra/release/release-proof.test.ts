@@ -83,11 +83,8 @@ describe('the proof of a release', () => {
   const { settings, table } = deployedStage('dev')
   const plain = stageWith({ deployment: 'alias-only' })
 
-  it.each([
-    ['a function', { logLevel: 'DEBUG' }],
-    ['a configuration', { settings: { ...settings, clientRateLimit: 1 } }],
-  ] as const)('is made anew when %s changes', (_, options) => {
-    const changed = synthesised({ ...plain, ...options })
+  it('is made anew when the configuration of a function changes', () => {
+    const changed = synthesised({ ...plain, settings: { ...settings, clientRateLimit: 1 } })
 
     expect(proofOf(changed).logicalId).not.toBe(proofOf(synthesised(plain)).logicalId)
   })

@@ -3,7 +3,7 @@ import { answersClients, functionName } from '../../../functions/function-spec.t
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { proverNameOf } from '../../../infra/stack/stack-name-of.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
-import { EVERYTHING, OPTIONAL_STAGES, OTHER_FIGURES } from '../../support/stage-options.ts'
+import { EVERYTHING, OPTIONAL_STAGES } from '../../support/stage-options.ts'
 
 const templates = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
   what,
@@ -103,14 +103,5 @@ it('only the data stack keeps something, so that no rollback of code touches it'
   expect(keptIn('gateway-prod-data')).toStrictEqual(kept)
   for (const name of ['gateway-prod', 'gateway-prod-operators', 'gateway-prod-watch']) {
     expect(keptIn(name)).toStrictEqual([])
-  }
-})
-
-it('log level is the stage’s on every function, and Lambda itself writes only what failed', () => {
-  const quiet = synthesised(OTHER_FIGURES).ofType('AWS::Lambda::Function')
-
-  expect(quiet.length).toBeGreaterThan(MANIFEST.length)
-  for (const { properties } of quiet) {
-    expect(properties['LoggingConfig']).toMatchObject({ ApplicationLogLevel: 'WARN', SystemLogLevel: 'WARN' })
   }
 })

@@ -5,7 +5,7 @@ import { embeddedMetrics } from '../../../shared/runtime/embedded-metrics.ts'
 
 type Emf = { readonly _aws: { readonly CloudWatchMetrics: unknown } }
 
-const emf = (code: LogCode, fields: LogFields): Emf => embeddedMetrics('gateway-dev')(code, fields) as Emf
+const emf = (code: LogCode, fields: LogFields): Emf => embeddedMetrics(code, fields) as Emf
 
 describe('embeddedMetrics', () => {
   it('adds nothing to a line that is not measured', () => {
@@ -38,13 +38,10 @@ describe('embeddedMetrics', () => {
     expect(line).not.toHaveProperty('TimeToAnnounce')
   })
 
-  it('keeps the metrics of one line off the next', () => {
-    const metricsOf = embeddedMetrics('gateway-dev')
-    metricsOf('payment.created', { method: 'qris', channel: undefined })
-
+  it('writes several metrics of the same dimensions in one directive', () => {
     const Metrics = ['SweepRuns', 'SweptClients'].map((Name) => ({ Name, Unit: 'Count' }))
     const counted = { Namespace: 'PaymentGateway', Dimensions: [['service']], Metrics }
-    expect(metricsOf('sweep.completed', { clients: 3 })).toStrictEqual({
+    expect(embeddedMetrics('sweep.completed', { clients: 3 })).toStrictEqual({
       _aws: { Timestamp: expect.any(Number), CloudWatchMetrics: [counted] },
       SweepRuns: 1,
       SweptClients: 3,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { LogCode } from '../../../shared/log.ts'
-import { embeddedMetrics } from '../../../shared/runtime/embedded-metrics.ts'
 import { inOneLine, joiningLog } from '../../../shared/runtime/joining-log.ts'
 import { emittedBy } from '../../support/emitted-by.ts'
 
@@ -9,7 +8,7 @@ const METHOD = { method: 'qris', channel: 'none' }
 /** A log whose lines are kept, with the metrics that ride on each. */
 const aLog = () => {
   const lines: { level: string; code: LogCode; line: object }[] = []
-  const log = joiningLog(embeddedMetrics('gateway-dev'), (level, code, line) => {
+  const log = joiningLog((level, code, line) => {
     lines.push({ level, code, line: { service: 'gateway-dev', ...line } })
   })
   return {

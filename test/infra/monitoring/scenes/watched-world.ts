@@ -1,6 +1,3 @@
-import { Console } from 'node:console'
-import { Writable } from 'node:stream'
-import { Logger } from '@aws-lambda-powertools/logger'
 import { functionName } from '../../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../../functions/manifest.ts'
 import { handler as dueAlerts } from '../../../../functions/queue/check-due-alerts.ts'
@@ -10,7 +7,7 @@ import { handler as checkDueWork } from '../../../../functions/schedule/check-du
 import type { Deps } from '../../../../shared/deps.ts'
 import { loggedProvider } from '../../../../shared/provider/logged-provider.ts'
 import type { Provider } from '../../../../shared/provider/provider.ts'
-import { powertoolsLog } from '../../../../shared/runtime/powertools-log.ts'
+import { jsonLog } from '../../../../shared/runtime/json-log.ts'
 import { type Emitted, emittedBy } from '../../../support/emitted-by.ts'
 import { type MemoryDeps, memoryDeps } from '../../../support/memory-deps.ts'
 
@@ -28,26 +25,11 @@ export type Scene = (world: WatchedWorld) => Promise<void>
  */
 export const watchedWorld = (stage = WATCHED_STAGE): WatchedWorld => {
   const output: string[] = []
-  const stdout = new Writable({
-    write: (chunk, _, done) => {
-      output.push(String(chunk))
-      done()
-    },
-  })
-  const log = powertoolsLog(stage, (serviceName) => {
-    const logger = new Logger({ serviceName })
-    Reflect.set(logger, 'console', new Console({ stdout, stderr: stdout }))
-    return logger
-  })
+  const log = jsonLog(stage, (line) => void output.push(line))
   const own = memoryDeps({ log })
   return {
     deps: { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } },
-    emitted: () =>
-      output
-        .join('')
-        .split('\n')
-        .filter((line) => line !== '')
-        .flatMap(emittedBy),
+    emitted: () => output.flatMap(emittedBy),
   }
 }
 
