@@ -1,14 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { addMs, msBetween } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { deliverNextMessage, dueAtOf, dueDelivery, rowOf } from '../../support/webhook-builders.ts'
+import { deliverNextMessage, dueAtOf, rowOf } from '../../support/webhook-builders.ts'
+import { withoutQueue } from './outages.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('checkOverdueDelivery (due work)', () => {
-  it('sends the message of an attempt that is a minute overdue, and a worker makes it', async () => {
-    const { deps, endpoint, delivery } = await dueDelivery()
+  it('sends the message of an attempt that is a minute overdue, and a worker makes it', async ({ deps, delivery }) => {
     deps.clock.advance(59)
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
     deps.clock.advance(1)
@@ -17,15 +18,12 @@ describe('checkOverdueDelivery (due work)', () => {
 
     const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
     const body = { delivery_id, attempt: 1, client_id, endpoint_id }
-    expect(deps.sent).toStrictEqual([
-      { queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint.endpointId } },
-    ])
+    expect(deps.sent).toStrictEqual([{ queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint_id } }])
     await deliverNextMessage(deps)
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('sends nothing when another run has claimed it meanwhile', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('sends nothing when another run has claimed it meanwhile', async ({ deps, delivery }) => {
     deps.clock.advance(60)
     const late = beforeFirst(deps, 'update', () => checkOverdueDelivery(deps, delivery.deliveryId))
 
@@ -34,36 +32,36 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
-  it('waits twice as long after each message sent in vain', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('waits twice as long after each message sent in vain', async ({ deps, delivery }) => {
     const minutes: number[] = []
     for (let resent = 0; resent < 7; resent++) {
-      const { dueAt } = await rowOf(deps, delivery)
-      minutes.push(msBetween(deps.now(), dueAt ?? deps.now()) / 60_000)
-      deps.clock.set(dueAt ?? deps.now())
-      expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+      const { dueAt = deps.now() } = await rowOf(deps, delivery)
+      minutes.push(msBetween(deps.now(), dueAt) / 60_000)
+      deps.clock.set(dueAt)
+      await checkOverdueDelivery(deps, delivery.deliveryId)
     }
 
     expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60])
     expect(deps.sent).toHaveLength(7)
   })
 
-  it('has nothing to do for what has ended or does not exist', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('has nothing to do for what has ended or does not exist', async ({ deps, delivery }) => {
     await skipDelivery(deps, delivery)
     deps.clock.advance(3_600)
 
-    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
-    expect(await checkOverdueDelivery(deps, crypto.randomUUID() as Delivery['deliveryId'])).toBe(false)
+    for (const id of [delivery.deliveryId, crypto.randomUUID() as Delivery['deliveryId']]) {
+      expect(await checkOverdueDelivery(deps, id)).toBe(false)
+    }
     expect(deps.sent).toStrictEqual([])
   })
 
-  it('comes back a minute later, and counts no message, when the queue does not take it', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('comes back a minute later, and counts no message, when the queue does not take it', async ({
+    deps,
+    delivery,
+  }) => {
     deps.clock.advance(60)
-    const broken = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
 
-    await expect(checkOverdueDelivery(broken, delivery.deliveryId)).rejects.toThrow('no queue')
+    await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow('no queue')
 
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
   })

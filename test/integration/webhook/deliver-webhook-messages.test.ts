@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { findEventBody } from '../../../shared/event/event-store.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -8,9 +10,10 @@ import { claimAttempt } from '../../../shared/webhook/delivery/delivery-store.ts
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, recordTable, type TableCall } from '../../support/intercept-table.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import {
+  anEvent,
   codes,
   drainQueue,
   dueAtOf,
@@ -18,6 +21,7 @@ import {
   FAILED,
   messageFor,
   rowOf,
+  storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -43,26 +47,33 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
   })
 
   it.each([
-    ['finished deliveries', { status: 'succeeded', nextAttemptAt: undefined, dueAt: undefined }, 1, 'finished'],
-    ['attempts that were made', { attempts: 2 }, 2, 'attempt_made'],
-  ] as const)('drops messages about %s', async (_case, overrides, attempt, reason) => {
+    ['a finished delivery', { status: 'succeeded', nextAttemptAt: undefined, dueAt: undefined }, {}, 'finished'],
+    ['an attempt that was made', { attempts: 2 }, { attempt: 2 }, 'attempt_made'],
+    ['no delivery', {}, { deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }, 'unknown_delivery'],
+  ] as const)('drops a message about %s', async (_case, overrides, about, reason) => {
     const { deps, delivery } = await dueDelivery(overrides)
 
-    await deliverWebhook(deps, { ...messageFor(delivery), attempt })
+    await deliverWebhook(deps, { ...messageFor(delivery), ...about })
 
-    expect(deps.webhooks).toStrictEqual([])
-    expect(deps.sent).toStrictEqual([])
+    expect([deps.webhooks, deps.sent]).toStrictEqual([[], []])
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason } }])
   })
 
-  it('drops messages about deliveries that do not exist', async ({ deps, delivery }) => {
-    await deliverWebhook(deps, { ...messageFor(delivery), deliveryId: crypto.randomUUID() as Delivery['deliveryId'] })
+  it('sends a delivery to no other endpoint that a message names', async ({ deps, endpoint, delivery }) => {
+    const other = await storedEndpoint(deps, { clientId: endpoint.clientId, enabled: false })
+    const { deps: watched, calls } = recordTable(deps)
+    const message = messageFor(delivery)
 
-    expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'unknown_delivery' } }])
+    const misled = deliverWebhook(watched, { ...message, endpointId: other.endpointId })
+    await expect(misled).rejects.toThrow('a message names the endpoint of its delivery')
+    await deliverWebhook(watched, message)
+
+    expect(deps.webhooks.map(({ url }) => url)).toStrictEqual([endpoint.url])
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,batchGet,get,update,update')
   })
 })
 
-describe('deliver-webhook: endpoints and secrets that are not there', () => {
+describe('deliver-webhook: what is not there', () => {
   it.for([
     ['disabled', (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })],
     ['deleted', (endpoint: Endpoint) => moveToGone(endpoint, endpoint.createdAt)],
@@ -92,12 +103,8 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped' })
   })
 
-  it('does not skip what another worker claims meanwhile', async () => {
-    const now = testDeps().now()
-    const { deps, delivery } = await dueDelivery(
-      { status: 'scheduled', nextAttemptAt: now, dueAt: now },
-      { enabled: false },
-    )
+  it('does not skip what another worker claims meanwhile', async ({ deps, endpoint, delivery }) => {
+    await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
     const racing = beforeFirst(deps, 'update', () =>
       claimAttempt(deps, delivery, { token: 'theirs', until: deps.now() }),
     )
@@ -108,10 +115,16 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'claimed' } }])
   })
 
-  it('counts an attempt without a POST when the secret is gone', async ({ deps, endpoint, delivery }) => {
-    await deps.table.write(
-      update(endpointKey(endpoint.clientId, endpoint.endpointId), { remove: ['sealedSecret'] }, exists),
-    )
+  it.for([
+    ['is gone', async () => ({ remove: ['sealedSecret'] })],
+    [
+      'was sealed for another endpoint',
+      async (deps: TestDeps) => ({
+        set: { sealedSecret: await deps.sealer.seal('a secret', await storedEndpoint(deps)) },
+      }),
+    ],
+  ] as const)('counts an attempt without a POST when the secret %s', async ([, change], { deps, delivery }) => {
+    await deps.table.write(update(endpointKey(delivery.clientId, delivery.endpointId), await change(deps), exists))
 
     await deliverWebhook(deps, messageFor(delivery))
 
@@ -121,18 +134,6 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
       { number: 1, at: deps.now(), durationMs: 0, error: 'secret_missing' },
     ])
     expect(deps.sent).toHaveLength(1)
-  })
-
-  it('counts an attempt without a POST when the secret was sealed for another endpoint', async ({ deps, delivery }) => {
-    const another = await storedEndpoint(deps)
-    const sealedSecret = await deps.sealer.seal('a secret', another)
-    const key = endpointKey(delivery.clientId, delivery.endpointId)
-    await deps.table.write(update(key, { set: { sealedSecret } }, exists))
-
-    await deliverWebhook(deps, messageFor(delivery))
-
-    expect(deps.webhooks).toStrictEqual([])
-    expect(await listAttempts(deps, delivery.deliveryId)).toMatchObject([{ number: 1, error: 'secret_missing' }])
   })
 
   it('throws when the secret cannot be read, so that the queue tries again', async ({ deps, delivery }) => {
@@ -145,5 +146,36 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     expect(deps.webhooks).toStrictEqual([])
     await deliverWebhook(deps, messageFor(delivery))
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('skips a delivery whose event is gone, with a finding', async ({ deps, endpoint }) => {
+    const orphan = await storedDelivery(deps, endpoint, {}, anEvent(deps.now()))
+    const { deps: watched, calls } = recordTable(deps)
+
+    await deliverWebhook(watched, messageFor(orphan))
+
+    expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped' })
+    expect(deps.webhooks).toStrictEqual([])
+    // Delivery with endpoint, the body twice (cheaply, and then for certain), the finding, and the delivery.
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,put,update')
+    const found = await findSuspense(deps, `${orphan.eventId}#event_gone`)
+    expect(found).toMatchObject({ kind: 'finding', cause: 'event_gone', paymentId: orphan.paymentId, status: 'open' })
+  })
+
+  it('reads the bytes of an event once for all its deliveries, and again when that failed', async ({ deps, event }) => {
+    const reads: TableCall[] = []
+    const seen = interceptTable(deps, {
+      before: (call) => {
+        if (reads.push(call) === 1) throw new Error('throttled')
+      },
+    })
+    const find = () => findEventBody(seen, { paymentId: event.paymentId, name: event.name })
+
+    const failures = await Promise.allSettled([find(), find()])
+    const bodies = await Promise.all([find(), find()])
+
+    expect(failures.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
+    expect([...bodies, await find()]).toStrictEqual([event.body, event.body, event.body])
+    expect(reads.map(({ name }) => name)).toStrictEqual(['get', 'get'])
   })
 })

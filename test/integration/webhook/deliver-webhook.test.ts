@@ -1,13 +1,18 @@
-import { execFileSync } from 'node:child_process'
-import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
+import { itemSize } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { deliveryKey } from '../../../shared/table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { attemptsOf, listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
+import { startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
+import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import {
+  ABANDONED,
   codes,
+  definedFields,
   deliverNextMessage,
   drainQueue,
   dueAtOf,
@@ -21,83 +26,84 @@ import {
 import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
-  it('posts the stored bytes with the specified headers, and records it', async ({
-    deps,
-    endpoint,
-    event,
-    delivery,
-  }) => {
-    const realNowMs = () => 1_700_000_000_500
+  it('posts its event, signed, and ends with it in one plain write', async ({ deps, endpoint, event, delivery }) => {
+    const { deps: watched, calls } = recordTable(deps)
+    const sentAtMs = 1_700_000_000_500
 
-    await deliverWebhook({ ...deps, realNowMs }, messageFor(delivery))
+    await deliverWebhook({ ...watched, realNowMs: () => sentAtMs }, messageFor(delivery))
 
+    expect(delivery.body).toBeUndefined()
     const body = Buffer.from(event.body, 'utf8')
-    const bytes = Buffer.from(SIGNING_SECRET.slice('whsec_'.length), 'base64url')
-    const key = Buffer.from(SIGNING_SECRET, 'utf8').toString('hex')
-    const dgst = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key}`]
-    const signature = execFileSync('openssl', dgst, { input: body }).toString().trim().split(' ').at(-1)
-    expect(deps.webhooks).toStrictEqual([
-      {
-        url: endpoint.url,
-        headers: {
-          'Content-Type': 'application/json',
-          'X-Gateway-Event': 'payment.succeeded',
-          'X-Gateway-Signature': signature,
-          'X-Gateway-Delivery-Id': delivery.deliveryId,
-          'webhook-id': delivery.eventId,
-          'webhook-timestamp': '1700000000',
-          'webhook-signature': new Webhook(bytes, { format: 'raw' }).sign(
-            delivery.eventId,
-            new Date(realNowMs()),
-            event.body,
-          ),
-        },
-        body,
-      },
-    ])
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })
-    expect(await attemptsOf(deps, await rowOf(deps, delivery))).toStrictEqual([
-      { number: 1, at: deps.now(), durationMs: 12, httpStatus: 200, responseBody: 'ok' },
-    ])
+    const headers = webhookHeaders(delivery, { body, signingSecret: SIGNING_SECRET, sentAtMs })
+    expect(deps.webhooks).toStrictEqual([{ url: endpoint.url, headers, body }])
+    expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get', 'update', 'update'])
+    const row = await rowOf(deps, delivery)
+    const success = { number: 1, at: deps.now(), durationMs: 12, httpStatus: 200, responseBody: 'ok' }
+    expect(row).toMatchObject({ status: 'succeeded', unlisted: true, attempts: 1, success })
+    expect(await attemptsOf(deps, row)).toStrictEqual([success])
+    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
+    expect(itemSize(Object(await deps.table.get(deliveryKey(delivery.deliveryId))))).toBeLessThan(1_024)
     expect(deps.sent).toStrictEqual([])
     expect(codes(deps)).toStrictEqual(['delivery.succeeded'])
   })
 
-  it('records a failure, schedules the next, and logs nothing private', async ({ deps, endpoint, delivery }) => {
+  it('records a failure, schedules the next, forgets earlier resends, and logs nothing private', async () => {
+    const { deps, delivery } = await dueDelivery({ resends: 4 })
     deps.answerWebhooks(async () => ({ ...FAILED, responseBody: 'a-very-private-answer' }))
 
     await deliverWebhook(deps, messageFor(delivery))
 
     const nextAttemptAt = addMs(deps.now(), 60_000)
-    const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 60_000) }
+    const dueAt = addMs(nextAttemptAt, 60_000)
+    const next = { attempts: 1, nextAttemptAt, dueAt, resends: 0 }
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
     const { delivered: _, ...failed } = FAILED
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
       { ...failed, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' },
     ])
-    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
+    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id, eventId: event_id } = delivery
     const body = { delivery_id, attempt: 2, client_id, endpoint_id }
-    expect(deps.sent).toStrictEqual([
-      { queue: 'webhooks', message: { body, delaySeconds: 60, group: endpoint.endpointId } },
-    ])
-    expect(deps.lines).toStrictEqual([
-      {
-        level: 'warn',
-        code: 'delivery.failed',
-        fields: {
-          delivery_id: delivery.deliveryId,
-          event_id: delivery.eventId,
-          endpoint_id: endpoint.endpointId,
-          client_id: endpoint.clientId,
-          attempt: 1,
-          duration_ms: 9,
-          http_status: 500,
-          error: 'http_status',
-          next_attempt_at: nextAttemptAt,
-        },
-      },
-    ])
+    expect(deps.sent).toStrictEqual([{ queue: 'webhooks', message: { body, delaySeconds: 60, group: endpoint_id } }])
+    const result = { attempt: 1, duration_ms: 9, http_status: 500, error: 'http_status' }
+    const fields = { delivery_id, event_id, endpoint_id, client_id, ...result, next_attempt_at: nextAttemptAt }
+    expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'delivery.failed', fields }])
+  })
+
+  it('lists a delivery from its first failure on, and shows all its attempts', async ({ deps, delivery }) => {
+    let tried = 0
+    deps.answerWebhooks(async () => (++tried === 2 ? { ...FAILED, delivered: true, error: undefined } : FAILED))
+    await deliverWebhook(deps, messageFor(delivery))
+    await drainQueue(deps)
+
+    const row = await rowOf(deps, delivery)
+    expect([row.status, row.success]).toStrictEqual(['succeeded', undefined])
+    expect((await attemptsOf(deps, row)).map(({ error }) => error)).toStrictEqual(['http_status', undefined])
+  })
+
+  it('keeps the attempt that a row holds through a second round', async ({ deps, delivery }) => {
+    await deliverWebhook(deps, messageFor(delivery))
+    await deps.table.transact({ delivery: startRound(await rowOf(deps, delivery), deps.now()) })
+
+    await deliverWebhook(deps, messageFor(await rowOf(deps, delivery)))
+
+    const row = await rowOf(deps, delivery)
+    expect(row).not.toHaveProperty('unlisted')
+    expect((await attemptsOf(deps, row)).map(({ number }) => number)).toStrictEqual([1, 2])
+  })
+
+  it('leaves a row in one list or none when due work listed it meanwhile', async ({ deps, delivery }) => {
+    deps.clock.advance(120)
+    deps.answerWebhooks(async () => {
+      await checkOverdueDelivery(deps, delivery.deliveryId)
+      return { ...FAILED, delivered: true, error: undefined }
+    })
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    const item = Object(await deps.table.get(deliveryKey(delivery.deliveryId)))
+    expect([item.status, item.state]).toStrictEqual([undefined, 'succeeded'])
   })
 })
 
@@ -113,15 +119,15 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     await deliverWebhook(deps, messageFor(delivery))
     await drainQueue(deps)
 
-    const waits = [0, 60, 120, 240, 480, 960, 1_920, 3_840]
     let passed = 0
-    const expected = waits.map((wait) => (passed += wait))
+    const expected = [0, 60, 120, 240, 480, 960, 1_920, 3_840].map((wait) => (passed += wait))
     expect(atSeconds).toStrictEqual(expected)
     expect(await listAttempts(deps, delivery.deliveryId)).toMatchObject(
       expected.map((second, at) => ({ number: at + 1, at: addMs(start, second * 1_000) })),
     )
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: 8 })
     // The operators are told by due work.
+    const abandoned = { ...listed(delivery), ...ABANDONED, dueAt: deps.now() }
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(abandoned))
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(deps.now())
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
     expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
@@ -142,10 +148,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
 const dies = () => Promise.reject(new Error('the process died'))
 
 describe('deliver-webhook: workers that die or sleep', () => {
-  it('leaves a claim when it dies after the POST; the next attempt is due when that ends', async ({
-    deps,
-    delivery,
-  }) => {
+  it('leaves a claim when it dies after the POST; the next attempt is due at its end', async ({ deps, delivery }) => {
     deps.answerWebhooks(dies)
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()
@@ -166,10 +169,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 1 } }])
   })
 
-  it('waits as after a failure when two workers in a row died, from when the second was at it', async ({
-    deps,
-    delivery,
-  }) => {
+  it('waits as after a failure when two workers in a row died, from the second one on', async ({ deps, delivery }) => {
     deps.answerWebhooks(dies)
     await deliverWebhook(deps, messageFor(delivery)).catch(() => {})
     deps.clock.advance(15)
@@ -193,10 +193,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect((await rowOf(deps, delivery)).claimToken).toBeUndefined()
   })
 
-  it('posts nothing under a claim whose answer came after its end, and records the attempt as lost', async ({
-    deps,
-    delivery,
-  }) => {
+  it('posts nothing under a claim that is over when it is known, and records a loss', async ({ deps, delivery }) => {
     const slow = interceptTable(deps, {
       after: ({ name }) => {
         if (name === 'update') deps.clock.advance(15)

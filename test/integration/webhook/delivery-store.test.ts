@@ -10,6 +10,7 @@ import {
   skipDelivery,
   startRound,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptOf,
@@ -17,21 +18,56 @@ import {
   definedFields,
   dueAtOf,
   dueDelivery,
+  ENDED,
   listed,
   rowOf,
   SKIPPED,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
-  const { deps, delivery } = await dueDelivery(overrides)
-  const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
-  if (!claimed) throw new Error('not claimed')
-  return { deps, delivery, claimed }
+const dueLater = (deps: TestDeps) => addMs(deps.now(), 500_000)
+
+/** Each answers whether it was written. */
+const WRITES = {
+  claimAttempt: async (deps: TestDeps, read: Delivery) =>
+    (await claimAttempt(deps, read, claimOf(deps, 'mine'))) !== undefined,
+  skipDelivery,
+  postponeDelivery: (deps: TestDeps, read: Delivery) => postponeDelivery(deps, read, dueLater(deps), 1),
+  startRound: async (deps: TestDeps, read: Delivery) => {
+    const ended = { ...read, status: 'abandoned', attempts: 8 } as const
+    return (await deps.table.transact({ delivery: startRound(ended, deps.now()) })).applied
+  },
 }
 
-describe('insertDelivery', () => {
-  it('leaves a delivery that is there as it is', async () => {
+/** A delivery whose only attempt succeeded: no list names it by its status. */
+const AT_ONCE = { ...ENDED, status: 'succeeded', unlisted: true } as const
+const CLAIMED = { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Timestamp }
+
+describe('a write on what was read', () => {
+  it.for<readonly [keyof typeof WRITES, what: string, Partial<Delivery>]>([
+    ['claimAttempt', 'has been skipped', SKIPPED],
+    ['claimAttempt', 'has succeeded at once', AT_ONCE],
+    ['claimAttempt', 'has made that attempt', { attempts: 1 }],
+    ['claimAttempt', 'is not due yet', { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Timestamp }],
+    ['claimAttempt', 'is claimed, however long ago', CLAIMED],
+    ['skipDelivery', 'has succeeded', { ...AT_ONCE, unlisted: undefined }],
+    ['skipDelivery', 'has succeeded at once', AT_ONCE],
+    ['skipDelivery', 'is at a later attempt', { attempts: 1 }],
+    ['skipDelivery', 'is claimed', CLAIMED],
+    ['postponeDelivery', 'has ended', SKIPPED],
+    ['startRound', 'is in another round', { ...ABANDONED, status: 'scheduled' }],
+    ['startRound', 'has been through another round', { ...ABANDONED, attempts: 16 }],
+    ['startRound', 'has succeeded', { ...AT_ONCE, attempts: 8 }],
+  ])('by %s is refused when the row %s', async ([write, , difference]) => {
+    const { deps, delivery } = await dueDelivery(difference)
+
+    const read = { ...delivery, status: 'scheduled', attempts: 0, dueAt: deps.now() } as const
+    expect(await WRITES[write](deps, read)).toBe(false)
+
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
+  })
+
+  it('leaves a delivery that is there as it is when it is a new one', async () => {
     const { deps, delivery } = await dueDelivery({ attempts: 3 })
 
     const outcome = await deps.table.write(insertDelivery({ ...delivery, attempts: 0 }))
@@ -42,19 +78,6 @@ describe('insertDelivery', () => {
 })
 
 describe('claimAttempt', () => {
-  it.each([
-    ['is finished', SKIPPED],
-    ['has made that attempt', { attempts: 1 }],
-    ['is not due yet', { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Timestamp }],
-    ['is claimed, however long ago', { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Timestamp }],
-  ])('is refused when the row %s', async (_case, difference) => {
-    const { deps, delivery } = await dueDelivery(difference)
-
-    expect(await claimAttempt(deps, { ...delivery, attempts: 0 }, claimOf(deps, 'mine'))).toBeUndefined()
-
-    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
-  })
-
   it('makes no row where there is none', async ({ deps, delivery }) => {
     const absent = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
 
@@ -73,99 +96,49 @@ describe('claimAttempt', () => {
 })
 
 describe('storeAttemptResult', () => {
-  it('schedules the next attempt, due work a minute after it, and forgets earlier resends', async () => {
-    const { deps, delivery, claimed } = await claimedDelivery({ resends: 4 })
-    const nextAttemptAt = addMs(deps.now(), 60_000)
+  const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
+    const { deps, delivery } = await dueDelivery(overrides)
+    const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
+    if (!claimed) throw new Error('not claimed')
+    const store = (of: Partial<Delivery> = {}, number = 1) =>
+      storeAttemptResult(deps, { ...claimed, ...of }, attemptOf(deps, number), { status: 'succeeded' })
+    return { deps, claimed, store }
+  }
 
-    await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'scheduled', nextAttemptAt })
+  it.for([
+    ['the claim is another one', true, { claimToken: 'theirs' }, 1],
+    ['the claim is another one, after a failure', undefined, { claimToken: 'theirs' }, 1],
+    ['an earlier attempt was never recorded', true, {}, 2],
+    ['an earlier attempt was never recorded, after a failure', undefined, {}, 2],
+  ] as const)('writes nothing when %s', async ([, unlisted, change, number]) => {
+    const { deps, claimed, store } = await claimedDelivery({ unlisted })
 
-    const dueAt = addMs(deps.now(), 120_000)
-    expect(await rowOf(deps, delivery)).toStrictEqual({
-      ...listed(delivery),
-      attempts: 1,
-      nextAttemptAt,
-      dueAt,
-      resends: 0,
-    })
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
+    expect(await store(change, number)).toBe(false)
+
+    expect(await rowOf(deps, claimed)).toStrictEqual(claimed)
+    expect(await listAttempts(deps, claimed.deliveryId)).toStrictEqual([])
   })
 
-  it('abandons into due work of kind alert', async () => {
-    const { deps, delivery, claimed } = await claimedDelivery({ attempts: 7 })
-    const alertDueAt = addMs(deps.now(), 60_000)
+  it('knows the write of its success again when its answer was lost', async () => {
+    const { store } = await claimedDelivery()
 
-    const after = { status: 'abandoned', alertDueAt } as const
-    await storeAttemptResult(deps, claimed, attemptOf(deps, 8), after)
-
-    const abandoned = { ...listed(delivery), ...ABANDONED, dueAt: alertDueAt }
-    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(abandoned))
-    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(alertDueAt)
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
+    expect([await store(), await store()]).toStrictEqual([true, true])
   })
 
-  it.each([
-    ['the claim is another one', (claimed: Delivery) => ({ ...claimed, claimToken: 'theirs' }), 1],
-    ['an earlier attempt was never recorded', (claimed: Delivery) => claimed, 2],
-  ])('writes nothing when %s', async (_case, change, number) => {
-    const { deps, delivery, claimed } = await claimedDelivery()
+  it('does not take an unclaimed delivery', async () => {
+    const { store } = await claimedDelivery()
 
-    const stored = await storeAttemptResult(deps, change(claimed), attemptOf(deps, number), { status: 'succeeded' })
-
-    expect(stored).toBe(false)
-    expect(await rowOf(deps, delivery)).toStrictEqual(claimed)
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
-  })
-
-  it('does not take an unclaimed delivery', async ({ deps, delivery }) => {
-    const stored = storeAttemptResult(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })
-
-    await expect(stored).rejects.toThrow('claim')
-  })
-})
-
-describe('skipDelivery', () => {
-  it.each([
-    ['finished', { ...SKIPPED, status: 'succeeded' as const }],
-    ['at a later attempt', { attempts: 1 }],
-    ['claimed', { claimToken: 'theirs', claimedUntil: '2026-11-20T04:00:30.000Z' as Timestamp }],
-  ])('is refused when the row is %s', async (_case, difference) => {
-    const { deps, delivery } = await dueDelivery(difference)
-
-    expect(await skipDelivery(deps, { ...delivery, attempts: 0 })).toBe(false)
-    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
-  })
-})
-
-describe('startRound', () => {
-  it.each([
-    ['another round has begun', { status: 'scheduled' as const }],
-    ['another round has been and ended', { attempts: 16 }],
-  ])('is refused when %s', async (_case, difference) => {
-    const { deps, delivery } = await dueDelivery({ ...ABANDONED, ...difference })
-
-    const read = { ...delivery, status: 'abandoned', attempts: 8 } as const
-    const { applied } = await deps.table.transact({ delivery: startRound(read, deps.now()) })
-
-    expect(applied).toBe(false)
-    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
+    await expect(store({ claimToken: undefined })).rejects.toThrow('claim')
   })
 })
 
 describe('postponeDelivery', () => {
   it('moves the due time forward once for each old one', async ({ deps, delivery }) => {
-    const dueAt = addMs(deps.now(), 500_000)
+    const claims = await Promise.all([1, 2, 3].map(() => WRITES.postponeDelivery(deps, delivery)))
 
-    const claims = await Promise.all([1, 2, 3].map(() => postponeDelivery(deps, delivery, dueAt, 1)))
-
+    const dueAt = dueLater(deps)
     expect(claims.filter(Boolean)).toHaveLength(1)
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), dueAt, resends: 1 })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
-  })
-
-  it('is refused when the delivery has ended', async ({ deps, delivery }) => {
-    await skipDelivery(deps, delivery)
-
-    expect(await postponeDelivery(deps, delivery, addMs(deps.now(), 500_000), 1)).toBe(false)
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
   })
 })

@@ -1,129 +1,205 @@
+/** What merchants and operators see of deliveries: the list itself, and what the operators' action makes of it. */
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/list-deliveries.ts'
+import type { ClientId } from '../../../shared/ids.ts'
+import { DELIVERY_STATUSES } from '../../../shared/webhook/delivery/delivery.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { type DeliveryFilter, listDeliveries } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
+import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, notFoundReply, withClient } from '../../support/operator-actions.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { drainQueue, FAILED, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+import {
+  ABANDONED,
+  drainQueue,
+  ENDED,
+  FAILED,
+  messageFor,
+  SKIPPED,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
 
-const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, payload)
+/** A merchant with one endpoint. */
+const aMerchant = async (own?: TestDeps) => {
+  const { deps, clientId } = await withClient(own && { requests: own.requests })
+  return { deps, clientId, endpoint: await storedEndpoint(deps, { clientId }) }
+}
 
-const idsOf = ({ body }: { body: object }) =>
-  (Reflect.get(body, 'data') as { delivery_id: string }[]).map(({ delivery_id }) => delivery_id)
+const listed = async (deps: TestDeps, clientId: ClientId, filter: DeliveryFilter = {}, page = 1, perPage = 25) =>
+  (await listDeliveries(deps, { clientId, filter, page: { page, perPage }, mostLooked: 1_000 })).map(
+    ({ delivery }) => delivery.deliveryId,
+  )
 
-/* What merchants see of the same list is in api-webhook-deliveries: its merging of endpoints, its filters together. */
+describe('the deliveries of a merchant (design sections 7 and 8)', () => {
+  it('are those of all endpoints, deleted ones too, newest first', async () => {
+    const { deps, clientId, endpoint } = await aMerchant()
+    const gone = await storedEndpoint(deps, { clientId, enabled: false, deletedAt: deps.now() })
+    await storedDelivery(deps, await storedEndpoint(deps))
+    const stored = []
+    for (const to of [endpoint, gone, endpoint]) {
+      deps.clock.advance(1)
+      stored.unshift((await storedDelivery(deps, to)).deliveryId)
+    }
 
-describe('list-deliveries (design section 7)', () => {
-  it('shows a delivery with its attempts, oldest first', async () => {
-    const { deps, clientId } = await withClient()
-    const endpoint = await storedEndpoint(deps, { clientId })
-    const delivery = await storedDelivery(deps, endpoint)
-    const start = deps.now()
-    let tried = 0
-    deps.answerWebhooks(async () =>
-      ++tried < 2
-        ? { delivered: false, httpStatus: undefined, error: 'dns', responseBody: undefined, durationMs: 3 }
-        : { delivered: true, httpStatus: 200, error: undefined, responseBody: 'ok', durationMs: 12 },
-    )
-    await deliverWebhook(deps, messageFor(delivery))
-    await drainQueue(deps)
-
-    const answer = await list(deps, { client_id: clientId })
-
-    expect(answer).toStrictEqual({
-      status: 200,
-      body: {
-        data: [
-          {
-            delivery_id: delivery.deliveryId,
-            event_id: delivery.eventId,
-            event: 'payment.succeeded',
-            client_id: clientId,
-            endpoint_id: endpoint.endpointId,
-            url: endpoint.url,
-            status: 'succeeded',
-            next_attempt_at: null,
-            created_at: start,
-            attempts: [
-              { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
-              { number: 2, at: deps.now(), duration_ms: 12, http_status: 200, error: null, response_body: 'ok' },
-            ],
-          },
-        ],
-        pagination: { page: 1, per_page: 25 },
-      },
-    })
+    expect([await listed(deps, clientId, {}, 1, 2), await listed(deps, clientId, {}, 2, 2)]).toStrictEqual([
+      stored.slice(0, 2),
+      stored.slice(2),
+    ])
   })
 
-  it('shows those of a status and of an endpoint alone', async () => {
-    const { deps, clientId } = await withClient()
-    const endpoint = await storedEndpoint(deps, { clientId })
-    const { deliveryId } = await storedDelivery(deps, endpoint)
-    await storedDelivery(deps, await storedEndpoint(deps, { clientId }))
-    const asked = { client_id: clientId, status: 'scheduled', endpoint_id: endpoint.endpointId }
+  it('of the same moment are ordered by id, so that pages neither repeat nor miss one', async () => {
+    const { deps, clientId, endpoint } = await aMerchant()
+    const endpoints = [endpoint, await storedEndpoint(deps, { clientId })]
+    for (const to of [...endpoints, ...endpoints, ...endpoints]) await storedDelivery(deps, to)
 
-    expect(idsOf(await list(deps, asked))).toStrictEqual([deliveryId])
-    expect(idsOf(await list(deps, { ...asked, status: 'abandoned' }))).toStrictEqual([])
-  })
+    const ids = (await Promise.all([1, 2, 3].map((page) => listed(deps, clientId, {}, page, 2)))).flat()
 
-  it('orders deliveries of the same moment by id, so that pages neither repeat nor miss one', async () => {
-    const { deps, clientId } = await withClient()
-    const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
-    for (const endpoint of [...endpoints, ...endpoints, ...endpoints]) await storedDelivery(deps, endpoint)
-
-    const pages = await Promise.all([1, 2, 3].map((page) => list(deps, { client_id: clientId, page, per_page: 2 })))
-
-    const ids = pages.flatMap(idsOf)
     expect(ids).toHaveLength(6)
     expect(ids).toStrictEqual(ids.toSorted().toReversed())
   })
 
-  it('leaves out a row whose status has moved on since the index was read', async () => {
-    const { deps, clientId } = await withClient()
-    const endpoint = await storedEndpoint(deps, { clientId })
+  it('are filtered by endpoint, event and status, and by any of them together', async () => {
+    const { deps, clientId, endpoint } = await aMerchant()
+    const other = await storedEndpoint(deps, { clientId })
+    const event = await storedEvent(deps, { clientId })
+    const here = await storedDelivery(deps, endpoint, ABANDONED, event)
+    const there = await storedDelivery(deps, other, SKIPPED, event)
+    const besides = await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
+    const [{ endpointId }, { eventId }] = [endpoint, event]
+
+    const cases: readonly (readonly [DeliveryFilter, ...(typeof here)[]])[] = [
+      [{ endpointId }, here, besides],
+      [{ eventId }, here, there],
+      [{ status: 'succeeded' }, besides],
+      [{ eventId, endpointId }, here],
+      [{ eventId, status: 'skipped' }, there],
+      [{ eventId, endpointId, status: 'skipped' }],
+      [{ endpointId, status: 'abandoned' }, here],
+      [{ endpointId, status: 'scheduled' }],
+      [{ eventId: crypto.randomUUID() as typeof eventId }],
+    ]
+    for (const [filter, ...expected] of cases) {
+      const ids = expected.map(({ deliveryId }) => deliveryId)
+      expect([filter, new Set(await listed(deps, clientId, filter))]).toStrictEqual([filter, new Set(ids)])
+    }
+  })
+
+  it.each(DELIVERY_STATUSES)('that are %s are found, be they listed by their status or not', async (status) => {
+    const { deps, clientId, endpoint } = await aMerchant()
+    const made = []
+    for (const unlisted of [true, undefined, true] as const) {
+      for (const is of DELIVERY_STATUSES) {
+        deps.clock.advance(1)
+        const isListed = is === 'skipped' || is === 'abandoned'
+        const delivery = await storedDelivery(deps, endpoint, { status: is, unlisted: isListed ? undefined : unlisted })
+        if (is === status) made.unshift(delivery.deliveryId)
+      }
+    }
+
+    expect(await listed(deps, clientId, { status }, 1, 2)).toStrictEqual(made.slice(0, 2))
+  })
+
+  it('do not have a row whose status has moved on since the index was read', async () => {
+    const { deps, clientId, endpoint } = await aMerchant()
     const delivery = await storedDelivery(deps, endpoint)
     const stale = beforeFirst(deps, 'batchGet', () => skipDelivery(deps, delivery))
 
-    const answer = await list(stale, { client_id: clientId, status: 'scheduled' })
-
-    expect(idsOf(answer)).toStrictEqual([])
+    expect(await listed(stale, clientId, { status: 'scheduled' })).toStrictEqual([])
   })
 
-  it.each([98, 9_998])('numbers attempts on through the rounds, after %i of them', async (attempts) => {
-    const { deps, clientId } = await withClient()
-    const endpoint = await storedEndpoint(deps, { clientId })
+  it.each([98, 9_998])('number their attempts on through the rounds, after %i of them', async (attempts) => {
+    const { deps, clientId, endpoint } = await aMerchant()
     const delivery = await storedDelivery(deps, endpoint, { attempts, roundStart: attempts })
     deps.answerWebhooks(async () => FAILED)
     await deliverWebhook(deps, messageFor(delivery))
     await drainQueue(deps)
 
-    const answer = await list(deps, { client_id: clientId })
+    const listing = { clientId, filter: {}, page: { page: 1, perPage: 25 }, mostLooked: 1_000 }
+    const [shown] = await listDeliveries(deps, listing)
 
-    const [shown] = Reflect.get(answer.body, 'data') as { attempts: { number: number }[] }[]
     expect(shown?.attempts.map(({ number }) => number - attempts)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  it('end with the newest 2,000: a page after them is refused, which names the last one', async () => {
+    const { deps, clientId, endpoint } = await aMerchant(memoryDeps())
+    const ask = (page: number) => listed(deps, clientId, {}, page, 7)
+    for (let made = 0; made < 1_999; made++) await storedDelivery(deps, endpoint)
+
+    expect(await ask(286)).toHaveLength(4)
+    await storedDelivery(deps, endpoint)
+    expect(await ask(285)).toHaveLength(7)
+    await expect(ask(286)).rejects.toMatchObject({
+      message: 'page: only the newest 2000 deliveries can be listed',
+      fieldErrors: { page: ['too far back'] },
+      actionHint: expect.stringMatching(/^The last page is 285\./),
+    })
+  })
+
+  it('that no index names are looked for among 1,000 of all endpoints together', async () => {
+    const { deps, clientId, endpoint } = await aMerchant(memoryDeps())
+    await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
+    deps.clock.advance(1)
+    for (let made = 0; made < 1_000; made++) await storedDelivery(deps, endpoint, SKIPPED)
+    const watched = recordTable(deps)
+    const succeeded = (of = deps) => listed(of, clientId, { status: 'succeeded' })
+
+    const tooFar = (most: number) => `page: only the newest ${most} deliveries of an endpoint are looked through`
+    await expect(succeeded(watched.deps)).rejects.toThrow(tooFar(1_000))
+    // Ten pages of the index, and what stands there; before them the endpoints.
+    expect(watched.calls).toHaveLength(21)
+    expect(await listed(deps, clientId, { status: 'skipped' }, 1, 1)).toHaveLength(1)
+    await storedEndpoint(deps, { clientId })
+    await expect(succeeded()).rejects.toThrow(tooFar(500))
   })
 })
 
-describe('list-deliveries: refusals', () => {
-  it('never shows another client a delivery, and answers as for what does not exist', async () => {
-    const { deps, clientId } = await withClient()
+describe('list-deliveries (design section 7)', () => {
+  const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, payload)
+
+  it('shows a delivery with its attempts, oldest first', async () => {
+    const { deps, clientId, endpoint } = await aMerchant()
+    const delivery = await storedDelivery(deps, endpoint)
+    const start = deps.now()
+    const answers = [
+      { delivered: false, httpStatus: undefined, error: 'dns', responseBody: undefined, durationMs: 3 } as const,
+      { delivered: true, httpStatus: 200, error: undefined, responseBody: 'ok', durationMs: 12 },
+    ]
+    deps.answerWebhooks(async () => answers.shift() ?? FAILED)
+    await deliverWebhook(deps, messageFor(delivery))
+    await drainQueue(deps)
+
+    const answer = await list(deps, { client_id: clientId })
+
+    const shown = {
+      delivery_id: delivery.deliveryId,
+      event_id: delivery.eventId,
+      event: 'payment.succeeded',
+      client_id: clientId,
+      endpoint_id: endpoint.endpointId,
+      url: endpoint.url,
+      status: 'succeeded',
+      next_attempt_at: null,
+      created_at: start,
+      attempts: [
+        { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
+        { number: 2, at: deps.now(), duration_ms: 12, http_status: 200, error: null, response_body: 'ok' },
+      ],
+    }
+    expect(answer).toStrictEqual({ status: 200, body: { data: [shown], pagination: { page: 1, per_page: 25 } } })
+  })
+
+  it('answers of another client’s as of what does not exist', async () => {
+    const { deps, clientId } = await aMerchant()
     const theirs = await storedEndpoint(deps)
-    const delivery = await storedDelivery(deps, theirs)
+    const { eventId } = await storedDelivery(deps, theirs)
 
-    const byEndpoint = await list(deps, { client_id: clientId, endpoint_id: theirs.endpointId })
-    const byAbsent = await list(deps, { client_id: clientId, endpoint_id: crypto.randomUUID() })
-    const byShape = await list(deps, { client_id: clientId, endpoint_id: 'x' })
-    const byEvent = await list(deps, { client_id: clientId, event_id: delivery.eventId })
-    const all = await list(deps, { client_id: clientId })
-
-    expect(byEndpoint).toStrictEqual(notFoundReply('endpoint'))
-    expect(byAbsent).toStrictEqual(byEndpoint)
-    expect(byShape).toStrictEqual(byEndpoint)
-    expect(idsOf(byEvent)).toStrictEqual([])
-    expect(idsOf(all)).toStrictEqual([])
+    for (const endpoint_id of [theirs.endpointId, crypto.randomUUID(), 'x']) {
+      expect(await list(deps, { client_id: clientId, endpoint_id })).toStrictEqual(notFoundReply('endpoint'))
+    }
+    expect(await list(deps, { client_id: clientId, event_id: eventId })).toMatchObject({ body: { data: [] } })
   })
 
   it.each([
@@ -131,39 +207,10 @@ describe('list-deliveries: refusals', () => {
     ['an event id of a wrong shape', { event_id: 'x' }, 'event_id'],
     ['an event and something else', { event_id: crypto.randomUUID(), status: 'skipped' }, 'body'],
     ['a page of the wrong type', { page: '1' }, 'page'],
-    ['an unknown field', { payment_id: 'x' }, 'payment_id'],
   ])('refuses %s', async (_case, payload, field) => {
     const { deps, clientId } = await withClient()
 
-    const answer = await list(deps, { client_id: clientId, ...payload })
-
-    const refusal = {
-      code: 'validation',
-      field_errors: { [field]: expect.any(Array) },
-      action_hint: expect.any(String),
-    }
-    expect(answer).toMatchObject({ status: 422, body: refusal })
-  })
-
-  it('refuses a page after the newest 2,000, and names the last one; after the end a page is empty', async () => {
-    const deps = memoryDeps()
-    const { clientId } = await aStoredClient(deps)
-    const endpoint = await storedEndpoint(deps, { clientId })
-    const ask = async (page: number) => list(deps, { client_id: clientId, page, per_page: 7 })
-    for (let made = 0; made < 1_999; made++) await storedDelivery(deps, endpoint)
-
-    const before = await ask(286)
-    await storedDelivery(deps, endpoint)
-    const [last, behind] = [await ask(285), await ask(286)]
-
-    expect([idsOf(before).length, idsOf(last).length]).toStrictEqual([4, 7])
-    expect(behind).toMatchObject({
-      status: 422,
-      body: {
-        message: 'page: only the newest 2000 deliveries can be listed',
-        field_errors: { page: ['too far back'] },
-        action_hint: expect.stringMatching(/^The last page is 285\./),
-      },
-    })
+    const body = { code: 'validation', field_errors: { [field]: expect.any(Array) }, action_hint: expect.any(String) }
+    expect(await list(deps, { client_id: clientId, ...payload })).toMatchObject({ status: 422, body })
   })
 })

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
-import type { Event } from '../../../shared/event/event.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -18,23 +17,23 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from './webhook-test.ts'
+import { webhookTest } from './webhook-test.ts'
 
 /** Before everything that happens in a test. */
 const since = testDeps().now()
 
-const redeliver = (deps: TestDeps, { clientId, endpointId }: Endpoint, payload: object = {}) =>
-  invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, endpoint_id: endpointId, since, ...payload })
+type Body = { readonly count: number; readonly next?: string }
+
+const redeliver = async (deps: TestDeps, { clientId, endpointId }: Endpoint, payload: object = {}) => {
+  const asked = { operator: OPERATOR, client_id: clientId, endpoint_id: endpointId, since, ...payload }
+  const { status, body } = await invokeAdmin(handler, deps, asked)
+  return { status, body: body as Body }
+}
 
 /** An event, a second after the last one, and its delivery where it has one. */
-const anEventOf = async (
-  deps: TestDeps,
-  endpoint: Endpoint,
-  delivery?: Partial<Delivery>,
-  fields: Partial<Event> = {},
-): Promise<Event> => {
+const anEventOf = async (deps: TestDeps, endpoint: Endpoint, delivery?: Partial<Delivery>) => {
   deps.clock.advance(1)
-  const event = await storedEvent(deps, { clientId: endpoint.clientId, ...fields })
+  const event = await storedEvent(deps, { clientId: endpoint.clientId })
   if (delivery) await storedDelivery(deps, endpoint, delivery, event)
   return event
 }
@@ -45,6 +44,7 @@ const eventsOf = async (deps: TestDeps, endpoint: Endpoint, count: number) => {
 
 /** The statuses of `everyKind` before anything is redelivered. */
 const BEFORE = { abandoned: 'abandoned', skipped: 'skipped', succeeded: 'succeeded', inProgress: 'scheduled' }
+const SENT = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
 
 /** Deliveries of every kind, and events that have none. */
 const everyKind = async () => {
@@ -56,121 +56,115 @@ const everyKind = async () => {
     succeeded: await anEventOf(deps, endpoint, { ...ENDED, status: 'succeeded', attempts: 1 }),
     inProgress: await anEventOf(deps, endpoint, { attempts: 1 }),
     missing: await anEventOf(deps, endpoint),
-    unwanted: await anEventOf(deps, endpoint, undefined, { type: 'payment.expired' }),
+    unwanted: await storedEvent(deps, { clientId: endpoint.clientId, type: 'payment.expired' }),
   }
-  const again = (payload: object = {}) => redeliver(deps, endpoint, payload)
+  const again = (payload: object = {}, as = deps) => redeliver(as, endpoint, payload)
   /** Of those that have a delivery. */
   const statuses = async () => {
-    const kinds = Object.entries(events)
-    const found = await Promise.all(kinds.map(([, event]) => statusesOf(deps, event, [endpoint])))
-    return Object.fromEntries(kinds.flatMap(([kind], at) => (found[at]?.[0] ? [[kind, found[at][0]]] : [])))
+    const found: Record<string, string> = {}
+    for (const [kind, event] of Object.entries(events)) {
+      const [status] = await statusesOf(deps, event, [endpoint])
+      if (status) found[kind] = status
+    }
+    return found
   }
   return { deps, endpoint, events, again, statuses }
 }
+const it = webhookTest.extend('kinds', everyKind)
 
 describe('redeliver to an endpoint since a time', () => {
-  it('sends what the endpoint did not get: abandoned, skipped and missing ones', async () => {
-    const { deps, endpoint, events, again, statuses } = await everyKind()
+  it('sends what the endpoint did not get: abandoned, skipped and missing ones', async ({ kinds }) => {
+    const { deps, endpoint, events, again, statuses } = kinds
 
-    const answer = await again()
+    expect(await again()).toStrictEqual({ status: 200, body: { count: 3, next: undefined } })
 
-    expect(answer).toStrictEqual({ status: 200, body: { count: 3, next: undefined } })
-    const sent = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
-    expect(await statuses()).toStrictEqual({ ...BEFORE, ...sent })
-    const made = await findDelivery(deps, deliveryIdFor(events.missing.eventId, endpoint.endpointId))
-    expect(made).toMatchObject({ eventId: events.missing.eventId, paymentId: events.missing.paymentId, attempts: 0 })
+    expect(await statuses()).toStrictEqual({ ...BEFORE, ...SENT })
+    const { eventId, paymentId } = events.missing
+    const deliveryId = deliveryIdFor(eventId, endpoint.endpointId)
+    expect(await findDelivery(deps, deliveryId)).toMatchObject({ eventId, paymentId, attempts: 0 })
     expect(deps.sent).toHaveLength(3)
-    expect(await auditRecordsOf(deps, made?.deliveryId ?? '')).toStrictEqual([
+    expect(await auditRecordsOf(deps, deliveryId)).toStrictEqual([
       { operator: OPERATOR, action: 'redeliver', before: undefined, after: { status: 'scheduled' } },
     ])
   })
 
-  it.each(['abandoned', 'skipped', 'succeeded'] as const)(
+  it.for(['abandoned', 'skipped', 'succeeded'])(
     'sends only those of status %s when asked',
-    async (status) => {
-      const { again, statuses } = await everyKind()
-
-      expect(await again({ status })).toMatchObject({ body: { count: 1 } })
-      expect(await statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
+    async (status, { kinds }) => {
+      expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
+      expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
     },
   )
 
   it('passes over and counts what has no round left today', async ({ deps, endpoint }) => {
     const rounds = { rounds: 10, roundsOn: deps.now().slice(0, 10) }
-    await anEventOf(deps, endpoint, { ...ABANDONED, ...rounds })
-    await anEventOf(deps, endpoint, { ...ABANDONED, ...rounds, rounds: 9 })
-    await anEventOf(deps, endpoint, { ...ABANDONED, ...rounds, roundsOn: '2020-01-01' })
+    for (const left of [{}, { rounds: 9 }, { roundsOn: '2020-01-01' }]) {
+      await anEventOf(deps, endpoint, { ...ABANDONED, ...rounds, ...left })
+    }
 
     expect(await redeliver(deps, endpoint)).toMatchObject({ status: 200, body: { count: 2, passed_over: 1 } })
   })
 
-  it('leaves out what fired before, in whatever form the time is given', async () => {
-    const { events, again, statuses } = await everyKind()
-    const jakarta = events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
+  it('leaves out what fired before, in whatever form the time is given', async ({ kinds }) => {
+    const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
 
-    expect(await again({ since: jakarta })).toMatchObject({ body: { count: 2 } })
-    expect(await statuses()).toStrictEqual({ ...BEFORE, skipped: 'scheduled', missing: 'scheduled' })
+    expect(await kinds.again({ since: jakarta })).toMatchObject({ body: { count: 2 } })
+    expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
   })
 
   it('goes on page by page with its cursor, over a hundred events a call', async ({ deps, endpoint }) => {
     await eventsOf(deps, endpoint, 103)
 
     const first = await redeliver(deps, endpoint)
-    const second = await redeliver(deps, endpoint, { cursor: Reflect.get(first.body, 'next') })
+    const second = await redeliver(deps, endpoint, { cursor: first.body.next })
 
     expect(first.body).toStrictEqual({ count: 100, next: expect.any(String) })
     expect(second.body).toStrictEqual({ count: 3, next: undefined })
     expect(deps.sent).toHaveLength(103)
   })
 
-  it('does not follow a cursor into the events of another client', async ({ deps }) => {
-    const theirs = await storedEndpoint(deps)
-    await eventsOf(deps, theirs, 101)
-    const first = await redeliver(deps, theirs)
-    const sent = deps.sent.length
+  it('does not follow a cursor into the events of another client', async ({ deps, endpoint }) => {
+    await eventsOf(deps, endpoint, 101)
+    const first = await redeliver(deps, endpoint)
     const mine = await storedEndpoint(deps)
 
-    const answer = await redeliver(deps, mine, { cursor: Reflect.get(first.body, 'next') })
+    const answer = await redeliver(deps, mine, { cursor: first.body.next })
 
     expect(answer).toStrictEqual({ status: 200, body: { count: 0, next: undefined } })
-    expect(deps.sent).toHaveLength(sent)
+    expect(deps.sent).toHaveLength(100)
   })
 
-  it.each([
+  it.for([
     ['no cursor at all', 'x'],
     ['nothing', ''],
     ['another JSON', Buffer.from('{"event_id":"x"}').toString('base64url')],
     ['a cursor from before since', cursorOf({ fired_at: '2020-01-01T00:00:00.000Z' })],
     ['a cursor with an owner', cursorOf({ client_id: aClientId() })],
-  ])('refuses %s as a cursor', async (_case, cursor) => {
-    const { again } = await everyKind()
-
+  ] as const)('refuses %s as a cursor', async ([, cursor], { deps, endpoint }) => {
     const refused = { status: 422, body: { field_errors: { cursor: [expect.any(String)] } } }
-    expect(await again({ cursor })).toMatchObject(refused)
+    expect(await redeliver(deps, endpoint, { cursor })).toMatchObject(refused)
   })
 
-  it('can be repeated after it failed half-way', async () => {
-    const { deps, endpoint, again, statuses } = await everyKind()
+  it('can be repeated after it failed half-way', async ({ kinds: { deps, again, statuses } }) => {
     let sends = 0
     const send: TestDeps['queues']['send'] = async (queue, message) => {
       if (++sends === 2) throw new Error('no queue')
       await deps.queues.send(queue, message)
     }
 
-    expect(await redeliver({ ...deps, queues: { send } }, endpoint)).toMatchObject({ status: 500 })
+    expect(await again({}, { ...deps, queues: { send } })).toMatchObject({ status: 500 })
     expect(await again()).toMatchObject({ status: 200, body: { count: 1 } })
 
     // The one whose message was lost is scheduled, and due work sends its message.
-    expect(await statuses()).toMatchObject({ abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' })
+    expect(await statuses()).toMatchObject(SENT)
   })
 
   it('leaves a missing delivery to another call when that is quicker', async ({ deps, endpoint }) => {
     await anEventOf(deps, endpoint)
     const racing = beforeFirst(deps, 'transact', () => redeliver(deps, endpoint))
 
-    const answer = await redeliver(racing, endpoint)
+    expect(await redeliver(racing, endpoint)).toMatchObject({ status: 200, body: { count: 0 } })
 
-    expect(answer).toMatchObject({ status: 200, body: { count: 0 } })
     expect(deps.sent).toHaveLength(1)
   })
 
@@ -183,18 +177,27 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await redeliver(deps, endpoint)).toMatchObject({ status: 422, body: { action_hint: expect.any(String) } })
   })
 
-  it('answers the same 404 for another client, an absent id and a wrong shape', async () => {
-    const { deps, endpoint } = await everyKind()
-
-    const answers = [
-      await redeliver(deps, { ...endpoint, clientId: aClientId() }),
-      await redeliver(deps, endpoint, { endpoint_id: crypto.randomUUID() }),
-      await redeliver(deps, endpoint, { endpoint_id: 'x' }),
-    ]
-
-    expect(answers).toStrictEqual(answers.map(() => notFoundReply('endpoint')))
+  it('answers the same 404 for another client, an absent id and a wrong shape', async ({ deps, endpoint }) => {
+    const others = [{ client_id: aClientId() }, { endpoint_id: crypto.randomUUID() }, { endpoint_id: 'x' }]
+    for (const other of others) expect(await redeliver(deps, endpoint, other)).toStrictEqual(notFoundReply('endpoint'))
     expect(deps.sent).toStrictEqual([])
   })
+})
+
+const ONE = { delivery_id: crypto.randomUUID() }
+const TO_ENDPOINT = { endpoint_id: crypto.randomUUID() }
+
+it.for([
+  ['nothing to redeliver', {}, 'body'],
+  ['a time for one delivery', { ...ONE, since }, 'body'],
+  ['no time', TO_ENDPOINT, 'body'],
+  ['a time that is none', { ...TO_ENDPOINT, since: '2026-13-01T00:00:00Z' }, 'since'],
+  ['deliveries in progress', { ...TO_ENDPOINT, since, status: 'scheduled' }, 'status'],
+  ['one delivery and an endpoint', { ...ONE, ...TO_ENDPOINT }, 'body'],
+] as const)('redeliver refuses %s', async ([, payload, field], { deps }) => {
+  const answer = await invokeAdmin(handler, deps, { operator: OPERATOR, client_id: aClientId(), ...payload })
+
+  expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })
 })
 
 /** A cursor of our own making, but for what is changed in it. */

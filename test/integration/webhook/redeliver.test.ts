@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/admin/redeliver.ts'
 import { expiresAfter, RETENTION } from '../../../shared/event/retention.ts'
+import type { ClientId } from '../../../shared/ids.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, timestampOf } from '../../../shared/time.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
-import { startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import { skipDelivery, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
   changeEndpoint,
@@ -13,30 +16,67 @@ import {
   moveToGone,
   noteAlert,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { API, call } from '../../support/api-event.ts'
+import { API, anApi, call } from '../../support/api-event.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst, interceptTable, type TableCall } from '../../support/intercept-table.ts'
-import { auditRecordsOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   drainQueue,
+  dueAtOf,
   ENDED,
   FAILED,
   listed,
   oweAlert,
   rowOf,
   SKIPPED,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
 } from '../../support/webhook-builders.ts'
-import { ASKING, type Asking, aFinished, redeliver } from './finished-delivery.ts'
+import { withoutQueue, withoutTopic } from './outages.ts'
 
-describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (design sections 4 and 8)', (by) => {
+const DAY_SECONDS = 86_400
+
+const redeliver = (deps: TestDeps, clientId: ClientId, payload: object) =>
+  invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, ...payload })
+
+/** A delivery that has ended, and how an operator and its merchant ask for it again. */
+const aFinished = async (overrides: Partial<Delivery> = ABANDONED) => {
+  const { deps, caller } = await anApi()
+  const { clientId } = caller
+  const endpoint = await storedEndpoint(deps, { clientId })
+  const event = await storedEvent(deps, { clientId })
+  const delivery = await storedDelivery(deps, endpoint, overrides, event)
+  const { deliveryId: id } = delivery
+  const stored = { deps, caller, endpoint, event, delivery }
+  return {
+    ...stored,
+    byOperator: (as = deps) => redeliver(as, clientId, { delivery_id: id }),
+    byMerchant: async (as = deps) => {
+      const { status, body } = await call(as, API.redeliverWebhook, { caller, id })
+      return { status, body }
+    },
+    row: () => rowOf(deps, delivery),
+    ttlOfEvent: async () => (await deps.table.get(eventKey(event.paymentId, event.name)))?.['ttl'],
+  }
+}
+
+/** What each of the two is told; records are of operators, and kept for ever. */
+const ASKING = {
+  byOperator: { records: 1, wait: '; list-deliveries shows them.', deleted: 'the endpoint is deleted' },
+  byMerchant: { records: 0, wait: '.', deleted: 'the endpoint is disabled' },
+} as const
+
+describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (design sections 4 and 8)', (by) => {
   const { records, wait, deleted } = ASKING[by]
-  const arrange = async (...given: Parameters<typeof aFinished>) => {
-    const finished = await aFinished(...given)
+  const arrange = async (overrides?: Partial<Delivery>) => {
+    const finished = await aFinished(overrides)
     return { ...finished, again: finished[by] }
   }
-  const told = { message: 'the delivery is in progress', code: 'validation', action_hint: wait }
+  const hint = `Wait for its remaining attempts${wait}`
+  const told = { message: 'the delivery is in progress', code: 'validation', action_hint: hint }
   const inProgress = { status: 422, body: told }
 
   it.each([
@@ -44,19 +84,15 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     ['skipped', { ...SKIPPED, attempts: 3 }],
     ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
   ] as const)('starts a new round of eight on an %s one, with the same id and bytes', async (status, overrides) => {
-    const { deps, event, delivery, again } = await arrange(overrides)
+    const { deps, event, delivery, again, row } = await arrange(overrides)
     deps.answerWebhooks(async () => FAILED)
 
     expect(await again()).toMatchObject({ status: 200 })
 
     const { attempts } = delivery
-    const day = { rounds: 1, roundsOn: deps.now().slice(0, 10) }
+    const day = { rounds: 1, roundsOn: deps.now().slice(0, 10), dueAt: addMs(deps.now(), 60_000) }
     const round = { status: 'scheduled', roundStart: attempts, nextAttemptAt: deps.now(), ...day }
-    expect(await rowOf(deps, delivery)).toStrictEqual({
-      ...listed(delivery),
-      ...round,
-      dueAt: addMs(deps.now(), 60_000),
-    })
+    expect(await row()).toStrictEqual({ ...listed(delivery), ...round })
     const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
     expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
     const record = { operator: OPERATOR, action: 'redeliver', before: { status }, after: { status: 'scheduled' } }
@@ -64,101 +100,124 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     await drainQueue(deps)
     expect(deps.webhooks).toHaveLength(8)
     expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
+    expect(await row()).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
     expect(await listAttempts(deps, delivery.deliveryId)).toHaveLength(8)
   })
 
-  it('keeps the event whose bytes it sends, and is refused once that is gone', async () => {
-    const { deps, event, delivery, again } = await arrange(ABANDONED)
-    deps.clock.advance(20 * 86_400)
-    const kept = await again()
-    const gone = await arrange(ABANDONED)
-    gone.deps.clock.advance(20 * 86_400)
-    await deps.table.write(remove(eventKey(gone.event.paymentId, gone.event.name), exists))
+  it('is refused once the event whose bytes it sends is gone', async () => {
+    const { deps, event, again, row } = await arrange()
+    deps.clock.advance(20 * DAY_SECONDS)
+    await deps.table.write(remove(eventKey(event.paymentId, event.name), exists))
 
-    const answer = await gone.again()
-
-    expect(kept.status).toBe(200)
-    expect(await deps.table.get(eventKey(event.paymentId, event.name))).toHaveProperty(
-      'ttl',
-      expiresAfter(deps.now(), RETENTION.eventMs),
-    )
-    expect(delivery).not.toHaveProperty('body')
     const body = { message: 'the event is no longer kept', code: 'validation' }
-    expect(answer).toStrictEqual({ status: 422, body })
-    expect(await rowOf(deps, gone.delivery)).toMatchObject({ status: 'abandoned' })
+    expect(await again()).toStrictEqual({ status: 422, body })
+    expect(await row()).toMatchObject({ status: 'abandoned' })
+  })
+
+  it('keeps its event anew once in 20 days, however often it is sent', async () => {
+    const { deps, event, again, ttlOfEvent } = await arrange()
+    const ttls: unknown[] = []
+    for (const days of [19, 1, 19, 2]) {
+      deps.clock.advance(days * DAY_SECONDS)
+      await again()
+      ttls.push(await ttlOfEvent())
+      await drainQueue(deps)
+    }
+
+    const keptFrom = (day: number) => expiresAfter(addMs(event.firedAt, day * DAY_SECONDS * 1_000), RETENTION.eventMs)
+    expect(ttls).toStrictEqual([0, 20, 20, 41].map(keptFrom))
   })
 
   it('tells first of an alert that is still owed', async () => {
-    const { deps, delivery, again, dueTimes } = await arrange()
+    const { deps, delivery, again } = await arrange()
     await oweAlert(deps, delivery)
 
     expect(await again()).toMatchObject({ status: 200 })
 
     expect(deps.published).toMatchObject([{ kind: 'delivery.abandoned', subject: delivery.endpointId }])
-    expect(await dueTimes()).toStrictEqual({ alert: undefined, delivery: addMs(deps.now(), 60_000) })
+    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
   })
 
-  it('begins no round while the topic does not answer', async () => {
-    const { deps, delivery, again } = await arrange()
+  it.each([
+    ['the topic does not answer', withoutTopic],
+    [
+      'others keep telling of the endpoint',
+      (deps: TestDeps, { clientId, endpointId }: Endpoint) => {
+        let times = 0
+        const before = async ({ name }: TableCall) => {
+          const endpoint = name === 'update' && (await findEndpointEver(deps, clientId, endpointId))
+          if (endpoint) await noteAlert(deps, endpoint, addMs(deps.now(), ++times))
+        }
+        return interceptTable(deps, { before })
+      },
+    ],
+  ])('begins no round while it owes an alert and %s', async (_case, hindered) => {
+    const { deps, endpoint, delivery, again, row } = await arrange()
     await oweAlert(deps, delivery)
-    const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
 
-    expect(await again(silent)).toMatchObject({ status: 500 })
-
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
-  })
-
-  it('fails when others keep telling of the endpoint, and begins no round', async () => {
-    const { deps, endpoint, delivery, again } = await arrange()
-    await oweAlert(deps, delivery)
-    let rounds = 0
-    const before = async ({ name }: TableCall) => {
-      if (name !== 'update') return
-      const now = await findEndpointEver(deps, endpoint.clientId, endpoint.endpointId)
-      if (now) await noteAlert(deps, now, addMs(deps.now(), ++rounds))
-    }
-
-    expect(await again(interceptTable(deps, { before }))).toMatchObject({ status: 500 })
+    expect(await again(hindered(deps, endpoint))).toMatchObject({ status: 500 })
 
     expect(deps.published).toStrictEqual([])
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
+    expect(await row()).toMatchObject({ status: 'abandoned' })
   })
 
   it('whose message was lost is due work, and asked for again it is in progress', async () => {
-    const { deps, again, dueTimes } = await arrange()
-    const mute = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
+    const { deps, delivery, again } = await arrange()
 
-    expect(await again(mute)).toMatchObject({ status: 500 })
+    expect(await again(withoutQueue(deps))).toMatchObject({ status: 500 })
     expect(await again()).toStrictEqual(inProgress)
 
-    expect(await dueTimes()).toMatchObject({ delivery: addMs(deps.now(), 60_000) })
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
   })
 
-  it('is refused when another round begins between its read and its write', async () => {
-    const { deps, delivery, again } = await arrange()
-    const theirs = () => deps.table.transact({ theirs: startRound(delivery, deps.now()) })
+  it.each([
+    ['is begun', ABANDONED, { status: 'scheduled', attempts: 8 }],
+    ['is begun and skipped, which leaves status and attempts', SKIPPED, { status: 'skipped', attempts: 0, rounds: 1 }],
+  ])('is refused when another round %s between its read and its write', async (_case, overrides, left) => {
+    const { deps, delivery, again, row } = await arrange(overrides)
+    const theirs = async () => {
+      await deps.table.transact({ theirs: startRound(delivery, deps.now()) })
+      if (left.status === 'skipped') await skipDelivery(deps, await row())
+    }
 
     expect(await again(beforeFirst(deps, 'transact', theirs))).toStrictEqual(inProgress)
+    expect(await row()).toMatchObject(left)
     expect(deps.sent).toStrictEqual([])
     expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([])
   })
 
+  const disable = (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
   it.each([
-    [
-      'disabled',
-      (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) }),
-      'the endpoint is disabled',
-    ],
+    ['disabled', disable, 'the endpoint is disabled'],
     ['deleted', (endpoint: Endpoint) => moveToGone(endpoint, endpoint.createdAt), deleted],
   ])('is refused for an endpoint that is %s, with a hint', async (_, change, message) => {
-    const { deps, endpoint, delivery, again } = await arrange()
+    const { deps, endpoint, again, row } = await arrange()
     await deps.table.transact<string>(change(endpoint))
 
     const body = { message, code: 'validation', action_hint: expect.any(String) as unknown }
     expect(await again()).toStrictEqual({ status: 422, body })
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
+    expect(await row()).toMatchObject({ status: 'abandoned' })
     expect(deps.sent).toStrictEqual([])
+  })
+
+  it('is begun ten times on one UTC day, and again on the next', async () => {
+    const { deps, again, row } = await arrange()
+    deps.clock.set(timestampOf(Date.UTC(2026, 10, 23, 1)))
+    const answers: Awaited<ReturnType<typeof again>>[] = []
+    for (let asked = 0; asked < 11; asked++) {
+      answers.push(await again())
+      await drainQueue(deps)
+    }
+
+    expect(answers.slice(0, 10).map(({ status }) => status)).toStrictEqual(Array(10).fill(200))
+    const message = '10 rounds of the delivery were begun today'
+    const body = { message, action_hint: 'Correct the endpoint, and redeliver after 00:00 UTC.' }
+    expect(answers[10]).toMatchObject({ status: 422, body })
+    expect(await row()).toMatchObject({ status: 'succeeded', rounds: 10, roundsOn: '2026-11-23' })
+    deps.clock.set(timestampOf(Date.UTC(2026, 10, 24)))
+    expect(await again()).toMatchObject({ status: 200 })
+    expect(await row()).toMatchObject({ rounds: 1, roundsOn: '2026-11-24' })
   })
 })
 
@@ -174,35 +233,14 @@ it('a merchant is answered its delivery as fetch shows it, which the log says', 
   expect(deps.lines).toContainEqual({ level: 'info', code: 'delivery.redelivered', fields })
 })
 
-describe('an operator', () => {
-  it('is answered how many are sent, and of what is not the client’s the same 404', async () => {
-    const { deps, delivery, caller, byOperator } = await aFinished()
+it('an operator is answered how many are sent, and of what is not the client’s the same 404', async () => {
+  const { deps, delivery, caller, byOperator } = await aFinished()
 
-    const answers = [
-      await redeliver(deps, aClientId(), { delivery_id: delivery.deliveryId }),
-      await redeliver(deps, caller.clientId, { delivery_id: crypto.randomUUID() }),
-      await redeliver(deps, caller.clientId, { delivery_id: 'x' }),
-    ]
-
-    expect(answers).toStrictEqual(answers.map(() => notFoundReply('delivery')))
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
-    expect(await byOperator()).toStrictEqual({ status: 200, body: { count: 1 } })
-  })
-
-  const AT = '2026-01-01T00:00:00Z'
-  const ONE = { delivery_id: crypto.randomUUID() }
-  const TO_ENDPOINT = { endpoint_id: crypto.randomUUID() }
-  it.each([
-    ['nothing to redeliver', {}, 'body'],
-    ['a time for one delivery', { ...ONE, since: AT }, 'body'],
-    ['no time', TO_ENDPOINT, 'body'],
-    ['a time that is none', { ...TO_ENDPOINT, since: '2026-13-01T00:00:00Z' }, 'since'],
-    ['a time of another form', { ...TO_ENDPOINT, since: 'yesterday' }, 'since'],
-    ['deliveries in progress', { ...TO_ENDPOINT, since: AT, status: 'scheduled' }, 'status'],
-    ['one delivery and an endpoint', { ...ONE, ...TO_ENDPOINT }, 'body'],
-  ])('is refused %s', async (_case, payload, field) => {
-    const answer = await redeliver(testDeps(), aClientId(), payload)
-
-    expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })
-  })
+  expect(await redeliver(deps, aClientId(), { delivery_id: delivery.deliveryId })).toStrictEqual(
+    notFoundReply('delivery'),
+  )
+  for (const delivery_id of [crypto.randomUUID(), 'x']) {
+    expect(await redeliver(deps, caller.clientId, { delivery_id })).toStrictEqual(notFoundReply('delivery'))
+  }
+  expect(await byOperator()).toStrictEqual({ status: 200, body: { count: 1 } })
 })
