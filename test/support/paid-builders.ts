@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
-import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
+import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import { credit } from '../../shared/ledger/count-store.ts'
 import { minor, ZERO } from '../../shared/money.ts'
 import { announcementOf } from '../../shared/payment/announcement.ts'
@@ -14,6 +14,7 @@ import { type Posting, postPayments, type SettledRow } from '../../shared/postin
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { finding } from '../../shared/suspense/record-suspense.ts'
 import { isNew } from '../../shared/table/condition.ts'
+import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
 import type { Step } from '../../shared/table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
@@ -69,6 +70,14 @@ export const succeededPayment = (
       { status: 'pending', at: createdAt, source: 'create' },
       { status: 'succeeded', at: paidAt, source: 'callback' },
     ],
+  }
+}
+
+/** An id of a payment of this shard of the ledger. */
+export const anIdOfShard = (shard: number): PaymentId => {
+  for (;;) {
+    const id = v.parse(PaymentIdSchema, crypto.randomUUID())
+    if (slotOf(id, LEDGER_SHARDS) === shard) return id
   }
 }
 

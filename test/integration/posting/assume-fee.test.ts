@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
@@ -19,16 +17,15 @@ import {
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { settle, sweep, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
 
-const stored = async (deps: TestDeps, { paymentId }: Payment) => (await findStoredPayment(deps, paymentId)) as Payment
-
 /** What the sync does with a row. */
 const hear = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>
-  reconcileTransaction(deps, row, await stored(deps, payment), ASK)
+  reconcileTransaction(deps, row, await paymentOf(deps, { payment }), ASK)
 
 /** With one payment that has been open for so long that it is asked about now. */
 const it = clientTest.extend('overdue', async ({ deps, client }) => {
@@ -78,7 +75,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
       expect(settlement).toMatchObject({ providerFeesMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
       expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
-      expect(await findSuspense(deps, `${overdue.paymentId}#${cause}`)).toMatchObject({
+      expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({
         kind: 'finding',
         status: 'open',
       })
@@ -109,7 +106,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     expect(await sweep(raced, client)).toMatchObject({ providerFeesMinor: 4_100 })
 
     expect(await feeOf(deps, overdue)).toStrictEqual([4_100, 95_800, 'actual'])
-    expect(await findSuspense(deps, `${overdue.paymentId}#transaction_missing`)).toBeUndefined()
+    expect(await findingAbout(deps, overdue.paymentId, 'transaction_missing')).toBeUndefined()
   })
 
   it('is one of fifty that a run asks about; the queue has the rest', async ({ deps, client }) => {
@@ -134,13 +131,18 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
   const assumed = it.extend('payment', async ({ deps, client, overdue }) => {
     await sweptNow(deps, client)
     deps.clock.advance(3_600)
-    return stored(deps, overdue)
+    return paymentOf(deps, { payment: overdue })
   })
 
-  assumed(
-    'is an entry with zeros for the client and all of it at the provider, once',
-    async ({ deps, client, payment }) => {
-      const row = aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() })
+  assumed.for([
+    ['with the same fee', 4_000, 100, []],
+    ['with another fee at the cost of the house, with a finding', 4_440, -340, [{ kind: 'suspense.finding' }]],
+  ] as const)(
+    'is all of it at the provider and nothing of the client, once: %s',
+    async (wanted, { deps, client, payment }) => {
+      const [, keptMinor, house, alerts] = wanted
+      deps.published.length = 0
+      const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
 
       await hear(deps, payment, row)
       await hear(deps, payment, row)
@@ -151,36 +153,26 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
         type: 'late_row',
         grossMinor: 0,
         netMinor: 0,
-        providerMinor: 96_000,
-        houseMinor: 96_000,
+        providerMinor: 100_000 - keptMinor,
+        houseMinor: 100_000 - keptMinor,
         providerTransactionId: row.transactionId,
         provenMinor: 95_900,
         provenEligibleAt: own?.eligibleAt,
       })
-      expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(100)
-      expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toBeUndefined()
+      expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(house)
+      expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(deps.published).toMatchObject(alerts)
+      expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(alerts[0] && keptMinor)
     },
   )
-
-  assumed('with another fee costs the house the difference, with a finding', async ({ deps, client, payment }) => {
-    await hear(deps, payment, aTransaction(payment, { keptMinor: 4_440, settledAt: deps.now() }))
-
-    expect(await entriesIn(deps, client)).toMatchObject([{ houseMinor: -95_900 }, { houseMinor: 95_560, netMinor: 0 }])
-    expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
-    expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toMatchObject({ amountMinor: 4_440 })
-  })
 
   assumed('is proof of no later settlement: it changes none of its sums', async ({ deps, client, payment }) => {
     await hear(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
     await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
     deps.clock.advance(60)
 
-    expect(await sweep(deps, client)).toMatchObject({
-      netMinor: 95_900,
-      paymentCount: 1,
-      entryCount: 2,
-      unprovenMinor: 0,
-    })
+    const sums = { netMinor: 95_900, paymentCount: 1, entryCount: 2, unprovenMinor: 0 }
+    expect(await sweep(deps, client)).toMatchObject(sums)
   })
 
   it('that comes before the settlement proves the payment in it', async ({ deps }) => {

@@ -2,10 +2,9 @@
  * Goal: no entry lands in a window that is summed or swept. Method: real stores; the fence is raised at every place and in
  * every state, and writes with entries before it are tried at each item.
  */
-import * as v from 'valibot'
 import { describe, expect } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { type PaymentId, PaymentIdSchema, slotOf } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/count-store.ts'
 import { closeShard, closeWindow } from '../../../shared/ledger/fence-store.ts'
 import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
@@ -15,19 +14,23 @@ import { minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { ledgerPk, shardKey, windowKey } from '../../../shared/table/keys.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { remove, update } from '../../../shared/table/step.ts'
-import { addMs } from '../../../shared/time.ts'
-import { beforeFirst, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { anOpenPayment, aSucceededPayment, post, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { beforeFirst, interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { adjusted, aRefund } from '../../support/money-rows.ts'
+import {
+  anIdOfShard,
+  anOpenPayment,
+  aSucceededPayment,
+  post,
+  storeOpen,
+  succeededPayment,
+} from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
-import { aDayLater, sweep, sweptNow } from '../../support/settlement-builders.ts'
+import { aDayLater, fail, recredit, sweptNow } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
-import { aRefund } from './provider-rows.ts'
-
-type Client = { readonly clientId: Parameters<typeof raiseFence>[1] }
 
 const grow = (deps: TestDeps, { clientId }: Client, ledgerParts: number) =>
   changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
@@ -93,14 +96,6 @@ describe('raiseFence (design sections 4 and 12)', () => {
   })
 })
 
-/** An id of a payment of this shard. */
-const anIdIn = (shard: number): PaymentId => {
-  for (;;) {
-    const id = v.parse(PaymentIdSchema, crypto.randomUUID())
-    if (slotOf(id, LEDGER_SHARDS) === shard) return id
-  }
-}
-
 describe('a write with an entry before the fence', () => {
   it('is refused by every shard, the one of adjustments too, and by the window', async ({ deps, client }) => {
     const { clientId } = client
@@ -109,7 +104,7 @@ describe('a write with an entry before the fence', () => {
     const early = addMs(end, -1)
 
     for (const place of allShards(1)) {
-      const payment = { clientId, paymentId: anIdIn(place.shard) }
+      const payment = { clientId, paymentId: anIdOfShard(place.shard) }
       for (const net of [ZERO, minor(5)]) {
         expect(await deps.table.transact({ shard: moveCredit(payment, net, early) })).toMatchObject({ applied: false })
       }
@@ -135,22 +130,67 @@ describe('a write with an entry before the fence', () => {
     await deps.table.write(update(shard, { set: { closedUntil } }))
     const window = windowKey(client.clientId)
     await deps.table.write(update(window, { remove: ['closedUntil'] }))
-    const step = recreditWindow(client.clientId, minor(5), addMs(deps.now(), 86_400_000))
+    const step = recreditWindow(client.clientId, minor(5), addMs(deps.now(), DAY_MS))
     expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
     await deps.table.write(update(window, { set: { closedUntil } }))
   })
+})
 
-  it('that takes money back is computed anew, after the fence', async ({ deps, client }) => {
-    const payment = await aSucceededPayment(deps, client)
+/** Something is made ready; what is answered writes an entry. */
+type Writer = (deps: TestDeps, client: Client) => Promise<(on: TestDeps) => Promise<unknown>>
+
+const posting: Writer = async (deps, client) => {
+  const open = await anOpenPayment(deps, client)
+  return (on) => post(on, open)
+}
+const takingBack: Writer = async (deps, client) => {
+  const payment = await aSucceededPayment(deps, client)
+  return (on) => movePayment(on, payment, aRefund(deps, 30_000))
+}
+const adjusting: Writer = async (_, client) => (on) => adjusted(on, client, 'recovered', 25_000, 'BANK-1')
+const recrediting: Writer = async (deps, client) => {
+  await aSucceededPayment(deps, client)
+  aDayLater(deps)
+  const failed = await sweptNow(deps, client)
+  await fail(deps, failed)
+  return (on) => recredit(on, failed)
+}
+
+describe('a write that meets the fence of a settlement', () => {
+  it.for([
+    ['a posting', posting, 'payment'],
+    ['a refund', takingBack, 'refund'],
+    ['an adjustment', adjusting, 'recovered'],
+    ['a re-credit', recrediting, 'recredit'],
+  ] as const)('by a slow process is computed anew, after the fence: %s', async ([, writer, type], { deps, client }) => {
+    const write = await writer(deps, client)
+    const swept = await aSucceededPayment(deps, client)
     aDayLater(deps)
-    const raced = beforeFirst(deps, 'transact', () => sweep(deps, client))
+    const raced = beforeFirst(deps, 'transact', () => sweptNow(deps, client))
 
-    await movePayment({ ...raced, now: () => addMs(deps.now(), -2_000) }, payment, aRefund(deps, 30_000))
+    await write({ ...raced, now: () => addMs(deps.now(), -3_000) })
 
     const { settledUntil } = await readWindow(deps, client.clientId)
-    const [, refund] = await entriesIn(deps, client)
-    expect(refund).toMatchObject({ type: 'refund', netMinor: -30_000 })
-    expect((refund?.eligibleAt ?? '') >= settledUntil).toBe(true)
+    expect(settledUntil > addMs(swept.paidAt ?? settledUntil, DAY_MS)).toBe(true)
+    const written = (await entriesIn(deps, client)).filter((entry) => entry.type === type).at(-1)
+    expect((written?.eligibleAt ?? '') >= settledUntil).toBe(true)
+  })
+
+  it.for([
+    ['a posting', posting, { message: expect.stringContaining('kept being closed') as unknown }],
+    ['an adjustment', adjusting, { code: 'conflict' }],
+  ] as const)('before each try gives up, and leaves nothing: %s', async ([, writer, error], { deps, client }) => {
+    const write = await writer(deps, client)
+    const raised = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name === 'transact') await raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS))
+      },
+    })
+
+    await expect(write(raised)).rejects.toMatchObject(error)
+
+    expect(await entriesIn(deps, client)).toStrictEqual([])
+    await write(deps)
   })
 })
 
@@ -184,10 +224,10 @@ describe('a client that gets more parts', () => {
     const { sweptUntil } = await sweptNow(grown, client)
 
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([sweptUntil]))
-    const open = { ...succeededPayment(client, { paidAt: addMs(deps.now(), -86_400_000 * 2) }), part: 1 }
+    const open = { ...succeededPayment(client, { paidAt: addMs(deps.now(), -2 * DAY_MS) }), part: 1 }
     await storeOpen(deps, [open])
     const late = { ...deps, now: () => addMs(deps.now(), -60_000) }
-    expect(await post(late, open)).toMatchObject({ postedAt: sweptUntil })
+    expect(await post(late, open)).toMatchObject({ postedAt: sweptUntil, finalFee: { at: sweptUntil } })
     expect(await rawItem(deps, shardOf(open))).toMatchObject({ credited_minor: 95_900 })
   })
 })

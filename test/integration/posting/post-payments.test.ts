@@ -1,36 +1,31 @@
-import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { type PaymentId, PaymentIdSchema, slotOf } from '../../../shared/ids.ts'
-import { raiseFence } from '../../../shared/ledger/raise-fence.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { slotOf } from '../../../shared/ids.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { beforeFirst, interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { anOpenPayment, post, settledRowFor, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import {
+  anIdOfShard,
+  anOpenPayment,
+  post,
+  settledRowFor,
+  storeOpen,
+  succeededPayment,
+} from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
-import { aDayLater, sweep } from '../../support/settlement-builders.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
-import { aRefund } from './provider-rows.ts'
 
-const SHARDS = 16
-
-/** Ids of so many payments that share a ledger shard. */
-const idsOfOneShard = (count: number): readonly PaymentId[] => {
-  const ids: PaymentId[] = []
-  while (ids.length < count) {
-    const id = v.parse(PaymentIdSchema, crypto.randomUUID())
-    if (slotOf(id, SHARDS) === 7) ids.push(id)
-  }
-  return ids
-}
-
-const openOfOneShard = async (deps: TestDeps, client: Parameters<typeof succeededPayment>[0], count: number) => {
-  const open = idsOfOneShard(count).map((paymentId) => succeededPayment(client, { paymentId, paidAt: deps.now() }))
+/** Open payments that share a ledger shard. */
+const openOfOneShard = async (deps: TestDeps, client: Client, count: number) => {
+  const fields = () => ({ paymentId: anIdOfShard(7), paidAt: deps.now() })
+  const open = Array.from({ length: count }, () => succeededPayment(client, fields()))
   await storeOpen(deps, open)
   return open
 }
@@ -48,7 +43,7 @@ describe('postPayments (design section 12)', () => {
     const posted = await post(deps, open, { feeMinor: 4_440 })
 
     const { openAt: _, ...rest } = open
-    expect(await findStoredPayment(deps, open.paymentId)).toEqual({
+    expect(await paymentOf(deps, { payment: open })).toEqual({
       ...rest,
       providerFeeMinor: 4_440,
       netMinor: 95_460,
@@ -94,15 +89,6 @@ describe('postPayments (design section 12)', () => {
     expect(await entriesIn(deps, client)).toMatchObject([{ eligibleAt: deps.now(), postedAt: deps.now() }])
   })
 
-  it('posts a payment once, by the first of two rows', async ({ deps, client }) => {
-    const open = await anOpenPayment(deps, client)
-
-    await post(deps, open)
-
-    expect(await postPayments(deps, [byRow(open)])).toStrictEqual([undefined])
-    expect(await entriesIn(deps, client)).toHaveLength(1)
-  })
-
   it('lets one of two racers through', { repeats: 9 }, async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
 
@@ -112,17 +98,13 @@ describe('postPayments (design section 12)', () => {
     expect(await entriesIn(deps, client)).toHaveLength(1)
   })
 
-  it('is refused when money moved since it was read, and posts what moved when it reads again', async ({
-    deps,
-    client,
-  }) => {
+  it('is refused when money moved since it was read; the next reading posts that too', async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
     const raced = beforeFirst(deps, 'transact', () => movePayment(deps, open, aRefund(deps, 30_000)))
 
     expect(await postPayments(raced, [byRow(open)])).toStrictEqual([undefined])
     expect(await entriesIn(deps, client)).toStrictEqual([])
-    const stored = (await findStoredPayment(deps, open.paymentId)) as Payment
-    await post(deps, stored)
+    await post(deps, await paymentOf(deps, { payment: open }))
 
     expect((await entriesIn(deps, client)).map(({ type, netMinor }) => [type, netMinor])).toEqual(
       expect.arrayContaining([
@@ -134,9 +116,8 @@ describe('postPayments (design section 12)', () => {
 
   it('posts a payment that a page names twice once', async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
-    const [first, second] = [byRow(open), byRow(open)]
 
-    const answers = await postPayments(deps, [first, second])
+    const answers = await postPayments(deps, [byRow(open), byRow(open)])
 
     expect(answers.map((payment) => payment?.postedAt)).toStrictEqual([deps.now(), undefined])
     expect(await entriesIn(deps, client)).toHaveLength(1)
@@ -159,7 +140,7 @@ describe('payments of one page', () => {
     const moved: Payment[] = []
     for (const payment of open) {
       for (let at = 0; at < 30; at++) await movePayment(deps, payment, aRefund(deps, 10, `${payment.paymentId}-${at}`))
-      moved.push((await findStoredPayment(deps, payment.paymentId)) as Payment)
+      moved.push(await paymentOf(deps, { payment }))
     }
     const { deps: recorded, calls } = recordTable(deps)
 
@@ -188,53 +169,7 @@ describe('payments of one page', () => {
 
     await postPayments(recorded, open.map(byRow))
 
-    const shards = new Set(open.map(({ paymentId }) => slotOf(paymentId, SHARDS)))
+    const shards = new Set(open.map(({ paymentId }) => slotOf(paymentId, LEDGER_SHARDS)))
     expect(transactionsIn(calls)).toHaveLength(shards.size)
-  })
-})
-
-describe('posting at the fence (design section 12)', () => {
-  it('is refused in a closed window, and posted after it', async ({ deps, client }) => {
-    const open = await anOpenPayment(deps, client)
-    deps.clock.advance(2 * 86_400)
-    const end = addMs(deps.now(), 10_000)
-    await raiseFence(deps, client.clientId, end)
-    const { deps: recorded, calls } = recordTable(deps)
-
-    const posted = await post(recorded, open)
-
-    expect(posted.postedAt).toBe(end)
-    expect(transactionsIn(calls)).toHaveLength(2)
-    expect(await entriesIn(deps, client)).toMatchObject([{ postedAt: end, eligibleAt: end }])
-    expect(await findStoredPayment(deps, open.paymentId)).toMatchObject({ finalFee: { at: end } })
-  })
-
-  it('by a process that stood still while a settlement swept lands after it', async ({ deps, client }) => {
-    const [frozen, other] = [await anOpenPayment(deps, client), await anOpenPayment(deps, client)]
-    await post(deps, other)
-    aDayLater(deps)
-    const thawed = beforeFirst(deps, 'transact', async () => {
-      await sweep(deps, client)
-    })
-
-    const { postedAt = '' } = await post({ ...thawed, now: () => addMs(deps.now(), -3_000) }, frozen)
-
-    const [settlement] = [await sweep({ ...deps, now: () => addMs(deps.now(), 60_000) }, client)]
-    expect(postedAt >= (settlement?.sweptFrom ?? '')).toBe(true)
-    expect(settlement).toMatchObject({ paymentCount: 1 })
-  })
-
-  it('gives up, to be asked again, where the fence is raised before each try', async ({ deps, client }) => {
-    const open = await anOpenPayment(deps, client)
-    const raised = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name === 'transact') await raiseFence(deps, client.clientId, addMs(deps.now(), 60_000))
-      },
-    })
-
-    await expect(post(raised, open)).rejects.toThrow('kept being closed')
-
-    expect(await deps.table.get(paymentKey(open.paymentId))).toHaveProperty('openAt')
-    await post(deps, open)
   })
 })

@@ -10,10 +10,10 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
-import { aChargeback, aRefund, aVoid, aWin } from './provider-rows.ts'
 import { it, now } from './worked-case.ts'
 
 const move = async (deps: TestDeps, payment: Payment, row: MoneyRow) => movePayment(deps, await now(deps, payment), row)

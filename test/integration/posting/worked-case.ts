@@ -1,18 +1,16 @@
 import { expect } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { anOpenPayment, post } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
-type Client = Parameters<typeof entriesIn>[1]
-
-export const now = async (deps: TestDeps, { paymentId }: Payment) =>
-  (await findStoredPayment(deps, paymentId)) as Payment
+export const now = (deps: TestDeps, payment: Payment) => paymentOf(deps, { payment })
 
 /** Applies rows one after the other, an hour apart. */
 export const heard = async (deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) => {
@@ -24,14 +22,16 @@ export const heard = async (deps: TestDeps, payment: Payment, ...rows: readonly 
 
 const FIGURES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor', 'providerMinor', 'houseMinor'] as const
 
-/** In the order in which they were written. */
-export const linesIn = async (deps: TestDeps, client: Client) =>
-  (await entriesIn(deps, client))
-    .toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : a.postedAt > b.postedAt ? 1 : 0))
-    .map((entry) => [entry.type, ...FIGURES.map((name) => entry[name])])
+const shown = (figures: readonly number[]) => figures.map((figure) => figure.toLocaleString('en-US')).join(' ')
 
-/** Of entries that one transaction wrote the journal knows no order. */
-export const byText = (a: unknown, b: unknown): number => (String(a) < String(b) ? -1 : 1)
+/** In the order in which they were written; those of one transaction by their texts. */
+export const linesIn = async (deps: TestDeps, client: Client) => {
+  const keyed = (await entriesIn(deps, client)).map((entry) => {
+    const line = `${entry.type} ${shown(FIGURES.map((name) => entry[name]))}`
+    return { key: `${entry.postedAt} ${line}`, line }
+  })
+  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ line }) => line)
+}
 
 /** What is at the provider, what clients were given and have, and what is ours; re-credits repeat what was there. */
 export const trialBalance = async (deps: TestDeps, client: Client) => {
@@ -40,11 +40,10 @@ export const trialBalance = async (deps: TestDeps, client: Client) => {
   const { pendingMinor, availableMinor, inSettlementMinor, paidOutMinor } = await getBalance(deps, client.clientId)
   const clients = pendingMinor + availableMinor + inSettlementMinor + paidOutMinor
   expect(sum('providerMinor')).toBe(clients + sum('houseMinor'))
-  return [sum('providerMinor'), clients, sum('houseMinor')]
+  return shown([sum('providerMinor'), clients, sum('houseMinor')])
 }
 
+/** The posted payment of the worked cases: 100,000 paid, 4,440 kept by the provider, 100 ours, 95,460 the client's. */
 export const it = clientTest.extend('payment', async ({ deps, client }) =>
   post(deps, await anOpenPayment(deps, client), { feeMinor: 4_440 }),
 )
-
-export const OWN = ['payment', 100_000, 4_440, 100, 95_460, 95_560, 100]

@@ -1,102 +1,74 @@
 /**
  * Goal: what money that goes back costs whom, figure by figure. Method: each case is worked by hand; the entries are
  * compared as [type, gross, fee, markup, net, provider, house], and the trial balance as [provider, clients, house].
- * The payment of every case: 100,000 paid, 4,440 kept by the provider, 100 ours, 95,460 the client's.
+ * The payment of most cases: 100,000 paid, 4,440 kept by the provider, 100 ours, 95,460 the client's.
  */
 import { describe, expect } from 'vitest'
+import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { bookLateRow } from '../../../shared/posting/book-late-row.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { aChargeback, adjusted, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
+import { anOpenPayment, aSucceededPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aDayLater, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'
-import { aChargeback, aRefund, aVoid, aWin } from './provider-rows.ts'
-import { byText, heard, it, linesIn, now, OWN, trialBalance } from './worked-case.ts'
-import { writeOff } from './write-off.ts'
+import { pendingOf } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest } from '../settlement/client-test.ts'
+import { heard, it, linesIn, now, trialBalance } from './worked-case.ts'
+
+type Rows = (deps: TestDeps, payment: Payment) => readonly MoneyRow[]
+
+const OWN = 'payment 100,000 4,440 100 95,460 95,560 100'
+const REFUND = 'refund -30,000 0 0 -30,000 -30,000 0'
+const LOST = 'chargeback -100,000 -4,440 -100 -95,460 -125,000 -29,540'
+const WON = 'dispute_won 100,000 4,440 100 95,460 100,000 4,540'
+
+const ownVoid = (deps: TestDeps, { paymentId, notionalMinor }: Payment) =>
+  aVoid(deps, `txn_${paymentId}`, notionalMinor, true)
 
 describe('money of a posted payment', () => {
-  it('goes back in parts, and then whole', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aRefund(deps, 30_000), aRefund(deps, 70_000))
-
-    expect(await linesIn(deps, client)).toStrictEqual([
-      OWN,
-      ['refund', -30_000, 0, 0, -30_000, -30_000, 0],
+  it.for<readonly [what: string, Rows, lines: readonly string[], balance: string, shown?: object]>([
+    [
+      'goes back in parts, and then whole',
+      (deps) => [aRefund(deps, 30_000), aRefund(deps, 70_000)],
       // Of 70,000 the client has 65,460 left; the fee and the markup are ours to lose.
-      ['refund', -70_000, -4_440, -100, -65_460, -70_000, -4_540],
-    ])
-    expect(await trialBalance(deps, client)).toStrictEqual([-4_440, 0, -4_440])
-  })
+      [REFUND, 'refund -70,000 -4,440 -100 -65,460 -70,000 -4,540'],
+      '-4,440 0 -4,440',
+      { takenBackMinor: 95_460, reversal: { kind: 'refund', amountMinor: 100_000 } },
+    ],
+    [
+      'is disputed in part, at our cost of the dispute’s fee, and comes again when that is won',
+      (deps) => [aChargeback(deps, 40_000), aWin(deps, 40_000)],
+      ['chargeback -40,000 0 0 -40,000 -65,000 -25,000', 'dispute_won 40,000 0 0 40,000 40,000 0'],
+      '70,560 95,460 -24,900',
+      { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) } },
+    ],
+    ['is lost with the dispute, whole', (deps) => [aChargeback(deps, 100_000)], [LOST], '-29,440 0 -29,440'],
+    [
+      'goes back once more when the dispute is raised again, and comes when that is won too',
+      (deps) => [DISPUTE_FEE, 0].flatMap((fee) => [aChargeback(deps, 100_000, fee), aWin(deps, 100_000)]),
+      [LOST, WON, 'chargeback -100,000 -4,440 -100 -95,460 -100,000 -4,540', WON],
+      '70,560 95,460 -24,900',
+    ],
+    [
+      'is void at the provider, after a part went back',
+      (deps, payment) => [aRefund(deps, 30_000), ownVoid(deps, payment)],
+      [REFUND, 'reversal -70,000 -4,440 -100 -65,460 -95,560 -30,100'],
+      '-30,000 0 -30,000',
+    ],
+    [
+      'comes again when a refund is void: it gives back what is left of its own',
+      (deps) => [aRefund(deps, 30_000, 'r1'), aRefund(deps, 20_000, 'r2'), aVoid(deps, 'r1', 30_000)],
+      [REFUND, 'refund -20,000 0 0 -20,000 -20,000 0', 'reversal 30,000 0 0 30,000 30,000 0'],
+      '75,560 75,460 100',
+    ],
+  ])('%s', async ([, rows, lines, balance, shown = {}], { deps, client, payment }) => {
+    await heard(deps, payment, ...rows(deps, payment))
 
-  it('goes back by half and half as it does by one whole', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aRefund(deps, 50_000), aRefund(deps, 50_000))
-
-    expect(await trialBalance(deps, client)).toStrictEqual([-4_440, 0, -4_440])
-    expect(await now(deps, payment)).toMatchObject({
-      takenBackMinor: 95_460,
-      reversal: { kind: 'refund', amountMinor: 100_000 },
-    })
-  })
-
-  it('is disputed in part: the provider’s fee of the dispute is ours', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aChargeback(deps, 40_000))
-
-    expect(await linesIn(deps, client)).toStrictEqual([OWN, ['chargeback', -40_000, 0, 0, -40_000, -65_000, -25_000]])
-    expect(await trialBalance(deps, client)).toStrictEqual([30_560, 55_460, -24_900])
-  })
-
-  it('comes again when the dispute is won', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aChargeback(deps, 40_000), aWin(deps, 40_000))
-
-    expect((await linesIn(deps, client)).at(-1)).toStrictEqual(['dispute_won', 40_000, 0, 0, 40_000, 40_000, 0])
-    expect(await trialBalance(deps, client)).toStrictEqual([70_560, 95_460, -24_900])
-    expect(await now(deps, payment)).toMatchObject({ takenBackMinor: 0, reversal: { undoneAt: expect.any(String) } })
-  })
-
-  it('is lost with the dispute, whole', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aChargeback(deps, 100_000))
-
-    expect(await linesIn(deps, client)).toStrictEqual([
-      OWN,
-      ['chargeback', -100_000, -4_440, -100, -95_460, -125_000, -29_540],
-    ])
-    expect(await trialBalance(deps, client)).toStrictEqual([-29_440, 0, -29_440])
-  })
-
-  it('goes back once more when the dispute is raised again, and comes when that is won too', async ({
-    deps,
-    client,
-    payment,
-  }) => {
-    const rows = [aChargeback(deps, 100_000), aWin(deps, 100_000), aChargeback(deps, 100_000, { feeMinor: 0 })]
-    await heard(deps, payment, ...rows)
-    expect(await trialBalance(deps, client)).toStrictEqual([-29_440, 0, -29_440])
-
-    await heard(deps, payment, aWin(deps, 100_000))
-
-    expect(await linesIn(deps, client)).toStrictEqual([
-      OWN,
-      ['chargeback', -100_000, -4_440, -100, -95_460, -125_000, -29_540],
-      ['dispute_won', 100_000, 4_440, 100, 95_460, 100_000, 4_540],
-      ['chargeback', -100_000, -4_440, -100, -95_460, -100_000, -4_540],
-      ['dispute_won', 100_000, 4_440, 100, 95_460, 100_000, 4_540],
-    ])
-    expect(await trialBalance(deps, client)).toStrictEqual([70_560, 95_460, -24_900])
-  })
-
-  it('is void at the provider, after a part went back', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aRefund(deps, 30_000), aVoid(deps, `txn_${payment.paymentId}`, 100_000, true))
-
-    expect(await linesIn(deps, client)).toStrictEqual([
-      OWN,
-      ['refund', -30_000, 0, 0, -30_000, -30_000, 0],
-      ['reversal', -70_000, -4_440, -100, -65_460, -95_560, -30_100],
-    ])
-    expect(await trialBalance(deps, client)).toStrictEqual([-30_000, 0, -30_000])
-  })
-
-  it('comes again when a refund is void: it gives back what is left of its own', async ({ deps, client, payment }) => {
-    await heard(deps, payment, aRefund(deps, 30_000, 'r1'), aRefund(deps, 20_000, 'r2'), aVoid(deps, 'r1', 30_000))
-
-    expect((await linesIn(deps, client)).at(-1)).toStrictEqual(['reversal', 30_000, 0, 0, 30_000, 30_000, 0])
-    expect(await trialBalance(deps, client)).toStrictEqual([75_560, 75_460, 100])
+    expect(await linesIn(deps, client)).toStrictEqual([OWN, ...lines])
+    expect(await trialBalance(deps, client)).toBe(balance)
+    expect(await now(deps, payment)).toMatchObject(shown)
   })
 
   it('moves once by a row that is heard of twice', async ({ deps, client, payment }) => {
@@ -106,13 +78,29 @@ describe('money of a posted payment', () => {
 
     expect(await linesIn(deps, client)).toHaveLength(2)
   })
+
+  it('that moves the 51st time is a finding and the house’s', async ({ deps, client, payment }) => {
+    const rows = Array.from({ length: 51 }, () => aRefund(deps, 1_000))
+    await heard(deps, payment, ...rows)
+
+    expect(await linesIn(deps, client)).toHaveLength(51)
+    expect(await trialBalance(deps, client)).toBe('45,560 45,460 100')
+    expect(deps.published.at(-1)?.message).toContain('has 50 movements')
+    const last = rows.at(-1)
+    const house = { pk: `JOURNAL#house#${last?.at.slice(0, 10)}`, sk: `${last?.transactionId}#unmatched` }
+    expect(await deps.table.get(house)).toMatchObject({ providerMinor: -1_000, houseMinor: -1_000 })
+  })
 })
 
 describe('money of a payment that was paid out', () => {
-  it('goes back from the next settlement, which nets it', async ({ deps, client, payment }) => {
+  const paidOut = it.extend('paid', async ({ deps, client, payment }) => {
     aDayLater(deps)
     await payOut(deps, await sweptNow(deps, client))
-    await heard(deps, payment, aRefund(deps, 30_000))
+    return payment
+  })
+
+  paidOut('goes back from the next settlement, which nets it', async ({ deps, client, paid }) => {
+    await heard(deps, paid, aRefund(deps, 30_000))
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: -30_000, paidOutMinor: 95_460 })
     expect(await sweep(deps, client)).toBeUndefined()
 
@@ -127,73 +115,133 @@ describe('money of a payment that was paid out', () => {
       paymentCount: 1,
       entryCount: 2,
     })
-    expect(await trialBalance(deps, client)).toStrictEqual([95_560 - 30_000 + 46_000, 111_410, 150])
+    expect(await trialBalance(deps, client)).toBe('111,560 111,410 150')
   })
 
-  it('is won after the house gave it up: the house takes as much of it again', async ({ deps, client, payment }) => {
-    aDayLater(deps)
-    await payOut(deps, await sweptNow(deps, client))
-    await heard(deps, payment, aChargeback(deps, 100_000))
+  paidOut.for([
+    [95_460, 'written_off 95,460 0 0 95,460 0 -95,460', 'written_off -95,460 0 0 -95,460 0 95,460'],
+    // Of less the client has the rest.
+    [40_000, 'written_off 40,000 0 0 40,000 0 -40,000', 'written_off -40,000 0 0 -40,000 0 40,000'],
+  ] as const)('is won after the house gave up %d: it takes as much', async (lines, { deps, client, paid }) => {
+    const [amount, given, taken] = lines
+    await heard(deps, paid, aChargeback(deps, 100_000))
     deps.clock.advance(60)
-    await writeOff(deps, client, 95_460)
-    expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
+    await adjusted(deps, client, 'written_off', amount)
+    expect(await pendingOf(deps, client.clientId)).toBe(amount - 95_460)
 
-    await heard(deps, payment, aWin(deps, 100_000))
+    await heard(deps, paid, aWin(deps, 100_000))
 
-    const [, , given, ...last] = await linesIn(deps, client)
-    expect(given).toStrictEqual(['written_off', 95_460, 0, 0, 95_460, 0, -95_460])
-    expect(last.toSorted(byText)).toStrictEqual([
-      ['dispute_won', 100_000, 4_440, 100, 95_460, 100_000, 4_540],
-      ['written_off', -95_460, 0, 0, -95_460, 0, 95_460],
-    ])
-    expect(await trialBalance(deps, client)).toStrictEqual([70_560, 95_460, -24_900])
-  })
-
-  it('is won for more than the house gave up: the client has the rest', async ({ deps, client, payment }) => {
-    aDayLater(deps)
-    await payOut(deps, await sweptNow(deps, client))
-    await heard(deps, payment, aChargeback(deps, 100_000))
-    await writeOff(deps, client, 40_000)
-
-    await heard(deps, payment, aWin(deps, 100_000))
-
+    expect(await linesIn(deps, client)).toStrictEqual([OWN, LOST, given, WON, taken])
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0, paidOutMinor: 95_460 })
-    expect(await trialBalance(deps, client)).toStrictEqual([70_560, 95_460, -24_900])
+    expect(await trialBalance(deps, client)).toBe('70,560 95,460 -24,900')
   })
 })
 
-describe('money of a payment in a settlement that failed', () => {
-  it('goes back beside its re-credit, in one settlement', async ({ deps, client, payment }) => {
-    aDayLater(deps)
-    const failed = await sweptNow(deps, client)
-    await heard(deps, payment, aChargeback(deps, 40_000))
-    await fail(deps, failed)
-    await recredit(deps, failed)
-    deps.clock.advance(60)
+it('money in a settlement that failed goes back beside its re-credit', async ({ deps, client, payment }) => {
+  aDayLater(deps)
+  const failed = await sweptNow(deps, client)
+  await heard(deps, payment, aChargeback(deps, 40_000))
+  await fail(deps, failed)
+  await recredit(deps, failed)
+  deps.clock.advance(60)
 
-    expect(await sweep(deps, client)).toMatchObject({
-      grossMinor: 60_000,
-      netMinor: 55_460,
-      recreditedMinor: 95_460,
-      paymentCount: 1,
-      entryCount: 2,
-    })
-    expect(await trialBalance(deps, client)).toStrictEqual([30_560, 55_460, -24_900])
+  const sums = { grossMinor: 60_000, netMinor: 55_460, recreditedMinor: 95_460, paymentCount: 1, entryCount: 2 }
+  expect(await sweep(deps, client)).toMatchObject(sums)
+  expect(await trialBalance(deps, client)).toBe('30,560 55,460 -24,900')
+})
+
+describe('money of an open payment', () => {
+  const open = clientTest.extend('payment', async ({ deps, client }) => anOpenPayment(deps, client))
+
+  open.for<readonly [how: string, Rows, pending: number, feeMinor: number, lines: readonly string[], balance: string]>([
+    [
+      'in part, at once and then by its final fee',
+      (deps) => [aRefund(deps, 30_000)],
+      65_900,
+      4_440,
+      [OWN, REFUND],
+      '65,560 65,460 100',
+    ],
+    [
+      'whole: nothing is left by a final fee that is higher',
+      (deps) => [aRefund(deps, 100_000)],
+      0,
+      4_440,
+      [OWN, 'refund -100,000 -4,440 -100 -95,460 -100,000 -4,540'],
+      '-4,440 0 -4,440',
+    ],
+    [
+      'whole: nothing is left by a final fee that is lower',
+      (deps) => [aRefund(deps, 100_000)],
+      0,
+      3_000,
+      ['payment 100,000 3,000 100 96,900 97,000 100', 'refund -100,000 -3,000 -100 -96,900 -100,000 -3,100'],
+      '-3,000 0 -3,000',
+    ],
+  ])('goes back %s', async ([, rows, pending, feeMinor, lines, balance], { deps, client, payment }) => {
+    await heard(deps, payment, ...rows(deps, payment))
+    expect([await pendingOf(deps, client.clientId), await linesIn(deps, client)]).toStrictEqual([pending, []])
+
+    await post(deps, await now(deps, payment), { feeMinor })
+
+    expect(await linesIn(deps, client)).toStrictEqual(lines)
+    expect(await trialBalance(deps, client)).toBe(balance)
   })
 
-  it('goes back after twenty failed transfers as after none', async ({ deps, client, payment }) => {
-    aDayLater(deps)
-    let last = await sweptNow(deps, client)
-    for (let time = 0; time < 20; time++) {
-      await fail(deps, last)
-      await recredit(deps, last)
-      deps.clock.advance(60)
-      last = await sweptNow(deps, client)
-    }
+  open('is undone whole once its final fee makes what was won the whole', async ({ deps, payment }) => {
+    await heard(deps, payment, aChargeback(deps, 100_000), aWin(deps, 95_600))
+    expect((await now(deps, payment)).reversal).not.toHaveProperty('undoneAt')
 
-    await heard(deps, payment, aChargeback(deps, 100_000))
+    const { reversal, movements, takenBackMinor } = await post(deps, await now(deps, payment), { feeMinor: 4_440 })
 
-    expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: -95_460, inSettlementMinor: 95_460 })
-    expect(await trialBalance(deps, client)).toStrictEqual([-29_440, 0, -29_440])
+    expect(reversal).toStrictEqual({ ...reversal, undoneAt: movements.at(-1)?.at })
+    expect(takenBackMinor).toBe(0)
+  })
+
+  open('is void after a part went back: zeros for the client', async ({ deps, client, payment }) => {
+    await heard(deps, payment, aRefund(deps, 30_000), ownVoid(deps, payment), aRefund(deps, 10_000))
+
+    expect(await linesIn(deps, client)).toStrictEqual([
+      'refund 0 0 0 0 -30,000 -30,000',
+      'reversal 0 0 0 0 0 0',
+      // No later row moves it but at the provider.
+      'refund 0 0 0 0 -10,000 -10,000',
+    ])
+    expect(await trialBalance(deps, client)).toBe('-40,000 0 -40,000')
+    expect(await now(deps, payment)).not.toHaveProperty('openAt')
+  })
+})
+
+clientTest('the void of an assumed payment takes back what its late row booked', async ({ deps, client }) => {
+  const payment = await postAssumed(deps, await anOpenPayment(deps, client))
+  expect(await trialBalance(deps, client)).toBe('0 95,900 -95,900')
+  await bookLateRow(deps, payment, settledRowFor(payment, { feeMinor: 4_440 }))
+
+  await heard(deps, payment, ownVoid(deps, payment))
+
+  expect((await linesIn(deps, client)).at(-1)).toBe('reversal -100,000 -4,000 -100 -95,900 -95,560 340')
+  expect(await trialBalance(deps, client)).toBe('0 0 0')
+})
+
+describe('a payment whose net is zero or below', () => {
+  clientTest.for<readonly [notional: number, Rows, before: string, line: string, after: string]>([
+    [1_000, (deps) => [aRefund(deps, 1_000)], '-3,000 -3,001 1', 'refund 0 0 0 0 -1,000 -1,000', '-4,000 -3,001 -999'],
+    [4_004, (deps) => [aRefund(deps, 4_004)], '4 0 4', 'refund 0 0 0 0 -4,004 -4,004', '-4,000 0 -4,000'],
+    // Its void gives the client what it lost.
+    [
+      1_000,
+      (deps, own) => [ownVoid(deps, own)],
+      '-3,000 -3,001 1',
+      'reversal -1,000 -4,000 -1 3,001 3,000 -1',
+      '0 0 0',
+    ],
+  ])('gives nothing back: of %d', async ([notionalMinor, rows, before, line, after], { deps, client }) => {
+    const payment = await aSucceededPayment(deps, client, { notionalMinor })
+    expect(await trialBalance(deps, client)).toBe(before)
+
+    await heard(deps, payment, ...rows(deps, payment))
+
+    expect((await linesIn(deps, client)).at(-1)).toBe(line)
+    expect(await trialBalance(deps, client)).toBe(after)
   })
 })

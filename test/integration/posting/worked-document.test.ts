@@ -5,11 +5,11 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/book-late-row.ts'
 import { balanceEntries } from '../../../shared/settlement/statement/balance-entries.ts'
 import { timestampOf } from '../../../shared/time.ts'
+import { aChargeback, aRefund, aWin } from '../../support/money-rows.ts'
 import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
-import { aChargeback, aRefund, aWin } from './provider-rows.ts'
 import { heard, now } from './worked-case.ts'
 
 const PAGE = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')

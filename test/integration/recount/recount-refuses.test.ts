@@ -18,12 +18,12 @@ import { addMs } from '../../../shared/time.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { aRefund } from '../posting/provider-rows.ts'
 
 const world = async () => {
   const deps = memoryDeps()

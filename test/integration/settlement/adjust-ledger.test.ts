@@ -1,47 +1,83 @@
 import { describe, expect, it } from 'vitest'
-import { houseTotals } from '../../../shared/journal/house-store.ts'
+import { handler as adjust } from '../../../functions/admin/adjust-ledger.ts'
+import { newHouseEntry } from '../../../shared/journal/house-entry.ts'
+import { houseTotals, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
-import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
+import { minor } from '../../../shared/money.ts'
+import { present } from '../../../shared/table/condition.ts'
+import { adjustmentKey, type Key } from '../../../shared/table/keys.ts'
+import { remove } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { sweep, withFloor } from '../../support/settlement-builders.ts'
+import { pendingOf } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
-import { anUnclaimedRow, aWorld, correction, entriesOf, pendingOf } from './adjusted-client.ts'
+type Fields = Readonly<Record<string, unknown>>
+
+/** A merchant, and an operator who adjusts its balance. */
+const aWorld = async () => {
+  const deps = memoryDeps()
+  const { clientId } = await withFloor(deps)
+  deps.clock.advance(60)
+  const adjusted = (fields: Fields = {}, on: TestDeps = deps) =>
+    invokeAdmin(adjust, on, {
+      operator: OPERATOR,
+      client_id: clientId,
+      kind: 'recovered',
+      amount_minor: 25_000,
+      reference: 'BANK-1',
+      ...fields,
+    })
+  const entries = () => entriesIn(deps, { clientId })
+  const pending = () => pendingOf(deps, clientId)
+  return { deps, clientId, adjusted, entries, pending }
+}
+
+/** A row of the provider that belongs to no client, as the sync books it. */
+const anUnclaimedRow = async (
+  deps: TestDeps,
+  rowAt: Timestamp = deps.now(),
+  type: 'unmatched' | 'withdrawal' = 'unmatched',
+) => {
+  const row = { transactionId: 'txn-1', rowAt, providerMinor: minor(-30_000) }
+  await deps.table.transact(putHouseEntry(newHouseEntry({ ...row, type, postedAt: deps.now() })))
+}
+
+const refusal = (status: number, message: string) => ({ status, body: { message } })
+
+const CORRECTION = { kind: 'correction', amount_minor: -25_000, provider_transaction_id: 'txn-1' }
 
 describe('adjust-ledger (design section 10)', () => {
   it('books what a merchant paid back by bank, beside its audit record', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
+    const { deps, clientId, adjusted, entries, pending } = await aWorld()
 
     const reply = await adjusted({ notes: 'transfer of 21 November' })
 
-    const [entry] = await entriesOf(deps, clientId)
-    const shown = {
+    const [entry] = await entries()
+    const said = { reference: 'BANK-1', provider_transaction_id: null, notes: 'transfer of 21 November' }
+    const sides = { client_net_minor: 25_000, provider_minor: 0, bank_minor: 25_000, house_minor: 0 }
+    const body = {
+      id: entry?.entryId,
       client_id: clientId,
       type: 'recovered',
-      reference: 'BANK-1',
       posted_at: deps.now(),
-      client_net_minor: 25_000,
-      provider_minor: 0,
-      bank_minor: 25_000,
-      house_minor: 0,
-      provider_transaction_id: null,
-      notes: 'transfer of 21 November',
+      ...sides,
+      ...said,
     }
-    expect(reply).toStrictEqual({ status: 200, body: { id: entry?.entryId, ...shown } })
+    expect(reply).toStrictEqual({ status: 200, body })
     expect(entry).toMatchObject({ grossMinor: 25_000, netMinor: 25_000, bankMinor: 25_000, eligibleAt: deps.now() })
-    expect(await pendingOf(deps, clientId)).toBe(25_000)
+    expect(await pending()).toBe(25_000)
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual({
       operator: OPERATOR,
       action: 'adjust-ledger',
       before: undefined,
-      after: {
-        kind: 'recovered',
-        amount_minor: 25_000,
-        reference: 'BANK-1',
-        provider_transaction_id: null,
-        entry_id: entry?.entryId,
-        notes: 'transfer of 21 November',
-      },
+      after: { kind: 'recovered', amount_minor: 25_000, entry_id: entry?.entryId, ...said },
     })
   })
 
@@ -55,58 +91,52 @@ describe('adjust-ledger (design section 10)', () => {
   })
 
   it('takes back at most what was given up', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
+    const { adjusted, pending } = await aWorld()
     await adjusted({ kind: 'written_off' })
 
     const beyond = await adjusted({ kind: 'written_off', reference: 'W-2', amount_minor: -25_001 })
     const whole = await adjusted({ kind: 'written_off', reference: 'W-3', amount_minor: -25_000 })
 
-    expect(beyond).toMatchObject({
-      status: 422,
-      body: { message: 'amount_minor: only 25000 IDR of this client are written off' },
-    })
+    expect(beyond).toMatchObject(refusal(422, 'amount_minor: only 25000 IDR of this client are written off'))
     expect(whole.status).toBe(200)
-    expect(await pendingOf(deps, clientId)).toBe(0)
+    expect(await pending()).toBe(0)
   })
 
   it.each(['unmatched', 'withdrawal'] as const)(
     'takes the provider leg of a row that is %s over into the correction, and out of the house',
     async (type) => {
-      const { deps, clientId, adjusted } = await aWorld()
-      await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -398 * DAY_MS), type })
+      const { deps, adjusted, pending } = await aWorld()
+      await anUnclaimedRow(deps, addMs(deps.now(), -398 * DAY_MS), type)
 
-      const { body } = await adjusted(correction)
+      const { body } = await adjusted(CORRECTION)
 
       expect(body).toMatchObject({ client_net_minor: -25_000, provider_minor: -30_000, house_minor: -5_000 })
       const [day] = deps.now().split('T', 1)
       const totals = await houseTotals(deps, { fromDay: day ?? '', untilDay: day ?? '' })
       expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
-      expect(totals.find((total) => total.type === 'correction')).toMatchObject({
-        providerMinor: 30_000,
-        houseMinor: 30_000,
-      })
-      expect(await pendingOf(deps, clientId)).toBe(-25_000)
+      const correction = totals.find((total) => total.type === 'correction')
+      expect(correction).toMatchObject({ providerMinor: 30_000, houseMinor: 30_000 })
+      expect(await pending()).toBe(-25_000)
     },
   )
 
   it('is a line of the next settlement', async () => {
     const { deps, clientId, adjusted } = await aWorld()
     await adjusted()
-    await adjusted({ ...correction, provider_transaction_id: undefined, amount_minor: -5_000, reference: 'C-1' })
+    await adjusted({ ...CORRECTION, provider_transaction_id: undefined, amount_minor: -5_000, reference: 'C-1' })
 
-    const { settlement } = await settleClient(deps, clientId, { by: 'auto' })
-
-    expect(settlement).toMatchObject({ netMinor: 20_000, entryCount: 2, paymentCount: 0, unprovenMinor: -5_000 })
+    const sums = { netMinor: 20_000, entryCount: 2, paymentCount: 0, unprovenMinor: -5_000 }
+    expect(await sweep(deps, { clientId })).toMatchObject(sums)
   })
 
   it('answers the stored entry when the same reference comes again, and writes nothing', async () => {
     const { deps, adjusted } = await aWorld()
-    await anUnclaimedRow(deps, { rowAt: deps.now() })
-    const first = await adjusted(correction)
+    await anUnclaimedRow(deps)
+    const first = await adjusted(CORRECTION)
     deps.changes.length = 0
     deps.clock.advance(3_600)
 
-    const again = await adjusted({ ...correction, notes: 'asked twice' })
+    const again = await adjusted({ ...CORRECTION, notes: 'asked twice' })
 
     expect(again).toStrictEqual(first)
     expect(deps.changes).toStrictEqual([])
@@ -115,13 +145,13 @@ describe('adjust-ledger (design section 10)', () => {
   it.each([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }] as const)(
     'refuses the same reference with other figures: %o',
     async (other) => {
-      const { deps, clientId, adjusted } = await aWorld()
+      const { adjusted, entries } = await aWorld()
       await adjusted()
 
       const reply = await adjusted(other)
 
       expect(reply).toMatchObject({ status: 409, body: { code: 'conflict' } })
-      expect(await entriesOf(deps, clientId)).toHaveLength(1)
+      expect(await entries()).toHaveLength(1)
     },
   )
 
@@ -130,9 +160,7 @@ describe('adjust-ledger (design section 10)', () => {
     const other = await aStoredClient(deps)
     await adjusted()
 
-    const reply = await adjusted({ client_id: other.clientId, amount_minor: 1 })
-
-    expect(reply.status).toBe(200)
+    expect(await adjusted({ client_id: other.clientId, amount_minor: 1 })).toMatchObject({ status: 200 })
   })
 
   it.each([
@@ -142,22 +170,73 @@ describe('adjust-ledger (design section 10)', () => {
     [{ provider_transaction_id: 'txn-1' }, 'provider_transaction_id: only with kind correction'],
     [{ reference: 'two words' }, 'reference: must be 1 to 100 printable ASCII characters without spaces'],
   ])('refuses %o', async (fields, message) => {
-    const { deps, clientId, adjusted } = await aWorld()
+    const { adjusted, entries } = await aWorld()
 
     const reply = await adjusted(fields)
 
-    expect(reply).toMatchObject({ status: 422, body: { message } })
-    expect(await entriesOf(deps, clientId)).toStrictEqual([])
+    expect(reply).toMatchObject(refusal(422, message))
+    expect(await entries()).toStrictEqual([])
   })
 
   it('answers 404 for a merchant and for a row that are not there', async () => {
     const { deps, adjusted } = await aWorld()
-    await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -500 * DAY_MS) })
+    await anUnclaimedRow(deps, addMs(deps.now(), -500 * DAY_MS))
 
     expect(await adjusted({ client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
-    expect(await adjusted(correction)).toMatchObject({
-      status: 404,
-      body: { message: 'provider transaction not found' },
-    })
+    expect(await adjusted(CORRECTION)).toMatchObject(refusal(404, 'provider transaction not found'))
+  })
+})
+
+describe('adjust-ledger beside others', () => {
+  it.each([
+    [
+      'counts two write-offs',
+      { kind: 'written_off' },
+      { kind: 'written_off', reference: 'W-2' },
+      { status: 200 },
+      2,
+      50_000,
+    ],
+    ['answers the entry of the same reference', {}, {}, { status: 200 }, 1, 25_000],
+    [
+      'takes a row over once, for one of two corrections',
+      CORRECTION,
+      { ...CORRECTION, reference: 'C-2' },
+      refusal(409, 'provider transaction txn-1 was taken over by another correction'),
+      1,
+      -25_000,
+    ],
+  ])('%s', async (_, first, second, reply, count, sum) => {
+    const { deps, clientId, adjusted, entries, pending } = await aWorld()
+    await anUnclaimedRow(deps)
+    const racing = beforeFirst(deps, 'transact', () => adjusted(first))
+
+    expect(await adjusted(second, racing)).toMatchObject(reply)
+
+    expect([(await entries()).length, await pending()]).toStrictEqual([count, sum])
+    await expectBalanced(deps, clientId)
+  })
+
+  it('asks to try again while the entry of another call is not visible yet', async () => {
+    const { deps, adjusted } = await aWorld()
+    await adjusted()
+    const isEntry = ({ pk }: Key) => pk.startsWith('JOURNAL#')
+    const get: TestDeps['table']['get'] = async (key) => (isEntry(key) ? undefined : deps.table.get(key))
+
+    const reply = await adjusted({}, { ...deps, table: { ...deps.table, get } })
+
+    expect(reply).toMatchObject(refusal(409, 'adjustment BANK-1 is being written right now; try again'))
+  })
+
+  it('never writes over an entry', async () => {
+    const { deps, clientId, adjusted, entries, pending } = await aWorld()
+    await adjusted()
+    await deps.table.write(remove(adjustmentKey(clientId, 'BANK-1'), present('pk')))
+
+    const reply = await adjusted({ amount_minor: 1 })
+
+    expect(reply.status).toBe(409)
+    expect(await entries()).toMatchObject([{ netMinor: 25_000 }])
+    expect(await pending()).toBe(25_000)
   })
 })

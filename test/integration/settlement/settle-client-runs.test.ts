@@ -11,13 +11,11 @@ import { ledgerPk } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { beforeFirst, interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { aDayLater, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { clientTest } from './client-test.ts'
-
-const it = clientTest
+import { clientTest as it } from './client-test.ts'
 
 /** Two sweeps and an operator's trigger, which is refused when nothing is left to settle. */
 const threeAtOnce = async (deps: TestDeps, client: Client): Promise<readonly Settlement[]> => {
@@ -120,11 +118,4 @@ describe('settleClient beside live payments', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 100 * 95_900, succeeded: 103 })
     expect(await sweepADayLater(deps, client)).toMatchObject({ paymentCount: 100, netMinor: 100 * 95_900 })
   })
-})
-
-it('keeps open payments out, however many there are', async ({ deps, client }) => {
-  for (let at = 0; at < 3; at++) await anOpenPayment(deps, client)
-  await aSucceededPayment(deps, client)
-
-  expect(await sweepADayLater(deps, client)).toMatchObject({ paymentCount: 1 })
 })

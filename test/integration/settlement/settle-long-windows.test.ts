@@ -1,6 +1,6 @@
 /**
- * Goal: a window ends in the settlement one run would make, however many runs meet there or take it in turn. Method: others
- * come between the reading and the write; pages of one row and runs of one page, against what one run settles.
+ * Goal: a window that one run cannot sum ends in the settlement that one run would make. Method: pages of one row and runs
+ * of one page, against what one run settles.
  */
 import { describe, expect } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
@@ -22,7 +22,7 @@ import {
   withFloor,
 } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { clientTest } from './client-test.ts'
+import { clientTest, clientTest as it } from './client-test.ts'
 
 /** Two payments in a first millisecond, one in each of the following. */
 const fivePayments = async (deps: TestDeps, client: Client) => {
@@ -51,9 +51,15 @@ const workedOff = async (deps: TestDeps): Promise<number> => {
 }
 
 /** Of a client whose digests have blocks of one entry: each test says itself where its books are recounted. */
-const it = clientTest
-
 const stepped = clientTest.extend('client', ({ deps }) => withFloor(deps))
+
+/** The settlements that a sweep and the messages after it come to, in these steps. */
+const settledIn = async (small: TestDeps, client: Client) => {
+  await settle(small, client)
+  await workedOff(small)
+  await expectBalanced(small, client.clientId)
+  return settlementsOf(small, client)
+}
 
 describe('a window that one run cannot sum', () => {
   stepped('is settled in the name of the operator who asked, who is told that it goes on', async ({ deps, client }) => {
@@ -74,14 +80,8 @@ describe('a window that one run cannot sum', () => {
 
   stepped.for([1, 2, 3])('has the digest of one run in blocks of %i', async (block, { deps, client }) => {
     await fivePayments(deps, client)
-    const small = inSteps(deps, 2, 1, block)
 
-    await settle(small, client)
-    await workedOff(small)
-
-    const [settlement] = await settlementsOf(deps, client)
-    expect(settlement).toMatchObject(ALL_FIVE)
-    await expectBalanced(small, client.clientId)
+    expect(await settledIn(inSteps(deps, 2, 1, block), client)).toMatchObject([ALL_FIVE])
   })
 
   stepped('goes on to a later end, with entries that were posted since', async ({ deps, client }) => {
@@ -144,16 +144,10 @@ describe('a window that one run cannot sum', () => {
     const client = await withFloor(deps, 600_000)
     await fivePayments(deps, client)
     const small = inSteps(deps)
-    await settle(small, client)
-    await workedOff(small)
-    expect(await settlementsOf(deps, client)).toStrictEqual([])
+    expect(await settledIn(small, client)).toStrictEqual([])
     await fivePayments(deps, client)
 
-    await settle(small, client)
-    await workedOff(small)
-
-    expect(await settlementsOf(deps, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
-    await expectBalanced(small, client.clientId)
+    expect(await settledIn(small, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
   })
 })
 
@@ -169,21 +163,15 @@ const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): Tes
   })
 
 describe('the last minutes of a window', () => {
-  it('are read again until two looks find the same: an entry may become visible after its shard', async ({
-    deps,
-    client,
-  }) => {
+  // An entry may become visible after its shard.
+  it('are read again until two looks find the same', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
     aDayLater(deps)
-    const hidden = new Set([3])
     let looks = 0
-    const late: TestDeps = lateVisible(deps, client, () => hidden.has(++looks))
+    const late = lateVisible(deps, client, () => ++looks === 3)
 
-    const settlement = await sweep(late, client)
-
-    expect(settlement).toMatchObject({ paymentCount: 2, netMinor: 95_900 + 45_950 })
-    await expectBalanced(deps, client.clientId)
+    expect(await sweep(late, client)).toMatchObject({ paymentCount: 2, netMinor: 95_900 + 45_950 })
   })
 
   it('that never come to rest are recorded by no run', async ({ deps, client }) => {

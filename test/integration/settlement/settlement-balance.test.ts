@@ -4,11 +4,13 @@
  * recomputed from GET /v1/payments and GET /v1/settlements.
  */
 import { describe, expect } from 'vitest'
+import { getBalance } from '../../../shared/ledger/balance.ts'
 import { minor } from '../../../shared/money.ts'
 import { succeedPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiClient, anApiClient, call } from '../../support/api-event.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { post } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -106,6 +108,9 @@ describe('GET /v1/balance through the life of a client (spec 2.2, 4.5)', () => {
     aDayLater(deps)
     const settlement = await sweptNow(deps, caller)
     expect(settlement).toMatchObject({ netMinor: 45_510, paymentCount: 1 })
+    const { deps: recorded, calls } = recordTable(deps)
+    await getBalance(recorded, caller.clientId)
+    expect(calls.map(({ name }) => name)).toStrictEqual(['query'])
     const sweptAt = deps.now()
     await station([0, 15_980, 45_510, 0], sweptAt)
 

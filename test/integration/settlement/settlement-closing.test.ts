@@ -5,9 +5,12 @@ import { handler as recredit } from '../../../functions/admin/recredit-settlemen
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
+import { remove } from '../../../shared/table/step.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
-import { auditedNow } from '../../support/settlement-builders.ts'
+import { aSettledClient, auditedNow, payOut } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -130,10 +133,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await done(deps, action, settlement)).toStrictEqual(refusedWith(message, { action_hint: hint }))
   })
 
-  it('lets one of two operators through who close it differently at once', { repeats: 9 }, async ({
-    deps,
-    settlement,
-  }) => {
+  it('lets one of two operators through who close it differently', { repeats: 9 }, async ({ deps, settlement }) => {
     const ways = ['mark-settlement-paid', 'mark-settlement-failed'] as const
     const replies = await Promise.all(ways.map((way) => done(deps, way, settlement)))
 
@@ -141,5 +141,15 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(won).toHaveLength(1)
     expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe(won[0])
     expect(await auditRecordsOf(deps, settlement.settlementId)).toHaveLength(1)
+  })
+
+  it('as paid is refused, and writes nothing, where there is no window', async ({ deps }) => {
+    const { client, settlement } = await aSettledClient(deps)
+    await deps.table.write(remove(windowKey(client.clientId), exists))
+
+    await expect(payOut(deps, settlement)).rejects.toThrow('a client has no window')
+
+    expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({ status: 'recorded' })
+    expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual([])
   })
 })

@@ -5,7 +5,7 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
+import { post, settledRowFor } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -116,28 +116,6 @@ describe('sync: what it cannot explain about a credited payment', () => {
 
     expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_000 })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
-
-  it.for([
-    ['right: it is booked, and nothing is said', 4_000, 0],
-    ['wrong: it is booked, with a finding', 4_444, 1],
-  ] as const)('an assumed fee that turns out %s', async ([, kept, alerts], { deps, client, rows, credited }) => {
-    await postAssumed(deps, credited.payment)
-    rows.push(rowNow(deps, credited, { keptMinor: minor(kept) }))
-
-    await syncProviderTransactions(deps)
-    deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
-
-    expect(deps.published).toHaveLength(alerts)
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'assumed', providerFeeMinor: 4_000 })
-    expect((await entriesIn(deps, client)).map(({ type, providerMinor }) => [type, providerMinor])).toEqual(
-      expect.arrayContaining([
-        ['payment', 0],
-        ['late_row', 100_000 - kept],
-      ]),
-    )
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 

@@ -3,7 +3,7 @@ import type { Payment } from '../../../../shared/payment/payment.ts'
 import type { ProviderTransaction } from '../../../../shared/provider/provider.ts'
 import { settledRow } from '../../../support/fake-provider.ts'
 import type { HeardRow } from '../../../support/money-model.ts'
-import { DISPUTE_FEE } from '../provider-rows.ts'
+import { DISPUTE_FEE } from '../../../support/money-rows.ts'
 import type { Move } from './money-happenings.ts'
 import type { Kept, World } from './money-world.ts'
 

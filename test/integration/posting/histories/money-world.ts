@@ -12,11 +12,11 @@ import { NOT_SETTLED, settledRow } from '../../../support/fake-provider.ts'
 import { beforeFirst } from '../../../support/intercept-table.ts'
 import { type MemoryDeps, memoryDeps } from '../../../support/memory-deps.ts'
 import type { HeardRow } from '../../../support/money-model.ts'
+import { adjusted } from '../../../support/money-rows.ts'
 import { storeOpen, succeededPayment } from '../../../support/paid-builders.ts'
 import { fail, payOut, recredit, settle, settlementsOf, withFloor } from '../../../support/settlement-builders.ts'
 import { paymentOf } from '../../../support/synced-payment.ts'
 import type { TestDeps } from '../../../support/test-deps.ts'
-import { writeOff } from '../write-off.ts'
 import { anOf, booked } from './booked-rows.ts'
 import type { Happening, Move } from './money-happenings.ts'
 
@@ -104,7 +104,7 @@ const actionOf = (world: World, move: Move): ((deps: TestDeps) => Promise<unknow
       }
       case 'write off': {
         const owed = await owedBy(world)
-        if (owed > 0) await writeOff(deps, world.client, owed)
+        if (owed > 0) await adjusted(deps, world.client, 'written_off', owed)
         return owed > 0
       }
       case 'take':

@@ -1,0 +1,67 @@
+import type { Client } from '../../shared/client/client.ts'
+import type { MoneyRow } from '../../shared/journal/payment-money.ts'
+import { less, minor, ZERO } from '../../shared/money.ts'
+import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
+import type { TestDeps } from './test-deps.ts'
+
+/** What a provider keeps of a dispute, beside the disputed amount. */
+export const DISPUTE_FEE = 25_000
+
+/** A refund, by a row that takes as much from our account. */
+export const aRefund = (
+  deps: TestDeps,
+  amountMinor: number,
+  transactionId = `refund_${crypto.randomUUID()}`,
+): MoneyRow => ({
+  type: 'refund',
+  kind: 'refund',
+  transactionId,
+  amountMinor: minor(amountMinor),
+  providerMinor: less(ZERO, minor(amountMinor)),
+  at: deps.now(),
+})
+
+/** A chargeback, whose row takes the provider's fee of it besides. */
+export const aChargeback = (deps: TestDeps, amountMinor: number, feeMinor = DISPUTE_FEE): MoneyRow => ({
+  ...aRefund(deps, amountMinor, `dispute_${crypto.randomUUID()}`),
+  type: 'chargeback',
+  kind: 'chargeback',
+  providerMinor: minor(-amountMinor - feeMinor),
+})
+
+/** A dispute that is won: the provider gives the amount back. */
+export const aWin = (deps: TestDeps, amountMinor: number): MoneyRow => ({
+  type: 'dispute_won',
+  transactionId: `won_${crypto.randomUUID()}`,
+  amountMinor: minor(amountMinor),
+  providerMinor: minor(amountMinor),
+  at: deps.now(),
+})
+
+/** A row that is voided: the payment's own, or one that moved it before. */
+export const aVoid = (deps: TestDeps, transactionId: string, amountMinor: number, isOwnRow = false): MoneyRow => ({
+  type: 'reversal',
+  ...(isOwnRow && { isOwnRow: true, kind: 'voided' as const }),
+  transactionId,
+  amountMinor: minor(amountMinor),
+  providerMinor: ZERO,
+  at: deps.now(),
+})
+
+/** An operator adjusts a client's balance: `recovered` is a transfer of the client, `written_off` what the house gives up. */
+export const adjusted = (
+  deps: TestDeps,
+  { clientId }: Pick<Client, 'clientId'>,
+  kind: AdjustmentInput['kind'],
+  amountMinor: number,
+  reference: string = deps.newId(),
+) =>
+  adjustLedger(deps, {
+    clientId,
+    kind,
+    amountMinor: minor(amountMinor),
+    reference,
+    providerTransactionId: undefined,
+    notes: undefined,
+    operator: 'ana',
+  })
