@@ -1,5 +1,5 @@
 import type { QueueName } from '../shared/queues.ts'
-import type { CallLimits } from '../shared/runtime/aws/aws-http-options.ts'
+import type { CallLimits } from '../shared/runtime/aws/client-options.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
 /** A queue that triggers a function. `maxConcurrency` limits its parallel runs. */

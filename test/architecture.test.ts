@@ -71,13 +71,13 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   ],
   'a folder of shared imports only from those before it': [
     ['shared/payment/payment.ts', types('../runtime/config.ts'), types('../deps.ts')],
-    ['shared/ledger/balance.ts', from('../payment/payment-store.ts'), from('../table/keys.ts')],
+    ['shared/ledger/ledger-store.ts', from('../payment/payment-store.ts'), from('../table/keys.ts')],
     ['shared/suspense/suspense.ts', types('../payment/payment.ts'), types('../event/event.ts')],
     ['shared/payment/channel/tariff.ts', types('../payment.ts'), types('../../payment-method.ts')],
     ['shared/webhook/delivery/delivery.ts', inPlace('../send/send.ts'), again('../endpoint/endpoint.ts')],
     ['shared/send-webhook.ts', types('./webhook/delivery/delivery.ts'), types('./time.ts')],
     ['shared/deps.ts', types('./table/keys.ts'), types('./provider/provider.ts')],
-    ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./owned-items.ts')],
+    ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./audit-parts.ts')],
   ],
   'a folder of the simulation imports only from those before it': [
     [
@@ -93,7 +93,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/deps.ts', types('@aws-sdk/client-dynamodb'), types('./table/table.ts')],
     ['shared/table/list-items.ts', from('@aws-sdk/client-dynamodb'), from('./keys.ts')],
     ['shared/runtime/aws/retrying-table.ts', from('@aws-sdk/client-dynamodb'), from('../table/table.ts')],
-    ['functions/api/get-balance.ts', `import middy from '@middy/core'`, from('../../shared/ledger/balance.ts')],
+    ['functions/api/get-balance.ts', `import middy from '@middy/core'`, from('../../shared/ledger/ledger-store.ts')],
   ],
   'only the stack knows CDK': [
     ['infra/local/main.ts', from('aws-cdk-lib'), from('node:path')],
@@ -106,7 +106,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   ],
   'steps and conditions are made in stores': [
     ['shared/payment/cancel/cancel.ts', from('../../table/step.ts'), types('../../table/step.ts')],
-    ['shared/client/client.ts', from('../table/condition.ts'), from('../table/keys.ts')],
+    ['shared/client/client.ts', from('../table/step.ts'), from('../table/keys.ts')],
   ],
   'only its choice and its callbacks name a provider': [
     ['shared/sync/read-slice.ts', types('../provider/xendit/xendit-schema.ts'), types('../provider/provider.ts')],
@@ -128,7 +128,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   ],
   "the domain speaks no provider's words": [
     ['shared/payment/channel/channels.ts', 'const code = `${bank}_VIRTUAL_ACCOUNT`', `const code = 'BCA'`],
-    ['shared/sync/credit-by-row.ts', 'const own = /^py-/', `const fee = 'xendit_fee_minor'`],
+    ['shared/sync/provider-row.ts', 'const own = /^py-/', `const fee = 'xendit_fee_minor'`],
     ['shared/books/get-books.ts', `const account = 'CASH'`, `// CASH`],
     ['shared/payment/news/receive-callback.ts', `const path = '/callbacks/xendit'`, `const path = '/callbacks'`],
   ],

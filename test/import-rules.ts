@@ -117,7 +117,7 @@ const wingsKeepTheirOrder: Rule = ({ path, imports }) =>
     ? []
     : imports.flatMap((used) => (wingOf(used.path ?? '') > wingOf(path) ? [`imports ${used.from}`] : []))
 
-const MAKERS = ['shared/table/step.ts', 'shared/table/condition.ts']
+const MAKERS = ['shared/table/step.ts']
 
 const storesMakeSteps: Rule = (file) => {
   const { path, imports } = file

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { triggerSettlement } from '../../shared/settlement/settle-client.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
-import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 
 const summary = "Settles one merchant now, by the sweep's rules; refused if no money exceeds the floor. Safe to repeat."
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { getBalance } from '../../shared/ledger/balance.ts'
 import { toBalanceDto } from '../../shared/ledger/balance-dto.ts'
+import { getBalance } from '../../shared/ledger/ledger-store.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 
 const query = v.object({

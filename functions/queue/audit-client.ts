@@ -1,7 +1,5 @@
 import * as v from 'valibot'
-import { auditClient } from '../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../shared/audit/audit-gateway.ts'
-import { auditRecorded } from '../../shared/audit/audit-recorded.ts'
+import { auditClient, auditGateway, auditRecorded } from '../../shared/audit/run-audits.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
 

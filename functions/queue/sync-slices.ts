@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
-import { shareSync } from '../../shared/sync/share-sync.ts'
+import { shareSync } from '../../shared/sync/sync-run.ts'
 
 /** Does due work of the sync. `woken`: callbacks were deferred, so it also reads what was updated since the last round. */
 export const handler = queueHandler(v.object({ woken: v.optional(v.boolean(), false) }), (message, deps) =>

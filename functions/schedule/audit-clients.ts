@@ -1,6 +1,6 @@
-import { startAudits } from '../../shared/audit/start-audits.ts'
+import { startAudits } from '../../shared/audit/run-audits.ts'
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
-import { tellUnpaidSettlements } from '../../shared/settlement/tell-unpaid-settlements.ts'
+import { tellUnpaidSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
 const summary =
   'Daily, two hours after the sweep: queues every client. The worker audits clients with new movements, and compares all ' +

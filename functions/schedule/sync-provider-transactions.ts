@@ -1,5 +1,5 @@
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
-import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
+import { syncProviderTransactions } from '../../shared/sync/sync-run.ts'
 
 const summary =
   "Every five minutes, and on demand: compares the provider's transactions with our books. Safe to repeat."

@@ -2,9 +2,8 @@ import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type Accepted, changeClientVerdict, readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { type Accepted, changeClientVerdict, isExactly, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import type { Difference } from '../verdict/difference.ts'
-import { isExactly } from '../verdict/note-found.ts'
 
 const doesNotStand = () =>
   invalid(

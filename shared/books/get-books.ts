@@ -1,14 +1,19 @@
+import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
+import { invalid } from '../errors.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { BookDaySchema } from '../journal/day-totals.ts'
 import { houseTotals } from '../journal/house-store.ts'
+import { MinorSchema } from '../money.ts'
+import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import { csvHead, csvRows } from '../settlement/statement/csv.ts'
+import { TimestampSchema } from '../time.ts'
 import { type Difference, differs } from '../verdict/difference.ts'
 import { FIGURE_NAMES, figureOf, shownFigures, trialBalance } from './book.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { booksCursor, progressIn } from './books-cursor.ts'
 import { type ClientPosition, clientsAfter } from './clients-after.ts'
 import { type CheckedBook, checkedLines, joined, NOTHING, readClientBook } from './read-client-book.ts'
 
@@ -134,4 +139,29 @@ export const getBooks = async (deps: BooksDeps, input: BooksInput): Promise<obje
   const checked = await readClientBook(deps, clientId, period)
   if (input.format === 'json') return toBooksDto(period, checked)
   return { csv: csvHead(COLUMNS) + csvRows(COLUMNS, [lineOf(clientId, checked)]) }
+}
+
+/** The progress of the books of all clients, with their sums. Nothing is stored in the table. */
+const Progress = v.strictObject({
+  period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
+  book: v.record(v.string(), MinorSchema),
+  differences: v.array(
+    v.strictObject({
+      what: v.string(),
+      id: v.string(),
+      expected: v.nullable(v.union([v.string(), v.number()])),
+      found: v.nullable(v.union([v.string(), v.number()])),
+    }),
+  ),
+  position: v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema }),
+})
+
+export const booksCursor = (progress: v.InferOutput<typeof Progress>): string => encodeCursor(progress)
+
+/** The content of a cursor. Throws 422 for any other text. */
+export const progressIn = (cursor: string): v.InferOutput<typeof Progress> => {
+  const parsed = v.safeParse(v.pipe(CURSOR_JSON, Progress), cursor)
+  if (parsed.success) return parsed.output
+  const reason = 'must be the cursor of the run before'
+  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first client.')
 }

@@ -9,8 +9,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements, settlementPages } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
 import { type Difference, differs } from '../verdict/difference.ts'
-import { addBooks, type Book } from './book.ts'
-import { type BookLine, bookOfLines, bookOfPayout, unequalSides, withOwed } from './book-of.ts'
+import { addBooks, type Book, type BookLine, bookOfLines, bookOfPayout, unequalSides, withOwed } from './book.ts'
 import type { BookPeriod } from './book-period.ts'
 
 /** Figures, and each place where their sources disagree. */

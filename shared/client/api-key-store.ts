@@ -4,10 +4,9 @@ import { assertInvariant, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
-import { absent, all, equals, exists, isNew } from '../table/condition.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
-import { guard, put, update } from '../table/step.ts'
+import { absent, all, equals, exists, guard, isNew, put, update } from '../table/step.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../time.ts'
 import {
   type ApiKey,

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { absent, any, below } from '../table/condition.ts'
 import { keyUseKey } from '../table/keys.ts'
-import { update } from '../table/step.ts'
+import { absent, any, below, update } from '../table/step.ts'
 import type { ApiKey, KeyId } from './api-key.ts'
 
 const KeyUseSchema = v.object({ lastUsedOn: v.string() })

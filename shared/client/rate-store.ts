@@ -2,9 +2,8 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
-import { all, below, equals, isNew } from '../table/condition.ts'
 import { rateKey } from '../table/keys.ts'
-import { type Step, update } from '../table/step.ts'
+import { all, below, equals, isNew, type Step, update } from '../table/step.ts'
 
 const CounterSchema = v.object({
   second: v.number(),

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { PaymentIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 import { TimestampSchema } from '../time.ts'
-import { assertBalanced } from './figures.ts'
+import { assertBalanced } from './payment-money.ts'
 
 /** The movements of a client's money (design section 12). */
 export const ENTRY_TYPES = [
@@ -92,3 +93,19 @@ export const isForClient = ({ grossMinor, feeMinor, markupMinor, netMinor }: Ent
 /** How many payments an entry stands for in a settlement. */
 export const paymentsIn = ({ type, paymentCount }: Entry): number =>
   type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
+
+/** Every field with a value, in the order of names: equal entries have equal texts. */
+export const entryText = (entry: Entry): string =>
+  JSON.stringify(
+    Object.entries(entry)
+      .filter(([, value]) => value !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+
+/** The digest over one block and the previous digest. An empty block leaves it unchanged. */
+export const digestBlock = (before: string, entries: readonly Entry[]): string => {
+  if (entries.length === 0) return before
+  const hash = createHash('sha256').update(before)
+  for (const entry of entries) hash.update('\n').update(entryText(entry))
+  return hash.digest('hex')
+}

@@ -1,14 +1,59 @@
 import * as v from 'valibot'
 import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
-import { MinorSchema } from '../money.ts'
-import { isNew } from '../table/condition.ts'
+import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
-import { queryPages } from '../table/query-pages.ts'
-import { put, type Step, update } from '../table/step.ts'
-import { addMs, DAY_MS } from '../time.ts'
+import { queryPages } from '../table/merged-pages.ts'
+import { isNew, put, type Step, update } from '../table/step.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 import { bookDay } from './day-totals.ts'
-import { HOUSE_ENTRY_TYPES, type HouseEntry, HouseEntrySchema, type HouseEntryType } from './house-entry.ts'
+import { houseOf } from './entry.ts'
+
+/** Movements of money that belongs to no client, or not yet to one (design section 12). */
+export const HOUSE_ENTRY_TYPES = [
+  'suspense',
+  'suspense_resolved',
+  'suspense_refunded',
+  'unmatched',
+  'withdrawal',
+  'correction',
+] as const
+export type HouseEntryType = (typeof HOUSE_ENTRY_TYPES)[number]
+
+const side = v.optional(MinorSchema, ZERO)
+
+/** Written once for each provider row and type, never changed. */
+export const HouseEntrySchema = v.object({
+  type: v.picklist(HOUSE_ENTRY_TYPES),
+  transactionId: v.string(),
+  /** When the provider made the row; without a row, when the entry was written. */
+  rowAt: TimestampSchema,
+  postedAt: TimestampSchema,
+  providerMinor: side,
+  bankMinor: side,
+  suspenseMinor: side,
+  houseMinor: side,
+  suspenseId: v.optional(v.string()),
+  /**
+   * Of a `correction`: the client whose entry has the other side. Of `suspense`: the client whose payment was paid, if
+   * known.
+   */
+  clientId: v.optional(v.string()),
+})
+export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
+
+type Legs = { readonly providerMinor?: Minor; readonly bankMinor?: Minor; readonly suspenseMinor?: Minor }
+
+/** A house entry with its house side: provider + bank = suspense + house. */
+export const newHouseEntry = ({
+  providerMinor = ZERO,
+  bankMinor = ZERO,
+  suspenseMinor = ZERO,
+  ...entry
+}: Omit<HouseEntry, 'providerMinor' | 'bankMinor' | 'suspenseMinor' | 'houseMinor'> & Legs): HouseEntry => {
+  const legs = { providerMinor, bankMinor, suspenseMinor }
+  return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
+}
 
 const rowDayOf = ({ rowAt }: Pick<HouseEntry, 'rowAt'>): string => rowAt.slice(0, 10)
 

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
-import { type Figures, figuresOf, lessFigures, NO_FIGURES } from './figures.ts'
 
 /** The kinds of provider rows that move the money of a paid payment (design section 10). */
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const
@@ -158,3 +157,38 @@ export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined
   )
   return { money: next, figures }
 }
+
+/** The client's side of an entry, in IDR and signed: net = gross - fee - markup (design section 12). */
+export type Figures = {
+  readonly grossMinor: Minor
+  readonly feeMinor: Minor
+  readonly markupMinor: Minor
+  readonly netMinor: Minor
+}
+
+export const NO_FIGURES: Figures = { grossMinor: ZERO, feeMinor: ZERO, markupMinor: ZERO, netMinor: ZERO }
+
+/** The figures of a gross amount, its fee and its markup. */
+export const figuresOf = (grossMinor: Minor, feeMinor: Minor, markupMinor: Minor): Figures => ({
+  grossMinor,
+  feeMinor,
+  markupMinor,
+  netMinor: less(less(grossMinor, feeMinor), markupMinor),
+})
+
+const combine = (a: Figures, b: Figures, by: (a: Minor, b: Minor) => Minor): Figures => ({
+  grossMinor: by(a.grossMinor, b.grossMinor),
+  feeMinor: by(a.feeMinor, b.feeMinor),
+  markupMinor: by(a.markupMinor, b.markupMinor),
+  netMinor: by(a.netMinor, b.netMinor),
+})
+
+export const addFigures = (a: Figures, b: Figures): Figures => combine(a, b, plus)
+export const lessFigures = (a: Figures, b: Figures): Figures => combine(a, b, less)
+
+/** Asserts net = gross - fee - markup before every write of figures. */
+export const assertBalanced = ({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void =>
+  assertInvariant(
+    less(less(grossMinor, feeMinor), markupMinor) === netMinor,
+    'figures do not add up: gross - fee - markup is not net',
+  )

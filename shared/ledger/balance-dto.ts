@@ -1,6 +1,6 @@
 import type { ClientId } from '../ids.ts'
-import type { Balance } from './balance.ts'
 import type { BalanceDto } from './balance-dto-schema.ts'
+import type { Balance } from './ledger-store.ts'
 
 /** The balance object (spec 2.2), with the figures of settlements if they were asked for. */
 export const toBalanceDto = (

@@ -1,10 +1,9 @@
 import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import type { Minor } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import { exists } from '../table/condition.ts'
 import { type Key, shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import { type Step, updateFields } from '../table/step.ts'
+import { exists, type Step, updateFields } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 import type { LedgerShard } from './shard-store.ts'
 

@@ -2,10 +2,12 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ledgerPk, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
+import { later, type Timestamp } from '../time.ts'
 import { COUNT_FIELD } from './count-store.ts'
 import { type LedgerShard, ShardSchema } from './shard-store.ts'
 import { type Window, WindowSchema } from './window-store.ts'
@@ -48,3 +50,39 @@ export const countOf = ({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatu
 
 export const countOfAll = (ledger: Pick<Ledger, 'shards'>): number =>
   PAYMENT_STATUSES.reduce((sum, status) => sum + countOf(ledger, status), 0)
+
+export type Balance = {
+  readonly availableMinor: Minor
+  readonly pendingMinor: Minor
+  /** Settlements recorded, or failed and not yet re-credited. */
+  readonly inSettlementMinor: Minor
+  readonly paidOutMinor: Minor
+  /** Undefined for a client that never received a payment. */
+  readonly updatedAt: Timestamp | undefined
+}
+
+/** All that was ever credited. */
+export const creditedOf = ({ shards }: Pick<Ledger, 'shards'>): Minor =>
+  shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
+
+/**
+ * Pending is the sum of all credits less what settlements have taken: available + in settlement + paid out (spec 2.2;
+ * design section 3). The last change is the later one of a credit and a change of the window.
+ */
+export const balanceOf = (ledger: Ledger): Balance => {
+  const { shards, window } = ledger
+  const { availableMinor, inSettlementMinor, paidOutMinor } = window
+  const taken = plus(plus(availableMinor, inSettlementMinor), paidOutMinor)
+  const times = [...shards.map(({ creditedAt }) => creditedAt), window.changedAt].filter((time) => time !== undefined)
+  return {
+    availableMinor,
+    pendingMinor: less(creditedOf(ledger), taken),
+    inSettlementMinor,
+    paidOutMinor,
+    updatedAt: times.length > 0 ? times.reduce(later) : undefined,
+  }
+}
+
+/** A client's balance, strongly consistent, at a cost that does not depend on how many payments it has (spec 4.5). */
+export const getBalance = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Balance> =>
+  balanceOf(await readLedger(deps, clientId))

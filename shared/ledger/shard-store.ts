@@ -1,7 +1,11 @@
 import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
+import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
+import { shardKey } from '../table/keys.ts'
+import { LEDGER_SHARDS } from '../table/schema.ts'
 import {
   absent,
   all,
@@ -11,12 +15,13 @@ import {
   type Condition,
   equals,
   exists,
+  guard,
   isNew,
+  put,
+  type Step,
   unchanged,
-} from '../table/condition.ts'
-import { shardKey } from '../table/keys.ts'
-import { LEDGER_SHARDS } from '../table/schema.ts'
-import { guard, put, type Step, update } from '../table/step.ts'
+  update,
+} from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { COUNT_FIELD, type Placed, shardOf } from './count-store.ts'
 
@@ -105,3 +110,19 @@ export const correctShards = (
       ...[...gaps.keys()].map((field) => isStill(field, first[field])),
     ),
   )
+
+/** Shards that are written at the same time: each is a small write. */
+const CONCURRENCY = 16
+
+/**
+ * Writes the shards of the parts from `first` to `parts`, each with its fence, before a client has them. An existing
+ * shard is raised to the fence, never lowered. Safe to repeat.
+ */
+export const putShards = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  { first, parts, closedUntil }: { readonly first: number; readonly parts: number; readonly closedUntil: Timestamp },
+): Promise<void> => {
+  const added = allShards(parts).filter(({ part }) => part >= first)
+  await mapInChunks(added, CONCURRENCY, (shard) => deps.table.write(ensureShard(clientId, shard, closedUntil)))
+}

@@ -3,9 +3,8 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
-import { all, atMost, equals, exists, isNew, unchanged } from '../table/condition.ts'
 import { windowKey } from '../table/keys.ts'
-import { put, type Step, update } from '../table/step.ts'
+import { all, atMost, equals, exists, isNew, put, type Step, unchanged, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 /** What settlements have taken of a client's money. Created with the client (design section 3). */

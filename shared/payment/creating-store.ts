@@ -1,8 +1,21 @@
 import type { Deps, StoreDeps } from '../deps.ts'
-import { absent, all, any, atMost, type Condition, equals, isNew, present, unchanged } from '../table/condition.ts'
-import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
-import { put, type Step, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  atMost,
+  type Condition,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  isNew,
+  present,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, ProviderAttempt } from './payment.ts'

@@ -5,7 +5,7 @@ import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { ownersOf } from '../table/keys.ts'
-import { listMergedItems } from '../table/list-merged-items.ts'
+import { listMergedItems } from '../table/list-items.ts'
 import { type Payment, PaymentSchema } from './payment.ts'
 import { findStoredPayment } from './payment-store.ts'
 

@@ -3,10 +3,21 @@ import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { absent, all, any, type Condition, equals, present, unchanged } from '../table/condition.ts'
-import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { ownerOf, paymentKey } from '../table/keys.ts'
-import { put, type Step, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  type Condition,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  present,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import type { Reads } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { isAttempt, isCreating, leaseIsOver } from './creating-store.ts'

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
+import { findClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
@@ -10,7 +11,9 @@ import { csvHead, csvRows } from '../settlement/statement/csv.ts'
 import { settlementKey } from '../table/keys.ts'
 import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
-import { reasonAgainst } from './reason-against.ts'
+import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import { toConfirm } from './confirm.ts'
 
 const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
 
@@ -74,4 +77,26 @@ export const payoutFile = async (deps: Pick<Deps, 'table' | 'now'>, cursor: stri
   const csv = (cursor === undefined ? csvHead(COLUMNS) : '') + csvRows(COLUMNS, lines.map(lineOf))
   const next = from && last && encodeCursor({ id: last.id, due_at: last.dueAt })
   return { csv, left_out: leftOut, ...(next && { continuing: true, cursor: next }) }
+}
+
+/**
+ * Why a settlement is not in the bank's file: the payout gate would refuse or question it by what is stored. Undefined
+ * without a reason. The gate itself also reads the entries again.
+ */
+export const reasonAgainst = async (
+  deps: Pick<Deps, 'table' | 'now'>,
+  settlement: Settlement,
+): Promise<string | undefined> => {
+  const { clientId, settlementId, bank } = settlement
+  if (bank === undefined) return 'no bank details'
+  const [client, verdict, standing] = await Promise.all([
+    findClient(deps, clientId),
+    readSettlementVerdict(deps, settlementId),
+    readClientVerdict(deps, clientId),
+  ])
+  if (client?.payoutHold !== undefined) return `payouts of this client are on hold: ${client.payoutHold}`
+  if (verdict?.state !== 'audited') return 'not audited yet'
+  if (notAccepted(standing).length > 0) return 'the books of this client do not balance: audit-ledger lists why'
+  const confirm = JSON.stringify(await toConfirm(deps, settlement))
+  return confirm === '{}' ? undefined : `mark-settlement-paid needs confirm ${confirm}`
 }

@@ -2,10 +2,9 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, UuidSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
-import { isNew } from '../table/condition.ts'
 import { adjustmentKey, adjustmentsPk } from '../table/keys.ts'
-import { queryPages } from '../table/query-pages.ts'
-import { put, type Step } from '../table/step.ts'
+import { queryPages } from '../table/merged-pages.ts'
+import { isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 
 /** The kinds of adjustments of a client's money (design section 10). */

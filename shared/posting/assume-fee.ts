@@ -6,9 +6,8 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { postPayments } from './post-payments.ts'
+import { postPayments, settledRowOf } from './post-payments.ts'
 import { openPaymentsPaidBy } from './posting-store.ts'
-import { settledRowOf } from './settled-row.ts'
 
 type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
 

@@ -1,6 +1,5 @@
 import type { Deps, StoreDeps } from '../deps.ts'
-import { type HouseEntry, newHouseEntry } from '../journal/house-entry.ts'
-import { putHouseEntry } from '../journal/house-store.ts'
+import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'

@@ -1,8 +1,15 @@
 import * as v from 'valibot'
 import { derivedUuid, UuidSchema } from '../ids.ts'
 import { type Entry, type EntryType, newEntry } from '../journal/entry.ts'
-import { type Figures, figuresOf, NO_FIGURES } from '../journal/figures.ts'
-import { type Movement, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
+import {
+  type Figures,
+  figuresOf,
+  type Movement,
+  moveMoney,
+  NO_FIGURES,
+  type PaymentMoney,
+  untouched,
+} from '../journal/payment-money.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'

@@ -1,21 +1,23 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
-import type { StoreDeps } from '../deps.ts'
-import { figuresOf } from '../journal/figures.ts'
-import { standingFigures } from '../journal/payment-money.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
+import { figuresOf, standingFigures } from '../journal/payment-money.ts'
 import { shardOf } from '../ledger/count-store.ts'
 import { moveCredit } from '../ledger/shard-store.ts'
+import { readWindow } from '../ledger/window-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { netOf } from '../payment/channel/pricing.ts'
+import { feeByKept, isForAmount } from '../payment/fee/actual-fee.ts'
 import type { FinalFee, Payment } from '../payment/payment.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import type { Item } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp, TimestampSchema } from '../time.ts'
+import { replayMovements } from './moved-payment.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
-import { replayMovements } from './reversal-after.ts'
 
 /** The payment's own row, settled, with a final fee. */
 export type SettledRow = {
@@ -150,4 +152,36 @@ export const postPayments = async (
   })
   const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))
   return postings.map((posting) => afterOf.get(posting))
+}
+
+/**
+ * A payment's own row if it can post the payment: of type payment, successful, settled, with a final fee and the
+ * payment's amount. Undefined for any other row and for impossible amounts.
+ */
+export const settledRowOf = (
+  deps: Pick<Deps, 'stage'>,
+  payment: Payment,
+  transaction: ProviderTransaction,
+): SettledRow | undefined => {
+  const { type, status, keptMinor, settledAt, transactionId, providerMinor } = transaction
+  if (type !== 'payment' || status !== 'success' || keptMinor === undefined || settledAt === undefined) return undefined
+  if (!isForAmount(transaction, payment)) return undefined
+  const fee = feeByKept(deps, payment, keptMinor)
+  return fee && { ...fee, transactionId, providerMinor, settledAt }
+}
+
+/**
+ * Books the settled row of a payment that was posted without it (design section 12), once: zeros for the client, the
+ * whole row at the provider. False when the payment has changed since it was read, or its journal was closed.
+ */
+export const bookLateRow = async (deps: StoreDeps, payment: Payment, row: SettledRow): Promise<boolean> => {
+  const { closedUntil } = await readWindow(deps, payment.clientId)
+  const lateRowAt = later(deps.now(), closedUntil)
+  const ownRow = { transactionId: row.transactionId, providerMinor: row.providerMinor }
+  const after: Payment = { ...payment, ownRow, lateRowAt, providerSettledAt: row.settledAt }
+  const { applied } = await deps.table.transact({
+    ...changeMoney(payment, after),
+    ledger: moveCredit(payment, ZERO, lateRowAt),
+  })
+  return applied
 }

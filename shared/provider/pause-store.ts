@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { absent, any, below } from '../table/condition.ts'
 import { pausesKey } from '../table/keys.ts'
-import { update } from '../table/step.ts'
+import { absent, any, below, update } from '../table/step.ts'
 import { addMs, epochMs, HOUR_MS, later, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import type { ProviderOperation } from './provider.ts'
 

@@ -1,18 +1,25 @@
 import * as v from 'valibot'
 import { auditEvent } from '../audit/judged/audit-event.ts'
-import type { PaymentId } from '../ids.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { mapInChunks } from '../chunks.ts'
+import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
 import { countTransition, credit } from '../ledger/count-store.ts'
 import { newPayment } from '../payment/new-payment.ts'
+import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
+import { requestsOf } from '../payment/news/refresh-payment.ts'
 import { paidBy } from '../payment/news/succeed-payment.ts'
-import { type CreatingPayment, type Payment, transitioned } from '../payment/payment.ts'
+import { type CreatingPayment, type Payment, type StoredPayment, transitioned } from '../payment/payment.ts'
 import { commitSucceeded, findStoredPayment, leavePending } from '../payment/payment-store.ts'
 import { putPointers } from '../payment/put-pointers.ts'
 import { FAILURE_REASONS } from '../payment-status.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment } from '../provider/provider.ts'
+import { providerFailure } from '../provider/provider-failure.ts'
+import { findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
-import { askCapture } from './ask-capture.ts'
-import { rebuiltEvent } from './rebuilt-event.ts'
+import { bringMoneyForward } from './bring-money-forward.ts'
+import { rebuiltEvent } from './complete-payment.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
-import { keptEvent, type StrayEntry, type StrayEvent } from './strays.ts'
+import { isOfStatus, keptEvent, type StrayEntry, type StrayEvent, type Strays } from './strays.ts'
 
 const EventDetails = v.object({
   data: v.object({
@@ -127,4 +134,82 @@ export const bringForward = async (
       return { ...(await keptEvent(deps, stray)), ...steps }
     },
   })
+}
+
+const ADVICE = 'nothing was written; try again'
+
+const amountOf = (payment: StoredPayment) =>
+  payment.status === 'creating' ? payment.request.notionalMinor : payment.notionalMinor
+
+const ROWS = 10
+
+/** The provider's payments under an attempt's reference, because an unanswered attempt has no known request id. */
+const bookedUnder = async (deps: RecountDeps, reference: string): Promise<readonly NewsSubject[]> => {
+  const answer = await deps.provider.listTransactions({ reference, limit: ROWS }, PROVIDER_READ_TIMEOUT_MS)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
+  const rows = answer.kind === 'found' ? answer.value.transactions : []
+  return rows.flatMap(({ type, providerPaymentId }) => (type === 'payment' ? [{ providerPaymentId }] : []))
+}
+
+const subjectsOf = async (deps: RecountDeps, payment: StoredPayment): Promise<readonly NewsSubject[]> => {
+  const references = Array.from({ length: payment.attempt }, (_, at) => referenceOf(payment.paymentId, at + 1))
+  const booked = await mapInChunks(references, 1, (reference) => bookedUnder(deps, reference))
+  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
+  return [
+    ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
+    ...remembered.map((providerPaymentId) => ({ providerPaymentId })),
+    ...booked.flat(),
+  ]
+}
+
+const mayHavePaid = (payment: StoredPayment, { reference, currency, capturedMinor }: ProviderPayment): boolean =>
+  paymentIdOf(reference) === payment.paymentId && currency === 'IDR' && capturedMinor === amountOf(payment)
+
+/**
+ * Asks the provider for the capture that paid a payment, on any of its attempts, because no event names it. A capture
+ * in suspense is not it. Undefined if the provider shows none. Throws 502 if the provider does not answer.
+ */
+export const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
+  for (const subject of await subjectsOf(deps, payment)) {
+    const answer = await askForNews(deps, subject)
+    if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
+    const capture = answer.kind === 'news' ? answer.news.capture : undefined
+    if (capture === undefined || !mayHavePaid(payment, capture)) continue
+    if ((await findSuspense(deps, capture.providerPaymentId)) === undefined) return capture
+  }
+  return undefined
+}
+
+/** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
+export const planForward = async (
+  deps: RecountDeps,
+  by: RecountBy,
+  { books, strays: { events, entries } }: { readonly books: ClientBooks; readonly strays: Strays },
+): Promise<readonly Repair[]> => {
+  const ended = await mapInChunks(events.filter(isOfStatus), 1, (stray) => bringForward(deps, by, stray))
+  const moving = events.filter((stray) => !isOfStatus(stray))
+  const ids = new Set([
+    ...entries.map(({ paymentId }) => paymentId),
+    ...moving.map(({ payment: { paymentId } }) => paymentId),
+  ])
+  const moved = await mapInChunks([...ids], 1, (paymentId) =>
+    bringMoneyForward(deps, by, {
+      paymentId,
+      books,
+      strays: {
+        entries: entries.filter((one) => one.paymentId === paymentId),
+        events: moving.filter(({ payment }) => payment.paymentId === paymentId),
+      },
+    }),
+  )
+  const repairs = [...ended, ...moved].flatMap((one) => one ?? [])
+  const subjects = new Set<string>(repairs.map(({ subject }) => subject))
+  const rest = Map.groupBy(
+    entries.filter(({ paymentId }) => !subjects.has(paymentId)),
+    ({ paymentId }) => paymentId,
+  )
+  const paid = await mapInChunks([...rest], 1, ([paymentId, own]) =>
+    bringForwardByEntry(deps, by, { paymentId, entries: own }),
+  )
+  return [...repairs, ...paid.flatMap((one) => one ?? [])]
 }

@@ -1,15 +1,27 @@
+import * as v from 'valibot'
 import { eventNamesOf } from '../audit/judged/audit-event.ts'
+import { estimateOf } from '../audit/judged/audit-payment.ts'
 import type { JudgedPayment } from '../audit/judged/audit-payments.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
+import { type Event, EventSchema, reversedEventName } from '../event/event.ts'
+import { deliveryIdFor, type EndpointId } from '../ids.ts'
 import { putEntry } from '../journal/entry-store.ts'
+import type { Movement } from '../journal/payment-money.ts'
+import { plus, ZERO } from '../money.ts'
+import { type Announcement, announcementOf, announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { moneyStands } from '../posting/posting-store.ts'
+import type { Item } from '../table/attributes.ts'
+import { eventKey } from '../table/keys.ts'
+import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
+import type { Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
-import { lostDeliveries, rebuiltEvent, storedEvent } from './rebuilt-event.ts'
-import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
-import { shiftedBy } from './shifted-by.ts'
+import { findDeliveries, insertDelivery } from '../webhook/delivery/delivery-store.ts'
+import { announced, newDelivery } from '../webhook/delivery/new-delivery.ts'
+import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
+import { type RecountBy, type RecountDeps, type Repair, repairOf, shiftedBy } from './repair.ts'
 
 type Completion = { readonly of: readonly Difference[]; readonly steps: Steps<string> }
 
@@ -81,4 +93,81 @@ export const completePayment = async (
   const of = completions.flatMap((one) => one.of)
   const steps = { ...Object.assign({}, ...completions.map((one) => one.steps)), payment: moneyStands(payment) }
   return [repairOf(deps, by, { subject: payment.paymentId, of, steps: () => steps })]
+}
+
+/** The payment with its estimated fee, unless the fee was final at success. */
+const asEstimated = (payment: Payment): Payment => {
+  const estimate = payment.finalFee?.invoiced === true ? undefined : estimateOf(payment)
+  return estimate ? { ...payment, ...estimate, feeStatus: 'estimated' } : payment
+}
+
+/** The payment after one of its movements. Movements of an open payment are announced with the estimated fee. */
+const asMovedBy = (payment: Payment, movement: Movement): Payment => {
+  const movements = payment.movements.slice(0, payment.movements.indexOf(movement) + 1)
+  const takenBackMinor = movements.reduce((sum, { tookMinor }) => plus(sum, tookMinor), ZERO)
+  const moved = { ...payment, movements, takenBackMinor }
+  return movement.postedAt === undefined || movement.postedAt === payment.postedAt ? asEstimated(moved) : moved
+}
+
+/** Rebuilds an event of the payment with its original content. */
+const announceAgain = async (
+  deps: RecountDeps,
+  payment: Payment,
+  name: string,
+  firedAt: Timestamp | undefined,
+): Promise<Announcement> => {
+  const movement = payment.movements.find((one) => reversedEventName(one) === name)
+  if (movement === undefined) {
+    const endedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
+    return announcementOf(deps, asEstimated(payment), endedAt)
+  }
+  return announcementOfMovement(deps, asMovedBy(payment, movement), firedAt ?? movement.postedAt ?? movement.at)
+}
+
+/**
+ * The steps that write a lost event again, under its id, with its missing deliveries. An existing delivery is not
+ * changed, because the merchant may have it. A movement's event takes its time from its deliveries.
+ */
+export const rebuiltEvent = async (deps: RecountDeps, payment: Payment, name: string): Promise<Steps<string>> => {
+  const first = await announceAgain(deps, payment, name, undefined)
+  const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
+  const existing = await findDeliveries(deps, ids)
+  const rebuilt = await announceAgain(deps, payment, name, existing[0]?.firedAt)
+  const known = new Set(existing.map(({ deliveryId }) => deliveryId))
+  const lost = rebuilt.deliveries.map(({ delivery }) => delivery).filter(({ deliveryId }) => !known.has(deliveryId))
+  return {
+    [name]: rebuilt.steps['event'],
+    ...Object.fromEntries(lost.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)])),
+  }
+}
+
+/** The stored event of this name; undefined if it is missing or unreadable. */
+export const storedEvent = async (deps: RecountDeps, payment: Pick<Payment, 'paymentId'>, name: string) => {
+  const [item] = await deps.table.getMany([eventKey(payment.paymentId, name)])
+  return readEvent(item)
+}
+
+const readEvent = (item: Item | undefined): { readonly event: Event; readonly item: Item } | undefined => {
+  const parsed = v.safeParse(EventSchema, item)
+  return parsed.success && item ? { event: parsed.output, item } : undefined
+}
+
+/** Rebuilds one delivery of a stored event, due immediately; undefined if its endpoint is unknown. */
+const lostDelivery = async (deps: RecountDeps, event: Event, endpointId: EndpointId) => {
+  const endpoint = await findEndpointEver(deps, event.clientId, endpointId)
+  return endpoint && insertDelivery(newDelivery(announced(event), endpoint, event.firedAt))
+}
+
+/** The steps that rebuild an event's missing deliveries, by delivery id. */
+export const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Readonly<Record<string, Step>>> => {
+  const named = event.endpointIds.map((endpointId) => ({ endpointId, id: deliveryIdFor(event.eventId, endpointId) }))
+  const existing = await findDeliveries(
+    deps,
+    named.map(({ id }) => id),
+  )
+  const lost = named.filter(({ id }) => !existing.some(({ deliveryId }) => deliveryId === id))
+  const steps = await Promise.all(
+    lost.map(async ({ endpointId, id }) => ({ id, step: await lostDelivery(deps, event, endpointId) })),
+  )
+  return Object.fromEntries(steps.flatMap(({ id, step }) => (step ? [[id, step]] : [])))
 }

@@ -1,8 +1,17 @@
 import type { AuditDeps } from '../audit/audit-parts.ts'
+import type { ClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
+import { type Entry, netsOf } from '../journal/entry.ts'
+import { standingFigures } from '../journal/payment-money.ts'
+import { moveOpenCredit } from '../ledger/shard-store.ts'
+import { writeOffInWindow } from '../ledger/window-store.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import type { Payment } from '../payment/payment.ts'
+import { moneyOf } from '../posting/payment-entries.ts'
 import type { Steps } from '../table/table.ts'
+import { later, type Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 
 export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider'>
@@ -51,3 +60,45 @@ export const repairOf = (
     return (await recordChange(deps, record, await steps())).applied
   },
 })
+
+const openNet = (payment: Payment): Minor =>
+  payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
+
+/** Whether an entry is after the last settlement; earlier entries are in that settlement's own sums. */
+const inTail = ({ settlements, client }: ClientBooks, { eligibleAt }: Entry): boolean =>
+  eligibleAt >= (settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt)
+
+/**
+ * Changes the shard and the window's written-off sum by as much as a repair changes the audit's expectation. So a
+ * repair keeps the difference between them, and figures can be corrected before or after it.
+ */
+export const shiftedBy = (
+  books: ClientBooks,
+  {
+    before,
+    after,
+    entries,
+    at,
+  }: {
+    readonly before: Payment
+    readonly after: Payment
+    /** The entries that the repair adds. */
+    readonly entries: readonly Entry[]
+    readonly at: Timestamp
+  },
+): Steps<string> => {
+  const added = entries.filter((entry) => inTail(books, entry))
+  const netMinor = plus(less(openNet(after), openNet(before)), netsOf(added))
+  const writtenOff = netsOf(added.filter(({ type }) => type === 'written_off'))
+  return {
+    ledger: netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, at),
+    window:
+      writtenOff === 0 || books.ledger === undefined
+        ? undefined
+        : writeOffInWindow(after.clientId, {
+            readMinor: books.ledger.window.writtenOffMinor,
+            addMinor: writtenOff,
+            postedAt: later(at, books.ledger.window.closedUntil),
+          }),
+  }
+}

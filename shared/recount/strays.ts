@@ -1,9 +1,10 @@
 import * as v from 'valibot'
-import { STRAY_EVENT, tellsOf } from '../audit/judged/audit-stray-events.ts'
+import { STRAY_EVENT, tellsOf } from '../audit/judged/audit-event.ts'
+import { type JudgedPayment, judgeById } from '../audit/judged/audit-payments.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { type Event, typeOfEvent } from '../event/event.ts'
 import { eventIsThere } from '../event/event-store.ts'
-import type { PaymentId } from '../ids.ts'
+import { type PaymentId, PaymentIdSchema } from '../ids.ts'
 import type { Entry } from '../journal/entry.ts'
 import { entryPages } from '../journal/entry-store.ts'
 import type { StoredPayment } from '../payment/payment.ts'
@@ -11,11 +12,10 @@ import { parseStored } from '../payment/payment-store.ts'
 import type { Item } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
-import { END_OF_TIME, TimestampSchema } from '../time.ts'
-import type { Difference } from '../verdict/difference.ts'
-import { paymentNamedBy } from './named-payment.ts'
-import { lostDeliveries, storedEvent } from './rebuilt-event.ts'
-import type { RecountDeps } from './repair.ts'
+import { END_OF_TIME, SECOND_MS, TimestampSchema } from '../time.ts'
+import { type Difference, isSame } from '../verdict/difference.ts'
+import { lostDeliveries, storedEvent } from './complete-payment.ts'
+import type { RecountBy, RecountDeps } from './repair.ts'
 
 /** A stored event that its payment does not show. */
 export type StrayEvent = {
@@ -87,3 +87,35 @@ export const keptEvent = async (deps: RecountDeps, { event }: Pick<StrayEvent, '
   ...(await lostDeliveries(deps, event)),
   [event.name]: eventIsThere(event),
 })
+
+const OF_PAYMENT = /^(payment|event)(\.|$)/
+const NAMED = /\bpayment ([0-9a-f-]{36})$/
+
+/** The payment of a difference: by the difference's id, or by the name in its expected value. */
+export const paymentNamedBy = ({ what, id, expected }: Difference): PaymentId | undefined => {
+  const named = OF_PAYMENT.test(what) ? id : NAMED.exec(String(expected))?.[1]
+  const parsed = v.safeParse(PaymentIdSchema, named)
+  return parsed.success ? parsed.output : undefined
+}
+
+/** The wait before the second judgement, because a payment may change while it is read. */
+const SECOND_LOOK_MS = 10 * SECOND_MS
+
+/** Judges the client's named payments twice and answers the differences found both times. */
+export const judgeNamed = async (
+  deps: RecountDeps,
+  { client: { clientId } }: RecountBy,
+  expected: readonly Difference[],
+): Promise<readonly JudgedPayment[]> => {
+  const ids = [...new Set(expected.flatMap((one) => paymentNamedBy(one) ?? []))]
+  if (ids.length === 0) return []
+  const first = await judgeById(deps, { clientId }, ids)
+  await deps.sleep(SECOND_LOOK_MS)
+  const second = await judgeById(deps, { clientId }, ids)
+  return second
+    .map((judged, at) => ({
+      ...judged,
+      differences: judged.differences.filter((now) => first[at]?.differences.some((one) => isSame(one, now))),
+    }))
+    .filter(({ payment }) => payment === undefined || payment.clientId === clientId)
+}

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { byQueue, type QueueName } from '../queues.ts'
 import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
-import type { CallLimits } from './aws/aws-http-options.ts'
+import type { CallLimits } from './aws/client-options.ts'
 
 /** Names of the environment variables, shared with the stack so that both sides agree. */
 export const ENV = {

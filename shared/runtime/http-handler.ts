@@ -1,12 +1,13 @@
-import middy from '@middy/core'
+import middy, { type MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
 import { toJson } from '../json.ts'
-import { closedGuard } from './closed-guard.ts'
 import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 import { inOneLine } from './joining-log.ts'
 import { originGuard } from './origin-guard.ts'
+import { isRouteProbe } from './release/probe.ts'
 
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
   /** The matched route is a GET. */
@@ -44,3 +45,16 @@ export const httpHandler = (
       })
     return (event, context) => inOneLine(() => answer(event, context))
   })
+
+/**
+ * A closed stage answers every request with 500 and reads nothing. A probe passes, so that a closed release can be
+ * proven (design section 13).
+ */
+export const closedGuard = (deps: Pick<Deps, 'stage'>): MiddlewareObj => ({
+  before: ({ event }) => {
+    if (deps.stage.isClosed !== true || isRouteProbe(event)) return
+    throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
+      actionHint: 'Send the same request again later, with the same Idempotency-Key.',
+    })
+  },
+})

@@ -10,15 +10,12 @@ import { timestampOf } from '../time.ts'
 import { urlRulesOf } from '../webhook/endpoint/safe-url.ts'
 import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
 import { resolveByDns } from '../webhook/send/resolve-by-dns.ts'
-import { aside } from './aside.ts'
-import { AWS_HTTP_OPTIONS, limitedCalls } from './aws/aws-http-options.ts'
-import { dynamoDbClient } from './aws/dynamodb-client.ts'
-import { dynamoDbTable } from './aws/dynamodb-table.ts'
+import { AWS_HTTP_OPTIONS, limitedCalls, withoutLog } from './aws/client-options.ts'
+import { dynamoDbClient, dynamoDbTable } from './aws/dynamodb-table.ts'
 import { kmsSealer } from './aws/kms-sealer.ts'
 import { secretsManager } from './aws/secrets-manager.ts'
 import { snsAlerts } from './aws/sns-alerts.ts'
 import { sqsQueues } from './aws/sqs-queues.ts'
-import { withoutLog } from './aws/without-log.ts'
 import { chosenProvider } from './chosen-provider.ts'
 import { readConfig } from './config.ts'
 import { jsonLog } from './json-log.ts'
@@ -78,4 +75,9 @@ export const runtimeDeps = (): Deps => {
     randomBytes,
     aside,
   }
+}
+
+/** Starts work that the answer does not wait for. Lambda may freeze it and continue it during the next request. */
+export const aside: NonNullable<Deps['aside']> = (work) => {
+  void work().catch(() => undefined)
 }

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { addTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
-import { type Entry, paymentsIn } from '../journal/entry.ts'
-import { digestBlock } from '../journal/entry-digest.ts'
+import { digestBlock, type Entry, paymentsIn } from '../journal/entry.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 

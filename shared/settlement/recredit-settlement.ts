@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import { invalid } from '../errors.ts'
 import { derivedUuid, UuidSchema } from '../ids.ts'
-import { type Entry, newEntry } from '../journal/entry.ts'
+import { type Entry, newEntry, paymentsIn } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
 import { less, ZERO } from '../money.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import { later, type Timestamp } from '../time.ts'
 import { type Close, type CloseDeps, statusRecord, wrongState } from './close-settlement.ts'
+import { unprovenIn } from './entry-sums.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, markRecredited } from './settlement-store.ts'
 
@@ -68,3 +69,35 @@ export const recreditSettlement = async (
 
 const recreditedAlready = () =>
   invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
+
+/**
+ * The re-credit that replaces an entry outside its settlement: its figures, eligible at once. Its id is derived from
+ * the entry, so each entry has one. `settlement`: the one whose window contains the entry.
+ */
+export const leftOutRecredit = (
+  { sweptFrom }: Pick<Settlement, 'sweptFrom'>,
+  entry: Entry,
+  postedAt: Timestamp,
+): Entry =>
+  newEntry({
+    entryId: v.parse(UuidSchema, derivedUuid('recredit of an entry', entry.entryId)),
+    type: 'recredit',
+    eligibleAt: postedAt,
+    postedAt,
+    grossMinor: entry.grossMinor,
+    feeMinor: entry.feeMinor,
+    markupMinor: entry.markupMinor,
+    netMinor: entry.netMinor,
+    providerMinor: entry.providerMinor,
+    bankMinor: entry.bankMinor,
+    suspenseMinor: entry.suspenseMinor,
+    standsForEntryId: entry.entryId,
+    standsForType: entry.type,
+    standsForPostedAt: entry.postedAt,
+    paymentCount: paymentsIn(entry),
+    provenMinor: less(entry.netMinor, unprovenIn(entry, sweptFrom)),
+    externalReference: entry.externalReference,
+    method: entry.method,
+    channelCode: entry.channelCode,
+    paidAt: entry.paidAt,
+  })

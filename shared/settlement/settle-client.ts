@@ -1,15 +1,15 @@
 import type { Client } from '../client/client.ts'
 import { findClient } from '../client/client-store.ts'
-import { notFound } from '../errors.ts'
+import { invalid, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { raiseFence } from '../ledger/raise-fence.ts'
+import { raiseFence } from '../ledger/fence-store.ts'
+import { getBalance } from '../ledger/ledger-store.ts'
 import { readWindow, type Window } from '../ledger/window-store.ts'
-import type { Minor } from '../money.ts'
+import { less, type Minor } from '../money.ts'
 import { postOverdue } from '../posting/assume-fee.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
 import { noSums } from './entry-sums.ts'
-import { newSettlement, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
-import { recordSettlement } from './record-settlement.ts'
+import { newSettlement, recordSettlement, type SettleDeps, type SettleTrigger } from './record-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements } from './settlement-store.ts'
 import { type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
@@ -118,4 +118,37 @@ export const settleClient = async (
     if (result !== 'overtaken') return result
   }
   throw new Error('a settlement window kept moving while it was swept')
+}
+
+export type Triggered = {
+  readonly settlement: Settlement | undefined
+  /** The window is too large for one run: later runs settle it in the operator's name. */
+  readonly isContinuing: boolean
+}
+
+/**
+ * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422
+ * when there is nothing to settle, with the eligible and open amounts and the floor, and in a closed stage.
+ */
+export const triggerSettlement = async (
+  deps: SettleDeps,
+  input: { readonly clientId: ClientId; readonly operator: string },
+): Promise<Triggered> => {
+  if (deps.stage.isClosed === true) {
+    throw invalid('the stage is closed', undefined, 'Recount the ledgers, and open the stage first.')
+  }
+  const { settlement, isContinuing, eligibleMinor, floorMinor } = await settleClient(deps, input.clientId, {
+    by: 'manual',
+    operator: input.operator,
+  })
+  if (settlement || isContinuing) return { settlement, isContinuing }
+  const { pendingMinor, availableMinor } = await getBalance(deps, input.clientId)
+  const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))
+  throw invalid(
+    `nothing to settle: ${eligibleMinor} IDR are eligible, the floor is ${floorMinor} IDR and must be exceeded`,
+    undefined,
+    openMinor === 0
+      ? 'Nothing else is open.'
+      : `${openMinor} IDR are not eligible yet: a payment is, 24 hours after it was paid and once the provider has settled it. get-books shows what is open.`,
+  )
 }

@@ -3,12 +3,22 @@ import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
-import { absent, all, equals, exists, isNew, unchanged } from '../table/condition.ts'
-import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
-import { queryPages } from '../table/query-pages.ts'
-import { put, type Step, update } from '../table/step.ts'
+import { queryPages } from '../table/merged-pages.ts'
+import {
+  absent,
+  all,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  exists,
+  isNew,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import type { QueryInput } from '../table/table.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSchema } from './settlement.ts'

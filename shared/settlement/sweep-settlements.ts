@@ -1,6 +1,10 @@
+import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { clientIdPages } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
+import { foundKey } from '../table/keys.ts'
+import { addMs, DAY_MS } from '../time.ts'
+import { SettlementSchema } from './settlement.ts'
 
 /** Messages that are sent at the same time. */
 const CONCURRENCY = 10
@@ -21,4 +25,35 @@ export const sweepSettlements = async (deps: Pick<Deps, 'table' | 'queues' | 'lo
   }
   deps.log.info('sweep.completed', { clients })
   return { clients }
+}
+
+/** A payout takes an operator a day, and a weekend may lie between. */
+const PATIENCE_MS = 3 * DAY_MS
+/** The most settlements of one alert, oldest first. */
+const LOOKED_AT = 100
+const NAMED = 10
+
+/**
+ * Reports, in one alert, the settlements that were recorded three days ago and are not paid out. It repeats each day
+ * until they are; a repeat is harmless, and the next day makes up for a missed one.
+ */
+export const tellUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>): Promise<void> => {
+  const range = { atMost: addMs(deps.now(), -PATIENCE_MS) }
+  const page = await deps.table.query({ index: 'by-due', partition: ['payout', 0], range, limit: LOOKED_AT })
+  const items = await deps.table.getMany(page.items.map((row) => foundKey('SETTLEMENT', row)))
+  const unpaid = items
+    .flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
+    .filter(({ status }) => status === 'recorded')
+  const [oldest] = unpaid
+  if (oldest === undefined) return
+  const ids = unpaid.slice(0, NAMED).map(({ settlementId }) => settlementId)
+  await deps.alerts.publish({
+    kind: 'settlement.unpaid',
+    subject: oldest.settlementId,
+    message:
+      `${unpaid.length}${page.cursor ? ' or more' : ''} settlements were recorded three days ago or earlier and are ` +
+      `not paid out, the oldest on ${oldest.createdAt}: ${ids.join(', ')}. Their merchants wait for money; ` +
+      'list-settlements --status recorded shows all.',
+  })
+  deps.log.info('settlement.unpaid', { settlements: unpaid.length })
 }

@@ -1,7 +1,6 @@
 import { type Deps } from '../deps.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
-import { newHouseEntry } from '../journal/house-entry.ts'
-import { putHouseEntry } from '../journal/house-store.ts'
+import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { heldOf, isSuspenseId, type Suspense } from './suspense.ts'

@@ -2,13 +2,23 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type Minor } from '../money.ts'
 import type { Page } from '../page.ts'
-import { absent, all, type Condition, equals, isNew, unchanged } from '../table/condition.ts'
-import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { foundKey, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
-import { queryPages } from '../table/query-pages.ts'
+import { queryPages } from '../table/merged-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { put, type Step, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  type Condition,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  isNew,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../time.ts'
 import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'

@@ -2,21 +2,24 @@ import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../deps.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Item } from '../table/attributes.ts'
+import { syncJobKey } from '../table/keys.ts'
 import {
   absent,
   all,
   any,
   below,
   type Condition,
+  DUE_WORK_FIELDS,
+  dueWork,
   equals,
   exists,
   isNew,
   present,
+  put,
+  type Step,
   unchanged,
-} from '../table/condition.ts'
-import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
-import { syncJobKey } from '../table/keys.ts'
-import { put, type Step, update } from '../table/step.ts'
+  update,
+} from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, DAY_MS, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import {

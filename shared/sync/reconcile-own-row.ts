@@ -1,11 +1,9 @@
 import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { bookLateRow } from '../posting/book-late-row.ts'
-import { type Posting, postPayments } from '../posting/post-payments.ts'
-import { settledRowOf } from '../posting/settled-row.ts'
+import { bookLateRow, type Posting, postPayments, settledRowOf } from '../posting/post-payments.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { isCreditedWith, recordFinding } from './sync-finding.ts'
+import { isCreditedWith, recordFinding } from './provider-row.ts'
 
 /** After a lost race another read shows the winner's result. */
 const MAX_TRIES = 4

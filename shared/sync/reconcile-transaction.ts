@@ -1,9 +1,10 @@
-import { paymentIdOf } from '../ids.ts'
+import { paymentIdOf, referenceOf } from '../ids.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
 import { ZERO } from '../money.ts'
 import { isForAmount } from '../payment/fee/actual-fee.ts'
 import { applyProviderNews } from '../payment/news/apply-provider-news.ts'
 import type { NewsDeps } from '../payment/news/news-deps.ts'
+import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import {
@@ -15,15 +16,13 @@ import {
   houseRowOf,
 } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
-import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
+import type { ProviderPayment, ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { creditByRow } from './credit-by-row.ts'
-import { moneyRowOf, withDisputed } from './money-row.ts'
+import { isCreditedWith, moneyRowOf, recordFinding, syncFinding, withDisputed } from './provider-row.ts'
 import { reconcileOwnRow } from './reconcile-own-row.ts'
-import { isCreditedWith, recordFinding, syncFinding } from './sync-finding.ts'
 
 /**
  * `credited`: it concerns the payment that was credited with it. `open`: not decided; check it again.
@@ -213,4 +212,35 @@ export const reconcileTransaction = async (
   // Reversed before it was credited: an operator must check it if the row names one of our payments.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
   return known ? DONE : PASSED_OVER
+}
+
+/** Whether the row matches the pending payment in reference, request and amount. */
+const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boolean =>
+  transaction.isCaptured === true &&
+  payment.status === 'pending' &&
+  transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
+  (transaction.paymentRequestId === undefined || transaction.paymentRequestId === payment.paymentRequestId) &&
+  isForAmount(transaction, payment) &&
+  payment.rememberedProviderPaymentIds === undefined
+
+/**
+ * Credits a pending payment by a row that the sync fetched. This needs no further call: one page holds fifty rows.
+ * The write has the condition `pending`, so the payment is credited once. Undefined: the row does not match, or the
+ * payment is no longer pending; the caller then asks the provider.
+ */
+export const creditByRow = async (
+  deps: NewsDeps,
+  known: Payment | undefined,
+  transaction: ProviderTransaction,
+): Promise<Payment | undefined> => {
+  if (known === undefined || !matchesPayment(transaction, known)) return undefined
+  const capture: ProviderPayment = {
+    providerPaymentId: transaction.providerPaymentId,
+    paymentRequestId: known.paymentRequestId,
+    reference: transaction.reference,
+    currency: transaction.currency,
+    status: 'captured',
+    capturedMinor: transaction.amountMinor,
+  }
+  return succeedPayment(deps, known, capture, 'sync')
 }

@@ -1,10 +1,18 @@
+import type { Deps } from '../deps.ts'
+import { paymentIdOf } from '../ids.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget } from '../provider/call-budget.ts'
-import { msBetween, type Timestamp } from '../time.ts'
-import { claimJob, type DueJob, findDueJobs } from './job-store.ts'
-import { planRound } from './plan-round.ts'
+import { callsPerMinute } from '../provider/provider-quota.ts'
+import { workersForQuota } from '../provider/workers-for-quota.ts'
+import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
+import { claimJob, type DueJob, findDueJobs, finishJob, retryOpen } from './job-store.ts'
+import { isRoundPast, planRound } from './plan-round.ts'
 import { readSlice, type SliceDeps, type SliceEnd, type SliceRun } from './read-slice.ts'
-import { recheckOpen } from './recheck-open.ts'
-import type { Slice, SyncJob } from './sync-job.ts'
+import { ASK_AGAIN_MS, askAbout } from './reconcile-page.ts'
+import { reconcileTransaction } from './reconcile-transaction.ts'
+import type { OpenTransaction, Slice, SyncJob } from './sync-job.ts'
+import { addOpen, type OpenHours, registerOpen } from './tail.ts'
 
 /** Below the function's timeout, with time to finish the current page. */
 const RUN_BUDGET_MS = 240_000
@@ -159,4 +167,68 @@ export const endSync = (state: SyncRun, readTo: Timestamp | undefined): SyncSumm
     until: readTo ?? null,
     complete: complete && readTo !== undefined,
   }
+}
+
+/** Backoff: two minutes, doubled up to an hour. */
+const againAt = (now: Timestamp, tries: number): Timestamp =>
+  addMs(now, Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
+
+/**
+ * Reconciles an open transaction again. Without an answer it stays open and is retried; after two days it becomes a
+ * finding for an operator.
+ */
+export const recheckOpen = async (run: SliceRun, job: OpenTransaction): Promise<void> => {
+  const { deps, tally } = run
+  const transaction = { keptMinor: undefined, settledAt: undefined, paymentRequestId: undefined, ...job.transaction }
+  const paymentId = paymentIdOf(transaction.reference)
+  const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
+  const reconciled = await reconcileTransaction(deps, transaction, known, askAbout(run))
+  if (reconciled.kind === 'open') {
+    tally.unanswered++
+    await retryOpen(deps, job, againAt(deps.now(), job.tries + 1))
+    return
+  }
+  if (reconciled.kind === 'credited') {
+    const hours: OpenHours = new Map()
+    addOpen(hours, transaction, reconciled.payment, deps.now())
+    await registerOpen(deps, hours, run.scheduledHours)
+  }
+  await finishJob(deps, job)
+}
+
+/**
+ * Does the sync jobs that are due. `woken`: callbacks were deferred, so the worker also reads the rows updated after
+ * the last round, unless that round is too recent.
+ */
+export const shareSync = async (deps: SliceDeps, { woken }: { readonly woken: boolean }): Promise<void> => {
+  const run = startSync(deps)
+  const readTo = woken && (await isRoundPast(deps)) ? await readHeadRounds(run) : undefined
+  await doDueJobs(run)
+  endSync(run, readTo)
+}
+
+const MIN_HELPERS = 9
+
+/** Wakes other workers immediately instead of at the next tick. A worker without a job costs one query. */
+const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 'now'>): OnJobs => {
+  const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
+  let called = 0
+  return async (jobs) => {
+    for (; called < Math.min(jobs, most); called++) {
+      await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
+    }
+  }
+}
+
+/**
+ * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
+ * It finds lost captures, replaces estimated fees, books the provider's payouts and records unexplained rows in
+ * suspense. Runs share the due slices. After a crash another worker continues from the kept position; two workers on
+ * one slice have the effect of one.
+ */
+export const syncProviderTransactions = async (deps: SliceDeps & Pick<Deps, 'queues'>): Promise<SyncSummary> => {
+  const run = startSync(deps, callingHelpers(deps))
+  const readTo = await readHeadRounds(run)
+  await doDueJobs(run)
+  return endSync(run, readTo)
 }

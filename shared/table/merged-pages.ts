@@ -104,3 +104,18 @@ export const mergedPages = async function* (
 /** The query limit of each partition so that all together answer `limit` items. */
 export const shareOf = (limit: number, partitions: readonly unknown[]): number =>
   Math.ceil(limit / Math.max(1, partitions.length))
+
+/** Yields a whole key range page by page, so that memory stays bounded. */
+export const queryPages = async function* (
+  deps: Pick<Deps, 'table'>,
+  input: Omit<QueryInput, 'cursor'>,
+  /** Start position; default: the beginning. */
+  from?: Item,
+): AsyncGenerator<readonly Item[]> {
+  let cursor = from
+  do {
+    const page = await deps.table.query({ ...input, ...(cursor && { cursor }) })
+    yield page.items
+    cursor = page.cursor
+  } while (cursor)
+}

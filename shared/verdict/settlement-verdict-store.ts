@@ -1,10 +1,20 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
-import { absent, all, equals, isNew, unchanged } from '../table/condition.ts'
-import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { verdictKey } from '../table/keys.ts'
-import { guard, put, type Step, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  guard,
+  isNew,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 export const SETTLEMENT_VERDICTS = ['waiting', 'audited', 'inconclusive'] as const

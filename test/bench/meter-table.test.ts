@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
 import { createMemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
-import { exists } from '../../shared/table/condition.ts'
-import { put, update } from '../../shared/table/step.ts'
+import { exists, put, update } from '../../shared/table/step.ts'
 import { meterTable, storedBytes } from './meter-table.ts'
 
 const meteredTable = () => {

@@ -1,8 +1,6 @@
 /** Ways to take a guard out at the border between the actions and the table. The product's code is never changed. */
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
-import type { Condition } from '../../shared/table/condition.ts'
-import { exists } from '../../shared/table/condition.ts'
-import type { Step } from '../../shared/table/step.ts'
+import { type Condition, exists, type Step } from '../../shared/table/step.ts'
 import type { Border } from './scheduler.ts'
 
 type Clause = Exclude<Condition, { readonly of: readonly Condition[] }>

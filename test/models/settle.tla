@@ -25,11 +25,11 @@ EXTENDS Integers, FiniteSets, TLC
 CONSTANTS
   Settlers, Workers, Growers, Operators,
   FirstShards, MoreShards, Refunded, LastTime,
-  FenceIsRaised,       \* raiseFence in shared/ledger/raise-fence.ts, or SumIsItsEntries breaks
+  FenceIsRaised,       \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceBeforeSum,      \* closeAndSum in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
   EveryShardIsClosed,  \* fenced in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceNeverFalls,     \* isLower in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
-  SumWaits,            \* VISIBLE_AFTER_MS in shared/ledger/raise-fence.ts, or SumIsItsEntries breaks
+  SumWaits,            \* VISIBLE_AFTER_MS in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   ShardIsOpen,         \* moveCredit in shared/ledger/shard-store.ts, or SumIsItsEntries breaks
   EligibleIfPosted,    \* eligibleAt in shared/posting/payment-entries.ts, or SumIsItsEntries breaks
   SumHasItsEnd,        \* settleOnce in shared/settlement/settle-client.ts, or RunsAddUp breaks

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { localAws, NoDynamoDbLocal, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
-import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
-import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
+import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 
 type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }

@@ -1,7 +1,6 @@
 import type { Deps } from '../../shared/deps.ts'
 import type { ClientId } from '../../shared/ids.ts'
-import { balanceOf } from '../../shared/ledger/balance.ts'
-import { countOf, readLedger } from '../../shared/ledger/ledger-store.ts'
+import { balanceOf, countOf, readLedger } from '../../shared/ledger/ledger-store.ts'
 import { PAYMENT_STATUSES } from '../../shared/payment-status.ts'
 
 /** A client's pending balance and its counts that are not zero, for one comparison in a test. */

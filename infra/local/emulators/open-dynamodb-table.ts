@@ -1,6 +1,5 @@
 import { Agent } from 'node:http'
-import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
-import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import { dynamoDbClient, dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { DataDirectory } from '../process/data-directory.ts'
 import { removeProcessRecord } from '../process/process-record.ts'
 import { createTable } from './create-table.ts'

@@ -6,7 +6,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import { buildApp } from 'fauxqs'
-import { withoutLog } from '../../../shared/runtime/aws/without-log.ts'
+import { withoutLog } from '../../../shared/runtime/aws/client-options.ts'
 import { isForeignRequest } from '../process/is-foreign-request.ts'
 import { localAws } from './dynamodb-local.ts'
 import { openStores } from './emulator-stores.ts'

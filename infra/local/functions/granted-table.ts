@@ -1,8 +1,7 @@
 import { type FieldAction, OPEN_FIELDS, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
 import { attributeName } from '../../../shared/table/attributes.ts'
-import type { Condition } from '../../../shared/table/condition.ts'
 import { type Key, pkPrefix } from '../../../shared/table/keys.ts'
-import type { Step } from '../../../shared/table/step.ts'
+import type { Condition, Step } from '../../../shared/table/step.ts'
 import type { QueryInput, Table } from '../../../shared/table/table.ts'
 
 /** One access that IAM checks: an action on an item of a partition, or a query of an index. */

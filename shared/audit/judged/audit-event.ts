@@ -1,20 +1,24 @@
 import * as v from 'valibot'
+import type { StoreDeps } from '../../deps.ts'
 import { envelopeBody } from '../../event/envelope-body.ts'
 import {
   type Event,
+  type EventPosition,
   EventSchema,
   reversedEventName,
   STATUS_EVENT_TYPES,
   type StatusEventType,
 } from '../../event/event.ts'
+import { eventPositionPages } from '../../event/event-store.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
-import type { Payment } from '../../payment/payment.ts'
+import { type Payment, PaymentSchema } from '../../payment/payment.ts'
 import { movementData, toWebhookData } from '../../payment/payment-dto.ts'
 import type { Item } from '../../table/attributes.ts'
-import { ownerOf } from '../../table/keys.ts'
+import { ownerOf, paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
+import type { ClientBooks } from './client-books.ts'
 
 /** The event that a payment's status must have written. */
 const eventTypeOf = ({ status }: Payment): StatusEventType | undefined =>
@@ -166,4 +170,33 @@ export const auditEvent = (
   const parsed = v.safeParse(EventSchema, item)
   if (!parsed.success) return differs('event', id, 'readable', 'unreadable')
   return [...auditRow(payment, parsed.output, item), ...auditBody(payment, parsed.output)]
+}
+
+export const STRAY_EVENT = 'none that its payment does not tell'
+
+/** Whether a payment has this event. A payment that is being created or absent has none. */
+export const tellsOf = (item: Item | undefined, name: string): boolean => {
+  const payment = v.safeParse(PaymentSchema, item)
+  return payment.success && eventNamesOf(payment.output).includes(name)
+}
+
+const judge = ({ paymentId, name }: EventPosition, item: Item | undefined): readonly Difference[] =>
+  tellsOf(item, name) ? [] : differs('event', paymentId, STRAY_EVENT, name)
+
+/**
+ * Events without a matching payment state. A restore may have brought the event alone; then no later news can change
+ * the payment, because its transaction writes the event once.
+ */
+export const auditStrayEvents = async (
+  deps: StoreDeps,
+  { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
+  between: readonly [string, string],
+): Promise<readonly Difference[]> => {
+  const differences: Difference[] = []
+  for await (const positions of eventPositionPages(deps, { clientId, parts, between })) {
+    const items = await deps.table.getMany([...new Set(positions.map(({ paymentId }) => paymentId))].map(paymentKey))
+    const byPk = new Map(items.map((item) => [item?.['pk'], item]))
+    differences.push(...positions.flatMap((one) => judge(one, byPk.get(paymentKey(one.paymentId).pk))))
+  }
+  return differences
 }

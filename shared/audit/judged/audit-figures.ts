@@ -3,16 +3,18 @@ import type { StoreDeps } from '../../deps.ts'
 import type { Entry } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/entry-store.ts'
 import { standingFigures } from '../../journal/payment-money.ts'
-import { creditedOf } from '../../ledger/balance.ts'
+import { countOf, creditedOf } from '../../ledger/ledger-store.ts'
+import { type Payment, PaymentSchema } from '../../payment/payment.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
+import type { Item } from '../../table/attributes.ts'
+import { foundKey, ownersOf, paymentKey } from '../../table/keys.ts'
+import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
-import { auditAdjustments } from './audit-adjustments.ts'
-import { auditChain } from './audit-chain.ts'
-import { auditEntries } from './audit-entries.ts'
-import { auditOpenPayments } from './audit-open-payments.ts'
-import { auditWindow } from './audit-window.ts'
+import { auditAdjustments, auditEntries } from './audit-entries.ts'
+import { auditChain, auditWindow } from './audit-window.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** Plain numbers: a tampered figure can exceed the range of money, and must be named anyway. */
@@ -93,4 +95,68 @@ export const auditFigures = async (
     ...auditWindow(books, deps.now()),
     ...open.differences,
   ]
+}
+
+/** Keys that one query counts; DynamoDB ends a page at 1 MB. */
+const KEYS_COUNTED = 5_000
+
+const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus): Promise<number> => {
+  let count = 0
+  let cursor: Item | undefined
+  do {
+    const page = await deps.table.query({
+      index: 'by-status',
+      partition: [owner, 'payment', status],
+      limit: KEYS_COUNTED,
+      countOnly: true,
+      ...(cursor && { cursor }),
+    })
+    count += page.count
+    cursor = page.cursor
+  } while (cursor)
+  return count
+}
+
+/** Compares the counts of the shards with the payments that the index lists in each status. */
+export const auditCounts = async (
+  deps: StoreDeps,
+  { clientId, parts, ledger }: ClientBooks,
+): Promise<readonly Difference[]> => {
+  if (ledger === undefined) return []
+  const counted = await Promise.all(
+    PAYMENT_STATUSES.map(async (status) => {
+      const counts = await Promise.all(ownersOf(clientId, parts).map((owner) => countOwner(deps, owner, status)))
+      const expected = counts.reduce((sum, count) => sum + count, 0)
+      return differs(`ledger.count_${status}`, clientId, expected, countOf(ledger, status))
+    }),
+  )
+  return counted.flat()
+}
+
+/** Payments that are read at the same time. */
+const PAYMENTS_READ = 500
+
+/** A client's open payments, as they are now. A payment that was posted since the index was read is not open. */
+export const auditOpenPayments = async (
+  deps: StoreDeps,
+  { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
+): Promise<{ readonly payments: readonly Payment[]; readonly differences: readonly Difference[] }> => {
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner])
+  const payments: Payment[] = []
+  const differences: Difference[] = []
+  for await (const { items: rows } of mergedPages(deps, {
+    index: 'by-open',
+    partitions,
+    limit: shareOf(PAYMENTS_READ, partitions),
+  })) {
+    const keys = rows.map((row) => foundKey('PAYMENT', row))
+    for (const [at, item] of (await deps.table.getMany(keys)).entries()) {
+      const parsed = v.safeParse(PaymentSchema, item)
+      const pk = keys[at]?.pk ?? ''
+      if (parsed.success && paymentKey(parsed.output.paymentId).pk === pk) {
+        if (parsed.output.openAt !== undefined) payments.push(parsed.output)
+      } else differences.push(...differs('payment', pk.slice(pk.indexOf('#') + 1), 'readable', 'unreadable'))
+    }
+  }
+  return { payments, differences }
 }

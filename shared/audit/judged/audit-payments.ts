@@ -10,10 +10,8 @@ import { type Difference, differs } from '../../verdict/difference.ts'
 import { auditDeliveries } from './audit-deliveries.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
-import { auditMoney } from './audit-money.ts'
-import { auditPayment } from './audit-payment.ts'
-import type { ClientBooks } from './client-books.ts'
-import type { OwnedItem } from './owned-items.ts'
+import { auditMoney, auditPayment } from './audit-payment.ts'
+import type { ClientBooks, OwnedItem } from './client-books.ts'
 
 const idOf = ({ pk }: Key): string => pk.slice(pk.indexOf('#') + 1)
 

@@ -1,18 +1,19 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import type { Client } from '../../client/client.ts'
+import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
-import type { StoreDeps } from '../../deps.ts'
-import type { ClientId, SettlementId } from '../../ids.ts'
-import type { Ledger } from '../../ledger/ledger-store.ts'
-import { readLedger } from '../../ledger/ledger-store.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
+import { type ClientId, PaymentIdSchema, type SettlementId, SettlementIdSchema } from '../../ids.ts'
+import { type Ledger, readLedger } from '../../ledger/ledger-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { type Key, settlementKey } from '../../table/keys.ts'
+import { foundKey, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
+import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
-import { auditClientRecord, clientTrail } from './audit-client-record.ts'
-import { ownedItems } from './owned-items.ts'
+import { readTrail, type Trail } from './audit-trail.ts'
 
 export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
 
@@ -108,3 +109,78 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
     ],
   }
 }
+
+const isClientChange = ({ action }: AuditRecord): boolean => action === 'create-client' || action === 'update-client'
+
+/** The audit trail of a client's own changes. Every client has one from its creation. */
+export const clientTrail = (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Trail> => readTrail(deps, clientId)
+
+const BANK = /^bank/
+
+/** A client equals what its trail says: no field, bank details above all, changes without a record. */
+export const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
+  const { clientId } = client
+  const last = records.toSorted((a, b) => a.number - b.number).findLast(isClientChange)
+  if (last?.after === undefined) return differs('audit_record', clientId, 'a record of its creation', 'none')
+  const written = last.after
+  return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
+    if (isDeepStrictEqual(written[field], value)) return []
+    const [expected, found] = [JSON.stringify(written[field]), JSON.stringify(value)]
+    // Alerts do not repeat bank details: the difference is enough, and the trail has them.
+    const isPrivate = BANK.test(field)
+    return differs(
+      `client.${field}`,
+      clientId,
+      isPrivate ? 'as in its audit record' : (expected ?? 'absent'),
+      isPrivate ? 'otherwise' : found,
+    )
+  })
+}
+
+/** Items that are read at the same time. With their events they are what an audit holds in memory. */
+const PAGE = 500
+
+/** A position in an owner's list. */
+export type Place = { readonly listedAt: string; readonly id: string }
+
+export type OwnedItem = {
+  readonly place: Place
+  /** As the index has it. */
+  readonly key: Key
+  /** As the table has it now; undefined when it is gone. */
+  readonly item: Item | undefined
+}
+
+export type OwnedRange = {
+  /** The number of the client's parts. */
+  readonly parts: number
+  readonly after?: Place | undefined
+  /** Their list times: from the first time to the second, both included. */
+  readonly between?: readonly [string, string] | undefined
+}
+
+/**
+ * All items of one kind that a client owns, oldest first, page by page: memory does not grow with their number. Items
+ * are raw, because an audit must also report an unreadable one.
+ */
+export const ownedItems = async function* (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  entity: 'payment' | 'settlement',
+  { parts, after, between }: OwnedRange,
+): AsyncGenerator<readonly OwnedItem[]> {
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, entity])
+  const limit = shareOf(PAGE, partitions)
+  const position = after && { ...placeKey(entity, after.id), listed_at: after.listedAt, id: after.id }
+  const range = between && { between }
+  for await (const { items: page } of mergedPages(deps, { index: 'by-owner', partitions, limit, range }, position)) {
+    const keys = page.map((item) => (entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item)))
+    const items = await deps.table.getMany(keys)
+    yield keys.map((key, at) => ({ key, item: items[at], place: placeOf(page[at]) }))
+  }
+}
+
+const placeOf = (row: Item | undefined): Place => ({ listedAt: String(row?.['listedAt']), id: String(row?.['id']) })
+
+const placeKey = (entity: 'payment' | 'settlement', id: string): Key =>
+  entity === 'payment' ? paymentKey(v.parse(PaymentIdSchema, id)) : settlementKey(v.parse(SettlementIdSchema, id))

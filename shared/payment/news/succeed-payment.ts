@@ -1,7 +1,7 @@
 import { credit } from '../../ledger/count-store.ts'
 import { loggedPayment } from '../../log.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
-import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
+import { transactWhileFresh } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
 import { invoicedFee } from '../fee/actual-fee.ts'

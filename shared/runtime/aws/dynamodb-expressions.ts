@@ -1,7 +1,6 @@
 import { attributeName } from '../../table/attributes.ts'
-import type { Condition } from '../../table/condition.ts'
 import { TABLE_SCHEMA } from '../../table/schema.ts'
-import type { Changes } from '../../table/step.ts'
+import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
 
 /** Collects the #names and :values of one request. */

@@ -4,7 +4,8 @@ import {
   type CancellationReason,
   ConditionalCheckFailedException,
   DeleteItemCommand,
-  type DynamoDBClient,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
@@ -17,11 +18,11 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { assertInvariant } from '../../errors.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
-import type { Condition } from '../../table/condition.ts'
 import type { Key } from '../../table/keys.ts'
-import type { Step } from '../../table/step.ts'
+import type { Condition, Step } from '../../table/step.ts'
 import type { QueryInput, QueryPage, Reads, Table, WriteOutcome } from '../../table/table.ts'
 import { countsUnits, noteUnits } from '../../table/used-units.ts'
+import { AWS_HTTP_OPTIONS, withoutLog } from './client-options.ts'
 import {
   conditionExpression,
   keyExpression,
@@ -223,3 +224,10 @@ const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {
     }
   }
 }
+
+/**
+ * The client of every table: four tries, unless the function has fewer, each with a timeout. It caches the middleware
+ * stack of each kind of command.
+ */
+export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
+  withoutLog(new DynamoDBClient({ maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, cacheMiddleware: true, ...config }))

@@ -1,8 +1,9 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import { isProven } from './probe.ts'
-import { probeEvent } from './probe-event.ts'
+import { apiKeyText, KEY_RANDOM_BYTES } from '../../client/api-key.ts'
+import { ClientIdSchema } from '../../ids.ts'
+import { isProven, PROBE, ROUTE_PROBE } from './probe.ts'
 
 /** One function to probe: a version, or the function itself in a stage without versions. */
 export type Ask = {
@@ -103,3 +104,21 @@ const problemOfRoute = (payload: unknown, route: string): string | undefined => 
   const status = v.is(Answered, payload) ? payload.statusCode : 'nothing'
   return `answered ${status} to ${route} with an unknown key instead of 401; see its log`
 }
+
+const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
+
+/** A well-formed key of the stage that was never issued: each API function looks it up and answers 401. */
+export const unknownKey = (stage: string): string => apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
+
+/** The probe of a function. With a route: an API Gateway request to that route with the unknown key. */
+export const probeEvent = (stage: string, route: string | undefined): object =>
+  route === undefined
+    ? PROBE
+    : {
+        ...ROUTE_PROBE,
+        version: '2.0',
+        routeKey: route,
+        headers: { authorization: `Bearer ${unknownKey(stage)}` },
+        requestContext: { requestId: 'release-probe' },
+        isBase64Encoded: false,
+      }

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { type Entry, isForClient } from '../../journal/entry.ts'
-import { readEntries } from '../../journal/read-entries.ts'
+import { readEntries } from '../../journal/entry-store.ts'
 import { readWindow } from '../../ledger/window-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { isLeftOut, type Settlement } from '../settlement.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Entry } from '../../journal/entry.ts'
-import { readEntries } from '../../journal/read-entries.ts'
+import { readEntries } from '../../journal/entry-store.ts'
 import { readParts } from '../../ledger/window-store.ts'
 import { isLeftOut } from '../settlement.ts'
 import { toSettlementDto } from '../settlement-dto.ts'

@@ -3,10 +3,22 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { expiresAfter, RETENTION } from '../../event/retention.ts'
 import type { DeliveryId } from '../../ids.ts'
-import { absent, all, any, atMost, type Condition, equals, isNew, unchanged } from '../../table/condition.ts'
-import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
 import { deliveryKey } from '../../table/keys.ts'
-import { put, type Step, update } from '../../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  atMost,
+  type Condition,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  isNew,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../../table/step.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'

@@ -1,10 +1,22 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { absent, all, type Condition, equals, exists, isNew, unchanged } from '../../table/condition.ts'
 import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
-import { queryPages } from '../../table/query-pages.ts'
-import { put, remove, type Step, update, updateFields } from '../../table/step.ts'
+import { queryPages } from '../../table/merged-pages.ts'
+import {
+  absent,
+  all,
+  type Condition,
+  equals,
+  exists,
+  isNew,
+  put,
+  remove,
+  type Step,
+  unchanged,
+  update,
+  updateFields,
+} from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
 

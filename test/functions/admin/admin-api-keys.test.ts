@@ -5,7 +5,7 @@ import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key
 import { keyIdOf } from '../../../shared/client/api-key.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
-import { aside } from '../../../shared/runtime/aside.ts'
+import { aside } from '../../../shared/runtime/runtime-deps.ts'
 import { apiKeyKey, auditRecordPk } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { issueKey } from '../../support/client-builders.ts'

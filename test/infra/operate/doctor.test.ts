@@ -10,7 +10,7 @@ import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
-import { unknownKey } from '../../../shared/runtime/release/probe-event.ts'
+import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
 import { awsRefusal } from './aws-refusal.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 

@@ -4,10 +4,8 @@
  * `npm test -- --table dynamodb` the rows are those of DynamoDB Local, written with the SDK's document client.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { auditClient } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { auditRecorded } from '../../../shared/audit/audit-recorded.ts'
+import { auditClient, auditGateway, auditRecorded } from '../../../shared/audit/run-audits.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'

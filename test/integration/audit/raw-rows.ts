@@ -1,7 +1,6 @@
 import { toItem } from '../../../shared/table/attributes.ts'
-import { exists } from '../../../shared/table/condition.ts'
 import type { Key } from '../../../shared/table/keys.ts'
-import { remove } from '../../../shared/table/step.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 

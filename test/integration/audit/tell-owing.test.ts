@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { auditClient } from '../../../shared/audit/run-audits.ts'
 import { less, minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'

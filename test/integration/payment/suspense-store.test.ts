@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
-import type { HouseEntryType } from '../../../shared/journal/house-entry.ts'
+import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
-import { getBalance } from '../../../shared/ledger/balance.ts'
+import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { anOpenPayment, post } from '../../support/paid-builders.ts'

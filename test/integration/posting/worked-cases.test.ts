@@ -5,10 +5,10 @@
  */
 import { describe, expect } from 'vitest'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
-import { getBalance } from '../../../shared/ledger/balance.ts'
+import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { bookLateRow } from '../../../shared/posting/book-late-row.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { aChargeback, adjusted, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aDayLater, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'

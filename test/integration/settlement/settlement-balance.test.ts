@@ -4,7 +4,7 @@
  * recomputed from GET /v1/payments and GET /v1/settlements.
  */
 import { describe, expect } from 'vitest'
-import { getBalance } from '../../../shared/ledger/balance.ts'
+import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { succeedPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'

@@ -1,5 +1,5 @@
 import type { TransactionFilter, TransactionPage, Unanswered } from '../../../shared/provider/provider.ts'
-import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import type { TestDeps } from '../../support/test-deps.ts'

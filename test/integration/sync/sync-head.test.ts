@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
-import { shareSync } from '../../../shared/sync/share-sync.ts'
-import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { behind, recordQuestions } from './asked-head.ts'

@@ -1,7 +1,7 @@
 /** A transaction that the provider did not answer about is looked at again by itself, as the provider said it last. */
 import { describe, expect } from 'vitest'
 import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
-import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'

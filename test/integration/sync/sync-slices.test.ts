@@ -12,8 +12,7 @@ import {
   releaseJob,
   scheduleReading,
 } from '../../../shared/sync/job-store.ts'
-import { shareSync } from '../../../shared/sync/share-sync.ts'
-import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { findingAbout, type PaidUpstream, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
-import type { Condition } from '../../../shared/table/condition.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { IndexName } from '../../../shared/table/schema.ts'
-import { type Changes, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
+import { type Changes, type Condition, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
 import type { QueryInput, Range } from '../../../shared/table/table.ts'
 import { type Asked, batch, get, query, transact } from './on-both.ts'
 

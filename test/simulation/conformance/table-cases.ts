@@ -1,7 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { absent, all, any, type Condition, equals, exists, isNew, present } from '../../../shared/table/condition.ts'
 import type { Key } from '../../../shared/table/keys.ts'
-import { type Changes, guard, put, remove, update, updateFields } from '../../../shared/table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  type Changes,
+  type Condition,
+  equals,
+  exists,
+  guard,
+  isNew,
+  present,
+  put,
+  remove,
+  update,
+  updateFields,
+} from '../../../shared/table/step.ts'
 import { type Asked, aKey, batch, get, transact } from './on-both.ts'
 
 /** What is asked of three items of which one is there, and what comes of it: words that repeat themselves stand once. */

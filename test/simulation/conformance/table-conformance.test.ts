@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Condition, exists, isNew } from '../../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { guard, put, remove, update } from '../../../shared/table/step.ts'
+import { type Condition, exists, guard, isNew, put, remove, update } from '../../../shared/table/step.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { type Asked, aKey, ask, bothTables, get, inAWord, onBoth, tallyOnBoth, transact } from './on-both.ts'
 import { TABLE_CASES, THERE } from './table-cases.ts'

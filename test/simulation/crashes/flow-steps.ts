@@ -1,6 +1,5 @@
 import type { QueueName } from '../../../shared/queues.ts'
-import { exists } from '../../../shared/table/condition.ts'
-import { update } from '../../../shared/table/step.ts'
+import { exists, update } from '../../../shared/table/step.ts'
 import type { Play } from '../histories/operations.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { drive } from '../world/drive.ts'

@@ -1,5 +1,5 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import type { Condition } from '../../../shared/table/condition.ts'
+import type { Condition } from '../../../shared/table/step.ts'
 import { amount, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'

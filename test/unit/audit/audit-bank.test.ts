@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { auditBank, registeredAccounts } from '../../../shared/audit/judged/audit-bank.ts'
+import { auditBank, registeredAccounts } from '../../../shared/audit/judged/audit-settlement.ts'
 import { type Settlement } from '../../../shared/settlement/settlement.ts'
 import { addMs, MINUTE_MS, TimestampSchema } from '../../../shared/time.ts'
 

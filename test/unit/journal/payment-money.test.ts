@@ -4,8 +4,15 @@
  * the gateway counts what stands after each row, and every prefix is compared.
  */
 import { describe, expect, it } from 'vitest'
-import { addFigures, figuresOf, NO_FIGURES } from '../../../shared/journal/figures.ts'
-import { type MoneyRow, moveMoney, type PaymentMoney, untouched } from '../../../shared/journal/payment-money.ts'
+import {
+  addFigures,
+  figuresOf,
+  type MoneyRow,
+  moveMoney,
+  NO_FIGURES,
+  type PaymentMoney,
+  untouched,
+} from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { modelOf } from '../../support/money-model.ts'

@@ -4,9 +4,20 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS, type TableAccess } from '../../../shared/table/access.ts'
-import { absent, all as allOf, type Condition, equals, exists } from '../../../shared/table/condition.ts'
 import { PARTITIONS, pkPrefix } from '../../../shared/table/keys.ts'
-import { type Changes, guard, put, remove, update, updateFields } from '../../../shared/table/step.ts'
+import {
+  absent,
+  all as allOf,
+  type Changes,
+  type Condition,
+  equals,
+  exists,
+  guard,
+  put,
+  remove,
+  update,
+  updateFields,
+} from '../../../shared/table/step.ts'
 import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { exists } from '../../../shared/table/condition.ts'
-import { guard, put, update } from '../../../shared/table/step.ts'
+import { exists, guard, put, update } from '../../../shared/table/step.ts'
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 const OTHER = { pk: 'PAYMENT#2', sk: 'PAYMENT' }

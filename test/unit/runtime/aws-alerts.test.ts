@@ -1,7 +1,7 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { mockClient } from 'aws-sdk-client-mock'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AWS_HTTP_OPTIONS } from '../../../shared/runtime/aws/aws-http-options.ts'
+import { AWS_HTTP_OPTIONS } from '../../../shared/runtime/aws/client-options.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
 import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 

@@ -3,7 +3,7 @@ import { handler as triggerSettlement } from '../../../functions/admin/trigger-s
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { handler as syncTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
-import { probeEvent } from '../../../shared/runtime/release/probe-event.ts'
+import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
 import { API, aPaymentBody, call, type Endpoint, UNKNOWN_PATH } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'

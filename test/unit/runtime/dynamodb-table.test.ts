@@ -17,9 +17,8 @@ import { ClientIdSchema } from '../../../shared/ids.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { joinedReads } from '../../../shared/runtime/aws/joined-reads.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
-import { exists, isNew } from '../../../shared/table/condition.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
-import { put, update } from '../../../shared/table/step.ts'
+import { exists, isNew, put, update } from '../../../shared/table/step.ts'
 import { type Overrides, testDeps } from '../../support/test-deps.ts'
 
 const aKey = () => shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { answeringProbes } from '../../../shared/runtime/injectable.ts'
 import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
-import { probeEvent } from '../../../shared/runtime/release/probe-event.ts'
+import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { API } from '../../support/api-event.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { attributeName } from '../../../../shared/table/attributes.ts'
-import type { Condition } from '../../../../shared/table/condition.ts'
+import type { Condition } from '../../../../shared/table/step.ts'
 import { orderOf } from './order-of.ts'
 import { InvalidRequest } from './request-errors.ts'
 import { type StoredItem, storedItem } from './stored-item.ts'

@@ -8,7 +8,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Entry } from '../../../../shared/journal/entry.ts'
-import { getBalance } from '../../../../shared/ledger/balance.ts'
+import { getBalance } from '../../../../shared/ledger/ledger-store.ts'
 import { readWindow } from '../../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../../shared/payment/payment.ts'
 import { addMs, DAY_MS } from '../../../../shared/time.ts'

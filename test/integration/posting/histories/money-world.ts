@@ -1,6 +1,6 @@
 import type { Client } from '../../../../shared/client/client.ts'
 import { GatewayError } from '../../../../shared/errors.ts'
-import { getBalance } from '../../../../shared/ledger/balance.ts'
+import { getBalance } from '../../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../../shared/payment/payment.ts'
 import { postAfterWait } from '../../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../../shared/provider/provider.ts'

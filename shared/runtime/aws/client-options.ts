@@ -14,3 +14,11 @@ export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 /** SDK options for the function's call limits; undefined without limits. */
 export const limitedCalls = (calls: CallLimits | undefined) =>
   calls && { maxAttempts: calls.tries, requestHandler: { ...AWS_HTTP_OPTIONS, requestTimeout: calls.timeoutMs } }
+
+type Logging = { readonly middlewareStack: { remove(name: string): boolean } }
+
+/** Removes the client's unused log, which copies the input and output of every request. */
+export const withoutLog = <Client extends Logging>(client: Client): Client => {
+  client.middlewareStack.remove('loggerMiddleware')
+  return client
+}

@@ -1,0 +1,152 @@
+import { mapInChunks } from '../chunks.ts'
+import { clientIdPages, findClient } from '../client/client-store.ts'
+import type { Deps } from '../deps.ts'
+import type { ClientId, SettlementId } from '../ids.ts'
+import { getBalance } from '../ledger/ledger-store.ts'
+import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
+import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
+import type { Difference } from '../verdict/difference.ts'
+import { claimAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import { dayNumber, partsOf, settlementPart, slicesSince } from './audit-parts.ts'
+import { believed } from './believed.ts'
+import { auditHouse } from './judged/audit-house.ts'
+import { readClientBooks } from './judged/client-books.ts'
+
+export type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
+
+/** After this time a run begins no part and no second look, which may wait two minutes: its function has five. */
+const RUN_MS = 2 * MINUTE_MS
+
+/**
+ * Audits one client, daily (design section 4, "Audit"): its kept figures, its open tail, its bank details, standing
+ * differences, and the due slices of its history; within thirty days all of it. A long audit continues in further runs,
+ * each of which stores its progress and sends the next message. A difference stands on the client until it is gone or
+ * accepted, and is reported each day. Safe to repeat: it changes no money.
+ */
+export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<void> => {
+  const client = await findClient(deps, clientId)
+  if (client === undefined) return
+  const verdict = await readClientVerdict(deps, clientId)
+  const today = dayNumber(deps.now())
+  if (verdict.auditedDay === today) return
+  const day = verdict.progress?.day ?? today
+  // Standing differences are judged again every day.
+  const standing = new Set(verdict.standing.map(({ part }) => part))
+  const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
+  const endsAtMs = deps.monotonicMs() + RUN_MS
+  const hasTime = () => deps.monotonicMs() < endsAtMs
+  const { pages } = deps.stage.historySteps ?? { pages: Number.POSITIVE_INFINITY }
+  const found = new Map<string, readonly Difference[]>()
+  const done = verdict.progress?.done ?? ''
+  const left = parts.filter(({ key }) => key > done)
+  for (const [at, { key, judge }] of left.entries()) {
+    if (at >= pages || (at > 0 && !hasTime())) {
+      await noteFound(deps, clientId, found, { progress: { day, done: left[at - 1]?.key ?? done } })
+      await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
+      return
+    }
+    const { differences, isInconclusive } = await believed(deps, judge, hasTime)
+    // A part that moves too much to be judged keeps its differences until tomorrow.
+    if (!isInconclusive) found.set(key, differences)
+  }
+  const owing = await tellOwing(deps, clientId, verdict)
+  const stands = await noteFound(deps, clientId, found, { auditedDay: day, progress: undefined, ...owing })
+  deps.log.info('audit.completed', { client_id: clientId, balanced: String(stands.length === 0) })
+  await tellStanding(deps, clientId, stands)
+}
+
+/**
+ * A negative balance is reported after this time, and again after each such time: new payments usually cover it before.
+ */
+const PATIENCE_MS = 7 * DAY_MS
+
+type Owing = Pick<ClientVerdict, 'owesSince' | 'owesToldAt'>
+
+/**
+ * Alerts operators, once a week, about a client that has owed us money for a week (design section 10). Answers what the
+ * verdict keeps; nothing once the balance is no longer negative.
+ */
+export const tellOwing = async (
+  deps: Pick<Deps, 'table' | 'alerts' | 'now'>,
+  clientId: ClientId,
+  { owesSince, owesToldAt }: Owing,
+): Promise<Owing> => {
+  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
+  const owedMinor = -(pendingMinor + availableMinor)
+  if (owedMinor <= 0) return { owesSince: undefined, owesToldAt: undefined }
+  const now = deps.now()
+  const since = owesSince ?? now
+  if (msBetween(owesToldAt ?? since, now) < PATIENCE_MS) return { owesSince: since, owesToldAt }
+  await deps.alerts.publish({
+    kind: 'client.owes',
+    subject: clientId,
+    message:
+      `Client ${clientId} has owed ${owedMinor} IDR since ${since}: more of its money went back than came in. ` +
+      'No settlement is made before new payments cover it. adjust-ledger writes down what it pays back by bank ' +
+      '(recovered), or what is given up (written_off).',
+  })
+  return { owesSince: since, owesToldAt: now }
+}
+
+/** After a worker's death another one follows this much later. */
+const CLAIM_MS = 10 * MINUTE_MS
+const AGAIN_MS = MINUTE_MS
+
+/**
+ * Audits a settlement a minute after it was recorded; only then it may be paid out (design sections 4 and 11).
+ * Differences stand on its client. Safe to repeat: the claim moves the due time forward.
+ */
+export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): Promise<void> => {
+  const verdict = await readSettlementVerdict(deps, settlementId)
+  if (verdict?.dueAt === undefined || verdict.dueAt > deps.now()) return
+  if (!(await claimAudit(deps, verdict, addMs(deps.now(), CLAIM_MS)))) return
+  const client = await findClient(deps, verdict.clientId)
+  if (client === undefined) return
+  const { key, judge } = settlementPart(deps, await readClientBooks(deps, client), settlementId)
+  const { differences, isInconclusive } = await believed(deps, judge)
+  const at = deps.now()
+  if (!isInconclusive) {
+    const standing = await noteFound(deps, verdict.clientId, new Map([[key, differences]]), undefined)
+    // Other standing differences were reported when they were found, and the daily audit checks them again.
+    const ofSettlement = standing.filter(({ part }) => part === key)
+    await tellStanding(deps, verdict.clientId, ofSettlement)
+  }
+  const state = isInconclusive ? 'inconclusive' : 'audited'
+  await deps.table.write(noteAudited(settlementId, { state, at, againAt: addMs(at, AGAIN_MS) }))
+  deps.log.info('audit.completed', { client_id: verdict.clientId, balanced: String(differences.length === 0) })
+}
+
+/** Findings without a client are reported under this name. */
+const SUBJECT = 'gateway'
+
+/** Audits the house journal and all suspense, daily. Reports what it finds each day until it is gone. */
+export const auditGateway = async (deps: RunDeps): Promise<void> => {
+  const { differences } = await believed(deps, async () => {
+    const found = await auditHouse(deps)
+    return found === 'moving' ? found : found.map(({ difference }) => difference)
+  })
+  deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
+  await tellStanding(deps, SUBJECT, differences)
+}
+
+/** Messages that are sent at the same time. */
+const CONCURRENCY = 10
+
+/**
+ * Starts the daily audit: a message for each client, so that a large or broken one delays no other, and one for what
+ * belongs to no client. Safe to repeat.
+ */
+export const startAudits = async (
+  deps: Pick<Deps, 'table' | 'queues' | 'log'>,
+): Promise<{ readonly clients: number }> => {
+  await deps.queues.send('audits', { body: { gateway: true }, delaySeconds: 0, group: 'gateway' })
+  let clients = 0
+  for await (const clientIds of clientIdPages(deps)) {
+    await mapInChunks(clientIds, CONCURRENCY, (clientId) =>
+      deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
+    )
+    clients += clientIds.length
+  }
+  deps.log.info('audits.started', { clients })
+  return { clients }
+}
