@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { AssetHashType, DockerImage } from 'aws-cdk-lib'
 import { Code } from 'aws-cdk-lib/aws-lambda'
-import { buildSync, type OutputFile } from 'esbuild'
+import { type BuildOptions, buildSync, type OutputFile } from 'esbuild'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { TableAccess } from '../../../shared/table/access.ts'
@@ -55,28 +55,36 @@ const literalsOf = (spec: FunctionSpec, stage: DeployedStage): Readonly<Record<s
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
 /**
- * How handlers become bundles. The SDK is bundled, so that the versions of the lock file run; ES modules first, because
- * the CommonJS builds of the SDK are half as large again; and the SDK's chain of credential sources (profiles, SSO,
- * instance metadata), which a function never uses, is replaced by the environment; and each bundle has the clients its
- * function uses, no others. `npm run bench -- start` measures what loading takes.
+ * How handlers become bundles. The SDK is bundled, so that the versions of the lock file run. `npm run bench -- start`
+ * measures what loading takes.
  */
+export const BUNDLE_OPTIONS = {
+  absWorkingDir: PROJECT_ROOT,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  // The CommonJS builds of the SDK are half as large again.
+  mainFields: ['module', 'main'],
+  minify: true,
+  // A function never uses the SDK's chain of credential sources (profiles, SSO, instance metadata).
+  alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
+  // The SDK loads it for event streams alone, which no function uses. Bundled, it would put a wrapper around every
+  // module that it shares with the rest: 20 KB and a twentieth of a start.
+  external: ['@smithy/core/event-streams'],
+} as const satisfies BuildOptions
+
+/** Each bundle has the clients that its function uses, no others. */
 const bundle = (specs: readonly Bundled[], define: Readonly<Record<string, string>>): readonly OutputFile[] =>
   buildSync({
-    absWorkingDir: PROJECT_ROOT,
+    ...BUNDLE_OPTIONS,
     entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),
     outdir: 'bundles',
     write: false,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    minify: true,
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'warning',
     define: { ...define },
-    alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
   }).outputFiles
 
 /**

@@ -8,6 +8,7 @@ import { build } from 'esbuild'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
+import { BUNDLE_OPTIONS } from '../../../infra/stack/functions/assets-of.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { type BundledFunction, bundledStage } from '../../infra/assets/bundled-stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
@@ -68,16 +69,9 @@ const startMs = async (file: string, env: Environment): Promise<number> => {
 const bareOf = async (directory: string, means: readonly Means[]): Promise<string> => {
   const outfile = join(directory, `bare-${means.join('-')}.mjs`)
   await build({
-    absWorkingDir: PROJECT_ROOT,
+    ...BUNDLE_OPTIONS,
     stdin: { contents: bareHandler(means), resolveDir: PROJECT_ROOT },
     outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    minify: true,
-    alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
   })
   return outfile
 }
