@@ -24,3 +24,7 @@ export const bpsFloor = (amount: Minor, bps: number): Minor => {
   assertInvariant(amount >= 0 && Number.isSafeInteger(bps) && bps >= 0, 'bpsFloor takes nonnegative integers')
   return minor(Number((BigInt(amount) * BigInt(bps)) / BPS_PER_ONE))
 }
+
+/** What the client gets once a fee is known: notional - fee - markup. Negative for tiny amounts; credited as is. */
+export const netOf = (notionalMinor: Minor, providerFeeMinor: Minor, markupMinor: Minor): Minor =>
+  less(less(notionalMinor, providerFeeMinor), markupMinor)

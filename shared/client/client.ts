@@ -39,21 +39,3 @@ export const ClientSchema = v.object({
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>
-
-const SHORTEST_NAME = 3
-const LONGEST_NAME = 50
-
-/**
- * The name that a bank shows to the payer of a virtual account. Banks accept letters and spaces only. A name with too
- * few of them is replaced by the stage's default.
- */
-export const displayNameOf = (clientName: string, fallback: string): string => {
-  const plain = clientName
-    .normalize('NFKD')
-    .replace(/[^A-Za-z ]/g, '')
-    .replace(/ +/g, ' ')
-    .trim()
-    .slice(0, LONGEST_NAME)
-    .trim()
-  return plain.length >= SHORTEST_NAME ? plain : fallback
-}

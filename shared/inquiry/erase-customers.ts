@@ -4,12 +4,11 @@ import { GatewayError, invalid } from '../errors.ts'
 import { eraseFromEvent, listPaymentEvents } from '../event/event-store.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { eraseFromRequest } from '../payment/creating-store.ts'
 import { findAnyPayment } from '../payment/find-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
-import { eraseFromPayment } from '../payment/payment-store.ts'
 import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/reference-store.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
+import { eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
 type EraseDeps = RecordDeps & Pick<Deps, 'log'>
 

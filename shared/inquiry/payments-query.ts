@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { pageParams } from '../page.ts'
-import { MAX_REFERENCE } from '../payment/create/check-payment-rules.ts'
 import { MAX_KEY_LENGTH } from '../payment/create/parse-payment-request.ts'
+import { MAX_REFERENCE } from '../payment/create/payment-body.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
 
 const ALONE = 'idempotency_key cannot be combined with external_reference or status'

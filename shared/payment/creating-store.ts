@@ -1,32 +1,23 @@
 import type { Deps, StoreDeps } from '../deps.ts'
-import { paymentKey } from '../table/keys.ts'
+import { destinationKey, ownerOf, paymentKey, referenceKey } from '../table/keys.ts'
 import {
   absent,
   all,
   any,
   atMost,
   type Condition,
-  DUE_WORK_FIELDS,
   dueWork,
   equals,
   isNew,
-  present,
   put,
   type Step,
   unchanged,
-  update,
 } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
-import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
-import type { CreatingPayment, ProviderAttempt } from './payment.ts'
+import { epochMs, SECOND_MS, type Timestamp } from '../time.ts'
+import type { CreatingPayment, Payment } from './payment.ts'
 
-/**
- * How long a create is kept after the provider has refused every attempt for good. Nothing of it exists at the
- * provider.
- */
-const REFUSED_RETENTION_MS = 90 * DAY_MS
-
-const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
+export const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
 
 export const isCreating: Condition = equals('status', 'creating')
 export const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
@@ -35,7 +26,7 @@ export const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil
 const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl', ttlSeconds(now)))
 
 /** When it becomes due. The commit leaves this entry unchanged. */
-const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
+export const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
   dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
 
 /** Claims the payment for its first attempt. Of all callers with one key, one claim is applied. */
@@ -44,94 +35,65 @@ export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promis
     put(paymentKey(creating.paymentId), { ...creating, ...dueFields(creating) }, any(isNew, isForgotten(deps.now()))),
   )
 
-/**
- * Claims the next attempt. Refused when another caller was first, when the current attempt still runs, or when the
- * attempt's end was recorded since it was read. Remembered captures keep their due time; a new one refuses the claim.
- */
-export const claimTakeover = (
-  deps: Pick<Deps, 'table'>,
-  { read, taken }: { readonly read: CreatingPayment; readonly taken: CreatingPayment },
-  now: Timestamp,
-): Promise<WriteOutcome> => {
-  const remembers = taken.rememberedProviderPaymentIds !== undefined
-  const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = taken
-  return deps.table.write(
-    update(
-      paymentKey(taken.paymentId),
-      {
-        set: { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) },
-        remove: ['failure', 'ttl'],
-      },
-      all(
-        isCreating,
-        isAttempt(taken.attempt - 1),
-        leaseIsOver(now),
-        unchanged('leaseUntil', read.leaseUntil),
-        (remembers ? present : absent)('rememberedProviderPaymentIds'),
-      ),
-    ),
-  )
-}
-
-/** How an attempt ended. `forgettable`: neither it nor an earlier one left anything at the provider. */
-type AttemptEnd = {
-  readonly failure: string
-  readonly providerAttempts: readonly ProviderAttempt[]
-  readonly forgettable?: boolean
-}
+/** A visible payment with its index attributes. What those say is stored once. */
+const toPaymentItem = (payment: Payment) => ({
+  ...payment,
+  paymentId: undefined,
+  createdAt: undefined,
+  currency: undefined,
+  // Its money has not moved yet.
+  takenBackMinor: undefined,
+  movements: undefined,
+  // The first transition, to pending at creation, is not stored.
+  transitions: payment.transitions.slice(1),
+  providerAttempts: payment.providerAttempts.map((attempt) =>
+    attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
+  ),
+  owner: ownerOf(payment.clientId, payment.part),
+  entity: 'payment',
+  listedAt: payment.createdAt,
+  id: payment.paymentId,
+  ...(payment.dueAt !== undefined && dueWork('payment', payment.paymentId, payment.dueAt)),
+})
 
 /**
- * Records that an attempt ended without a destination, and lets the next request take over at once. The payment is no
- * longer due, unless it remembers captures.
+ * `creating` to `pending`, by the attempt that got the destination. Refused when a capture was remembered that the
+ * caller does not know: the payment must keep it and be due at once.
  */
-export const releaseAttempt = async (
-  deps: StoreDeps,
-  creating: CreatingPayment,
-  { failure, providerAttempts, forgettable = false }: AttemptEnd,
-): Promise<WriteOutcome> => {
-  const key = paymentKey(creating.paymentId)
-  const isIts = all(isCreating, isAttempt(creating.attempt))
-  const ended = { failure, providerAttempts }
-  const ttl = forgettable ? ttlSeconds(deps.now()) + REFUSED_RETENTION_MS / SECOND_MS : undefined
-  const released = await deps.table.write(
-    update(
-      key,
-      { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] },
-      all(isIts, absent('rememberedProviderPaymentIds')),
-    ),
-  )
-  if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined) return released
-  return deps.table.write(update(key, { set: ended, remove: ['leaseUntil'] }, isIts))
-}
-
-/**
- * Removes the customer from the request of a create without a running attempt. Refused when an attempt has begun since
- * it was read.
- */
-export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPayment, now: Timestamp): Step => {
-  const { customer: _, ...rest } = request
-  return update(
-    paymentKey(paymentId),
-    { set: { request: rest } },
-    all(isCreating, isAttempt(attempt), leaseIsOver(now)),
-  )
-}
-
-/** A capture came while the attempt runs. It is checked when the lease ends (design section 4). */
-export const rememberCapture = (
-  deps: Pick<Deps, 'table'>,
-  creating: CreatingPayment,
-  providerPaymentId: string,
-  dueAt: Timestamp,
-): Promise<WriteOutcome> =>
-  deps.table.write(
-    update(
-      paymentKey(creating.paymentId),
-      {
-        add: { rememberedProviderPaymentIds: new Set([providerPaymentId]) },
-        set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },
-        remove: ['ttl'],
-      },
+export const commitPending = (payment: Payment): Step =>
+  put(
+    paymentKey(payment.paymentId),
+    toPaymentItem(payment),
+    all(
       isCreating,
+      isAttempt(payment.attempt),
+      unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
     ),
   )
+
+/** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */
+export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
+  put(
+    paymentKey(payment.paymentId),
+    toPaymentItem(payment),
+    all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
+  )
+
+/** The pointers to a payment: from its account number, for all clients, and from its merchant's reference. */
+export const pointersTo = (payment: Payment): readonly Step[] => {
+  const { paymentId, clientId, part, createdAt, method, paymentDestination, externalReference: reference } = payment
+  return [
+    ...(method === 'virtual_account'
+      ? [put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })]
+      : []),
+    ...(reference ? [put(referenceKey(ownerOf(clientId, part), reference, paymentId), { paymentId })] : []),
+  ]
+}
+
+/**
+ * Writes the pointers before the payment is visible, outside its transaction, so they are never missing. Pointers to a
+ * payment that is not committed are ignored, because readers check the payment. Safe to repeat.
+ */
+export const putPointers = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<void> => {
+  await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
+}

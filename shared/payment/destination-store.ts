@@ -3,23 +3,8 @@ import type { Deps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { destinationKey, destinationPk } from '../table/keys.ts'
-import { put, type Step } from '../table/step.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey } from './payment-store.ts'
-
-/**
- * The pointer from an account number to its payment, for all clients. It is written before the payment is visible, so
- * it is never missing. A pointer without a committed payment is ignored. Only virtual accounts have one.
- */
-export const pointFromDestination = ({
-  method,
-  paymentDestination,
-  createdAt,
-  paymentId,
-}: Payment): Step | undefined =>
-  method === 'virtual_account'
-    ? put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })
-    : undefined
 
 /** The most payments of one number that are read. The provider reuses numbers, but not often. */
 export const MOST_AT_DESTINATION = 1_000

@@ -6,8 +6,8 @@ import { firstOfPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { ownersOf } from '../table/keys.ts'
 import { listMergedItems } from '../table/list-items.ts'
-import { type Payment, PaymentSchema } from './payment.ts'
-import { findStoredPayment } from './payment-store.ts'
+import type { Payment } from './payment.ts'
+import { findStoredPayment, PaymentSchema } from './payment-store.ts'
 
 export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 

@@ -1,7 +1,7 @@
-import { ZERO } from '../money.ts'
+import { assertInvariant } from '../errors.ts'
+import { bpsFloor, type Minor, minor, netOf, plus, ZERO } from '../money.ts'
 import type { Timestamp } from '../time.ts'
-import { isPushChannel } from './channel/channels.ts'
-import { estimatePricing } from './channel/pricing.ts'
+import { type ChannelChoice, channelOf, inForce, isPushChannel, MARKUPS } from './channel/channels.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
 /** The visible payment that a claimed one becomes once the provider's request is known. */
@@ -39,4 +39,18 @@ export const newPayment = (
     movements: [],
     rememberedProviderPaymentIds: creating.rememberedProviderPaymentIds,
   }
+}
+
+export type Pricing = { readonly providerFeeMinor: Minor; readonly markupMinor: Minor; readonly netMinor: Minor }
+
+/** The estimate of spec 2.1.1 by the tariff in force: percentages rounded down, in integers. */
+export const estimatePricing = (payment: ChannelChoice & { readonly notionalMinor: Minor }, at: Timestamp): Pricing => {
+  const { notionalMinor } = payment
+  const tariff = inForce(channelOf(payment).tariffs, at)
+  const markup = inForce(MARKUPS, at)
+  assertInvariant(tariff !== undefined, 'a channel without a tariff in force passed validation')
+  assertInvariant(markup !== undefined, 'no markup is in force')
+  const providerFeeMinor = plus(bpsFloor(notionalMinor, tariff.bps), minor(tariff.flatMinor))
+  const markupMinor = bpsFloor(notionalMinor, markup.bps)
+  return { providerFeeMinor, markupMinor, netMinor: netOf(notionalMinor, providerFeeMinor, markupMinor) }
 }

@@ -1,27 +1,70 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
+import { MinorSchema } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { ownerOf, paymentKey } from '../table/keys.ts'
-import {
-  absent,
-  all,
-  any,
-  type Condition,
-  DUE_WORK_FIELDS,
-  dueWork,
-  equals,
-  present,
-  put,
-  type Step,
-  unchanged,
-  update,
-} from '../table/step.ts'
+import { paymentKey } from '../table/keys.ts'
+import { absent, all, type Condition, DUE_WORK_FIELDS, equals, type Step, update } from '../table/step.ts'
 import type { Reads } from '../table/table.ts'
-import type { Timestamp } from '../time.ts'
-import { isAttempt, isCreating, leaseIsOver } from './creating-store.ts'
-import { type Payment, PaymentSchema, type StoredPayment, StoredPaymentSchema } from './payment.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
+import {
+  CreatingPaymentSchema,
+  type NewsSource,
+  type Payment,
+  PaymentFields,
+  type StoredPayment,
+  type Transition,
+} from './payment.ts'
+
+const Row = v.looseObject({
+  id: v.string(),
+  listedAt: TimestampSchema,
+  transitions: v.array(v.looseObject({})),
+  postedAt: v.optional(v.unknown()),
+  feeStatus: v.optional(v.unknown()),
+  notionalMinor: MinorSchema,
+  providerFeeMinor: MinorSchema,
+  transactionId: v.optional(v.string()),
+  transactionMinor: v.optional(MinorSchema),
+})
+type Row = v.InferOutput<typeof Row>
+
+/** The amount of the provider's own row, unless the payment's row stores another. */
+const usualMinor = ({ notionalMinor, providerFeeMinor }: Pick<Row, 'notionalMinor' | 'providerFeeMinor'>): number =>
+  notionalMinor - providerFeeMinor
+
+const ownRowOf = (row: Row) =>
+  row.transactionId === undefined
+    ? {}
+    : { ownRow: { transactionId: row.transactionId, providerMinor: row.transactionMinor ?? usualMinor(row) } }
+
+/** The stored form of its own row at the provider: the amount only if it is not the usual one. */
+export const storedOwnRow = (payment: Payment) => ({
+  transactionId: payment.ownRow?.transactionId,
+  transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
+})
+
+/** Adds what a visible payment's row leaves out: its index attributes and its first transition. */
+const whole = (row: unknown): unknown => {
+  const read = v.safeParse(Row, row)
+  if (!read.success) return row
+  const { id: paymentId, listedAt: createdAt, transitions } = read.output
+  const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
+  const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read.output
+  const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
+  const left = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
+  return { ...finalFee, ...read.output, ...ownRowOf(read.output), ...left }
+}
+
+/** The row of a payment that a client can see (spec 2.1). */
+export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
+
+export const StoredPaymentSchema = v.pipe(
+  v.unknown(),
+  v.transform(whole),
+  v.variant('status', [CreatingPaymentSchema, PaymentFields]),
+)
 
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
@@ -45,54 +88,14 @@ export const findPaymentsByKey = async (
   })
 }
 
-const isPending: Condition = equals('status', 'pending')
-const expiryNotStarted: Condition = absent('expiryStartedAt')
+/** Adds a transition to the payment's history and sets the new status. */
+export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
+  const transition: Transition = { status, at, source }
+  return { ...payment, status, transitions: [...payment.transitions, transition] }
+}
 
-/** The first transition, to pending at creation, is not stored. */
-const laterTransitions = ({ transitions }: Payment) => transitions.slice(1)
-
-/** A visible payment with its index attributes. What those say is stored once. */
-const toPaymentItem = (payment: Payment) => ({
-  ...payment,
-  paymentId: undefined,
-  createdAt: undefined,
-  currency: undefined,
-  // Its money has not moved yet.
-  takenBackMinor: undefined,
-  movements: undefined,
-  transitions: laterTransitions(payment),
-  providerAttempts: payment.providerAttempts.map((attempt) =>
-    attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
-  ),
-  owner: ownerOf(payment.clientId, payment.part),
-  entity: 'payment',
-  listedAt: payment.createdAt,
-  id: payment.paymentId,
-  ...(payment.dueAt !== undefined && dueWork('payment', payment.paymentId, payment.dueAt)),
-})
-
-/**
- * `creating` to `pending`, by the attempt that got the destination. Refused when a capture was remembered that the
- * caller does not know: the payment must keep it and be due at once.
- */
-export const commitPending = (payment: Payment): Step =>
-  put(
-    paymentKey(payment.paymentId),
-    toPaymentItem(payment),
-    all(
-      isCreating,
-      isAttempt(payment.attempt),
-      unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
-    ),
-  )
-
-/** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */
-export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
-  put(
-    paymentKey(payment.paymentId),
-    toPaymentItem(payment),
-    all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
-  )
+export const isPending: Condition = equals('status', 'pending')
+export const expiryNotStarted: Condition = absent('expiryStartedAt')
 
 /** After our expiry has begun, a request cancelled at the provider no longer proves the merchant's wish. */
 const mayBecome = (status: PaymentStatus): Condition =>
@@ -113,107 +116,10 @@ export const leavePending = (payment: Payment): Step =>
         feeStatus: payment.feeStatus,
         finalFee: payment.finalFee,
         creditedProviderPaymentId: payment.creditedProviderPaymentId,
-        transitions: laterTransitions(payment),
+        // The first transition, to pending at creation, is not stored.
+        transitions: payment.transitions.slice(1),
       },
       remove: DUE_WORK_FIELDS,
     },
     mayBecome(payment.status),
-  )
-
-/**
- * Notes that the client wants it cancelled: CANCELED at the provider then means `cancelled`. The first time counts.
- * Whatever happens to this request, the payment is checked again by `dueAt`.
- */
-export const noteCancelRequested = (
-  deps: Pick<Deps, 'table'>,
-  paymentId: PaymentId,
-  now: Timestamp,
-  dueAt: Timestamp,
-) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) },
-      all(isPending, expiryNotStarted),
-    ),
-  )
-
-/**
- * Notes that our expiry has begun: CANCELED at the provider then means `expired`. The first time counts. Refused when
- * the merchant's cancel was noted since it was read, because its outcome must be asked about first.
- */
-export const noteExpiryStarted = (
-  deps: Pick<Deps, 'table'>,
-  { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
-  now: Timestamp,
-) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { setIfAbsent: { expiryStartedAt: now } },
-      all(isPending, any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))),
-    ),
-  )
-
-/**
- * Removes the customer from a terminal payment. The first erasure counts. Refused when its money has moved since it was
- * read, because that event still carries the customer.
- */
-export const eraseFromPayment = ({ paymentId, status, moneyVersion }: Payment, now: Timestamp): Step =>
-  update(
-    paymentKey(paymentId),
-    { set: { erasedAt: now }, remove: ['customer'] },
-    all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
-  )
-
-/** Makes a payment due now, because the provider has news that could not be asked for. */
-export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
-  deps.table.write(update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
-
-/**
- * Claims one check by moving the due time forward; of two workers with the same due time, one is applied. With
- * `beginExpiryAt` the same write notes that our expiry has begun (the first time counts). It is then refused when the
- * merchant's cancel was noted since it was read, because its outcome must be asked about first.
- */
-export const claimCheck = (
-  deps: Pick<Deps, 'table'>,
-  { paymentId, dueAt }: { readonly paymentId: PaymentId; readonly dueAt: Timestamp },
-  claim: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
-) => {
-  const isDue = all(present('work'), equals('dueAt', dueAt))
-  const { nextDueAt, beginExpiryAt } = claim
-  return deps.table.write(
-    beginExpiryAt === undefined
-      ? update(paymentKey(paymentId), { set: { dueAt: nextDueAt } }, isDue)
-      : update(
-          paymentKey(paymentId),
-          { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } },
-          all(isDue, isPending, any(present('expiryStartedAt'), absent('cancelRequestedAt'))),
-        ),
-  )
-}
-
-/** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
-export const scheduleCheck = (
-  deps: Pick<Deps, 'table'>,
-  paymentId: PaymentId,
-  claimedDueAt: Timestamp,
-  nextDueAt: Timestamp,
-) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] },
-      all(isPending, equals('dueAt', claimedDueAt)),
-    ),
-  )
-
-/** Removes a claimed payment from due work after its remembered captures came to nothing. */
-export const endCheck = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, claimedDueAt: Timestamp) =>
-  deps.table.write(
-    update(
-      paymentKey(paymentId),
-      { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] },
-      all(isCreating, equals('dueAt', claimedDueAt)),
-    ),
   )

@@ -3,8 +3,8 @@ import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MovementSchema, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { MinorSchema, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
-import { FAILURE_REASONS, PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
-import { type Timestamp, TimestampSchema } from '../time.ts'
+import { FAILURE_REASONS, PAYMENT_STATUSES } from '../payment-status.ts'
+import { TimestampSchema } from '../time.ts'
 
 const CustomerSchema = v.object({
   name: v.optional(v.string()),
@@ -112,46 +112,7 @@ const FinalFeeSchema = v.object({
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
 
-const Row = v.looseObject({
-  id: v.string(),
-  listedAt: TimestampSchema,
-  transitions: v.array(v.looseObject({})),
-  postedAt: v.optional(v.unknown()),
-  feeStatus: v.optional(v.unknown()),
-  notionalMinor: MinorSchema,
-  providerFeeMinor: MinorSchema,
-  transactionId: v.optional(v.string()),
-  transactionMinor: v.optional(MinorSchema),
-})
-type Row = v.InferOutput<typeof Row>
-
-/** The amount of the provider's own row, unless the payment's row stores another. */
-const usualMinor = ({ notionalMinor, providerFeeMinor }: Pick<Row, 'notionalMinor' | 'providerFeeMinor'>): number =>
-  notionalMinor - providerFeeMinor
-
-const ownRowOf = (row: Row) =>
-  row.transactionId === undefined
-    ? {}
-    : { ownRow: { transactionId: row.transactionId, providerMinor: row.transactionMinor ?? usualMinor(row) } }
-
-/** The stored form of its own row at the provider: the amount only if it is not the usual one. */
-export const storedOwnRow = (payment: Payment) => ({
-  transactionId: payment.ownRow?.transactionId,
-  transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
-})
-
-/** Adds what a visible payment's row leaves out: its index attributes and its first transition. */
-const whole = (row: unknown): unknown => {
-  const read = v.safeParse(Row, row)
-  if (!read.success) return row
-  const { id: paymentId, listedAt: createdAt, transitions } = read.output
-  const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
-  const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read.output
-  const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
-  const left = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
-  return { ...finalFee, ...read.output, ...ownRowOf(read.output), ...left }
-}
-
+/** A payment that a client can see (spec 2.1). */
 export const PaymentFields = v.object({
   ...identity,
   status: v.picklist(PAYMENT_STATUSES),
@@ -209,26 +170,5 @@ export const PaymentFields = v.object({
   /** When due work checks it next; absent once terminal. */
   dueAt: v.optional(TimestampSchema),
 })
-
-/** A payment that a client can see (spec 2.1). */
-export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
-export type Payment = v.InferOutput<typeof PaymentSchema>
-
-/** Whether it has expired: by this clock, or because another process has begun its expiry. */
-export const isPastItsTime = (
-  { expiresAt, expiryStartedAt }: Pick<Payment, 'expiresAt' | 'expiryStartedAt'>,
-  now: Timestamp,
-): boolean => expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
-
-export const StoredPaymentSchema = v.pipe(
-  v.unknown(),
-  v.transform(whole),
-  v.variant('status', [CreatingPaymentSchema, PaymentFields]),
-)
-export type StoredPayment = v.InferOutput<typeof StoredPaymentSchema>
-
-/** Adds a transition to the payment's history and sets the new status. */
-export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
-  const transition: Transition = { status, at, source }
-  return { ...payment, status, transitions: [...payment.transitions, transition] }
-}
+export type Payment = v.InferOutput<typeof PaymentFields>
+export type StoredPayment = CreatingPayment | Payment

@@ -6,24 +6,11 @@ import { readParts } from '../ledger/window-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { ownerOf, ownersOf, referenceKey, referencePk } from '../table/keys.ts'
+import { ownersOf, referencePk } from '../table/keys.ts'
 import { queryPages } from '../table/merged-pages.ts'
-import { put, type Step } from '../table/step.ts'
 import type { PaymentList } from './list-payments.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey } from './payment-store.ts'
-
-/**
- * The pointer from a merchant's reference to its payment. It is written before the payment is visible, so it is never
- * missing. A pointer without a payment is ignored. Undefined for a payment without a reference.
- */
-export const pointFromReference = ({
-  externalReference: reference,
-  clientId,
-  part,
-  paymentId,
-}: Payment): Step | undefined =>
-  reference ? put(referenceKey(ownerOf(clientId, part), reference, paymentId), { paymentId }) : undefined
 
 /** The most payments of one reference that can be listed. Each may have to be read. */
 export const MOST_OF_REFERENCE = 1_000

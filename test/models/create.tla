@@ -14,18 +14,18 @@ EXTENDS Naturals, FiniteSets, TLC
 CONSTANTS
   Callers, Nobody, Channel,
   ClaimIsNew,          \* claimPayment in shared/payment/creating-store.ts, or OnePayment breaks
-  TakeoverIsNext,      \* claimTakeover in shared/payment/creating-store.ts, or AttemptOnce breaks
-  TakeoverSeesRelease, \* claimTakeover in shared/payment/creating-store.ts, or OrphansAreKnown breaks
-  TakeoverKeepsDue,    \* claimTakeover in shared/payment/creating-store.ts, or RememberedIsDue breaks
+  TakeoverIsNext,      \* claimTakeover in shared/payment/attempt-store.ts, or AttemptOnce breaks
+  TakeoverSeesRelease, \* claimTakeover in shared/payment/attempt-store.ts, or OrphansAreKnown breaks
+  TakeoverKeepsDue,    \* claimTakeover in shared/payment/attempt-store.ts, or RememberedIsDue breaks
   BodyStays,           \* takeOverPayment in shared/payment/create/take-over-payment.ts, or OneBody breaks
-  ForgetsRefusedOnly,  \* releaseAttempt in shared/payment/creating-store.ts, or OneBody breaks
-  ReleaseKeepsDue,     \* releaseAttempt in shared/payment/creating-store.ts, or RememberedIsDue breaks
-  CommitIsCreating,    \* commitPending in shared/payment/payment-store.ts, or OnePayment breaks
-  CommitIsItsAttempt,  \* commitPending in shared/payment/payment-store.ts, or ShownIsOpen breaks
-  CommitRemembers,     \* commitPending in shared/payment/payment-store.ts, or RememberedIsKept breaks
+  ForgetsRefusedOnly,  \* releaseAttempt in shared/payment/attempt-store.ts, or OneBody breaks
+  ReleaseKeepsDue,     \* releaseAttempt in shared/payment/attempt-store.ts, or RememberedIsDue breaks
+  CommitIsCreating,    \* commitPending in shared/payment/creating-store.ts, or OnePayment breaks
+  CommitIsItsAttempt,  \* commitPending in shared/payment/creating-store.ts, or ShownIsOpen breaks
+  CommitRemembers,     \* commitPending in shared/payment/creating-store.ts, or RememberedIsKept breaks
   UnknownIsLeftAlone,  \* runAttempt in shared/payment/create/run-attempt.ts, or ShownIsOpen breaks
   OvertakenIsCancelled,\* runAttempt in shared/payment/create/run-attempt.ts, or OrphansAreKnown breaks
-  SucceedIsCreating,   \* commitSucceeded in shared/payment/payment-store.ts, or OnePayment breaks
+  SucceedIsCreating,   \* commitSucceeded in shared/payment/creating-store.ts, or OnePayment breaks
   SucceedIsPending,    \* leavePending in shared/payment/payment-store.ts, or CreditedOnce breaks
   PushIsHeldBack,      \* holdBackPush in shared/payment/create/hold-back-push.ts, or OnePush breaks
   PushNeedsItsLease    \* runAttempt in shared/payment/create/run-attempt.ts, or OnePush breaks

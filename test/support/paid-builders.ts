@@ -3,13 +3,12 @@ import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import { credit } from '../../shared/ledger/count-store.ts'
-import { minor, ZERO } from '../../shared/money.ts'
+import { minor, netOf, ZERO } from '../../shared/money.ts'
 import { announcementOf } from '../../shared/payment/announcement.ts'
-import { estimatePricing, netOf } from '../../shared/payment/channel/pricing.ts'
-import { pointFromDestination } from '../../shared/payment/destination-store.ts'
+import { commitSucceeded, pointersTo } from '../../shared/payment/creating-store.ts'
+import { estimatePricing } from '../../shared/payment/new-payment.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
-import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
-import { pointFromReference } from '../../shared/payment/reference-store.ts'
+import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { type Posting, postPayments, type SettledRow } from '../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { finding } from '../../shared/suspense/record-suspense.ts'
@@ -90,10 +89,10 @@ export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): P
       some.map(async (payment): Promise<readonly Step[]> => {
         const firedAt = payment.paidAt ?? payment.createdAt
         const told = await announcementOf(deps, payment, firedAt)
-        const pointers = [pointFromDestination(payment), pointFromReference(payment)]
         return [
           { ...commitSucceeded(payment, firedAt), condition: isNew },
-          ...[...Object.values(told.steps), ...pointers].filter((step) => step !== undefined),
+          ...Object.values(told.steps).filter((step) => step !== undefined),
+          ...pointersTo(payment),
         ]
       }),
     )

@@ -6,9 +6,10 @@ import {
   MAX_DESCRIPTION,
   MAX_EXPIRY_SECONDS,
   MAX_REFERENCE,
+  type PaymentBody,
+  PaymentBodySchema,
   PHONE,
-} from '../../../shared/payment/create/check-payment-rules.ts'
-import { type PaymentBody, PaymentBodySchema } from '../../../shared/payment/create/payment-body.ts'
+} from '../../../shared/payment/create/payment-body.ts'
 import { OTHER_CHANNELS } from '../../../shared/runtime/chosen-provider.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 

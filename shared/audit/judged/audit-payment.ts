@@ -1,6 +1,6 @@
 import { type ClientId, slotOf } from '../../ids.ts'
 import { ZERO } from '../../money.ts'
-import { estimatePricing, type Pricing } from '../../payment/channel/pricing.ts'
+import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
 import type { Payment, Reversal } from '../../payment/payment.ts'
 import { replayMovements } from '../../posting/moved-payment.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'

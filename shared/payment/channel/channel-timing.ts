@@ -60,3 +60,9 @@ export const nextCheckAt = (payment: Checked, now: Timestamp): Timestamp => {
   const atExpiry = addMs(payment.expiresAt, timingAt(payment, payment.createdAt).graceMs ?? 0)
   return atExpiry > now ? atExpiry : addMs(now, RETRY_CHECK_MS)
 }
+
+/** Whether a payment has expired: by this clock, or because another process has begun its expiry. */
+export const isPastItsTime = (
+  { expiresAt, expiryStartedAt }: Pick<Checked, 'expiresAt'> & { readonly expiryStartedAt?: Timestamp | undefined },
+  now: Timestamp,
+): boolean => expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)

@@ -4,12 +4,11 @@ import { countTransition } from '../../ledger/count-store.ts'
 import { loggedPayment } from '../../log.ts'
 import { transactWhileFresh } from '../../table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
-import type { Deadline } from '../deadline.ts'
+import { commitPending, putPointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
-import { commitPending, findStoredPayment } from '../payment-store.ts'
-import { putPointers } from '../put-pointers.ts'
-import { attemptStart, timesOf } from './create-times.ts'
+import { findStoredPayment } from '../payment-store.ts'
+import { attemptStart, type Deadline, timesOf } from './create-times.ts'
 
 type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
 

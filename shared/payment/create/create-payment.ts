@@ -1,30 +1,18 @@
 import * as v from 'valibot'
 import type { Client } from '../../client/client.ts'
 import { partForClaim } from '../../client/ledger-parts.ts'
-import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
-import { takeShare } from '../../provider/take-share.ts'
+import { takeShare } from '../../provider/provider-quota.ts'
 import { addMs } from '../../time.ts'
 import { claimPayment } from '../creating-store.ts'
-import { type Deadline, providerWithin, startDeadline } from '../deadline.ts'
-import type { CreatingPayment, Payment, PaymentRequest, StoredPayment } from '../payment.ts'
+import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
-import { ATTEMPT_LEASE_MS, REQUEST_BUDGET_MS, timesOf } from './create-times.ts'
-import type { ParsedRequest } from './parse-payment-request.ts'
-import { type CreateResult, runAttempt } from './run-attempt.ts'
-import { takeOverPayment } from './take-over-payment.ts'
-import { waitForAttempt } from './wait-for-attempt.ts'
-
-type CreateDeps = Pick<
-  Deps,
-  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'queues' | 'log' | 'alerts' | 'stage'
->
-
-/** A caller meets at most its own claim, one running attempt and one lost takeover. */
-const MAX_ROUNDS = 5
-
-const replay = (payment: Payment): CreateResult => ({ payment, replayed: true })
+import { ATTEMPT_LEASE_MS, providerWithin, REQUEST_BUDGET_MS, startDeadline, timesOf } from './create-times.ts'
+import type { CreateResult } from './end-attempt.ts'
+import type { ParsedRequest } from './refuse-body.ts'
+import { type CreateDeps, replay, resume } from './resume-payment.ts'
+import { runAttempt } from './run-attempt.ts'
 
 const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: PaymentRequest): CreatingPayment => {
   const now = deps.now()
@@ -42,27 +30,6 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
     mayExistUpstream: false,
     dueAt: timesOf(request, now).dueAt,
   }
-}
-
-type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
-
-/** A payment exists already: replay it, wait for its running attempt, or take it over. */
-const resume = async (
-  deps: CreateDeps,
-  met: StoredPayment | undefined,
-  { client, parsed, deadline }: Call,
-): Promise<CreateResult> => {
-  let stored = met
-  for (let round = 0; round < MAX_ROUNDS && stored !== undefined; round++) {
-    if (stored.status !== 'creating') return replay(stored)
-    if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {
-      return replay(await waitForAttempt(deps, stored, deadline))
-    }
-    const taken = await takeOverPayment(deps, stored, parsed)
-    if (taken.kind === 'taken') return runAttempt(deps, client, taken.creating, deadline)
-    stored = taken.stored
-  }
-  throw new GatewayError('internal_error', 'the payment could not be created now; retry with the same Idempotency-Key')
 }
 
 const shareUsedUp = (retryAfterSeconds: number) =>

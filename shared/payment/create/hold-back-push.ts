@@ -9,9 +9,8 @@ import { askForNews, type ProviderNews } from '../news/ask-for-news.ts'
 import type { NewsDeps } from '../news/news-deps.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { mayBeSent } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
-import { createFailed } from './wait-for-attempt.ts'
+import { createFailed } from './end-attempt.ts'
 
 /** A push has one row. More are read, because rows of other references could hide it. */
 const ROWS_OF_PAGE = 50
@@ -19,6 +18,9 @@ const MOST_PAGES = 5
 
 /** Later reversals do not say whether a push was paid. */
 const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
+
+/** Whether the provider may have created its request. Refused and unsent attempts left nothing. */
+export const mayBeSent = ({ outcome }: ProviderAttempt): boolean => outcome === 'unknown' || outcome === 'started'
 
 /** When our call had ended at the latest. For a process that died, that is the end of its lease. */
 const endOfCall = ({ endedAt, startedAt }: ProviderAttempt): Timestamp => endedAt ?? addMs(startedAt, ATTEMPT_LEASE_MS)

@@ -1,62 +1,48 @@
 import * as v from 'valibot'
-import { assertInvariant, type FieldErrors, type GatewayError, invalid } from '../../errors.ts'
-import { describeIssue } from '../../field-errors.ts'
+import { assertInvariant, invalid } from '../../errors.ts'
 import { isJsonObject, readJson } from '../../json.ts'
 import { minor } from '../../money.ts'
 import { isPaymentMethod } from '../../payment-method.ts'
 import type { PaymentRequest } from '../payment.ts'
-import { checkPaymentRules, type RuleError, type RuleFacts } from './check-payment-rules.ts'
-import { type PaymentBody, PaymentBodySchema, unknownFields } from './payment-body.ts'
-import { readMetadata } from './read-metadata.ts'
+import {
+  checkPaymentRules,
+  type PaymentBody,
+  PaymentBodySchema,
+  type RuleFacts,
+  readMetadata,
+  unknownFields,
+} from './payment-body.ts'
+import { type ParsedRequest, refuseJson, refuseRules, refuseShape } from './refuse-body.ts'
 
 const MAX_BODY_BYTES = 65_536
 export const MAX_KEY_LENGTH = 255
 
-export type ParsedRequest =
-  | { readonly ok: true; readonly request: PaymentRequest }
-  | { readonly ok: false; readonly error: GatewayError }
+/**
+ * Parses the body of POST /v1/payments (spec 4.1, design section 5). Never throws for bad input: when the key has a
+ * payment, even a bad body is answered with it, so the caller decides what an error means.
+ */
+export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
+  if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')
+  const json = readJson(rawBody)
+  if (!json.ok) return refuseJson(json.reason)
+  if (!isJsonObject(json.value)) return refuseJson('expected an object')
+  const shape = v.safeParse(PaymentBodySchema, json.value)
+  const unknown = unknownFields(json.value)
+  if (!shape.success || unknown.length > 0) {
+    return refuseShape({ unknown, issues: shape.issues ?? [], body: json.value, text: json.text, facts })
+  }
+  const metadata = readMetadata(shape.output.metadata, json.text)
+  const broken = checkPaymentRules(shape.output, metadata, facts)
+  if (broken.length > 0) return refuseRules(broken)
+  return { ok: true, request: toRequest(shape.output, metadata.ok ? metadata.text : undefined) }
+}
 
-const MAX_FIELDS = 20
-const MAX_FIELD_NAME = 100
-
-const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
-  Object.fromEntries(
-    Map.groupBy(errors, ({ field }) => field)
-      .entries()
-      .map(([field, found]) => [field, found.map(({ message }) => message)]),
-  )
-
-const refuse = (message: string, errors?: FieldErrors): ParsedRequest => ({
-  ok: false,
-  error: invalid(message, errors),
-})
-
-const refuseJson = (reason: string, errors?: FieldErrors): ParsedRequest =>
-  refuse(`invalid JSON body: ${reason}`, errors)
-
-/** Errors of a field whose name cannot be shown are filed under `body`. */
-const shown = (field: string) => (field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body')
-
-const shapeErrors = (unknown: readonly string[], issues: readonly v.BaseIssue<unknown>[]): readonly RuleError[] =>
-  [
-    ...unknown.map((field) => ({ field: shown(field), message: 'unknown field' })),
-    ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
-  ].slice(0, MAX_FIELDS)
-
-/** Rule errors of the other fields. A field with a wrong type gets no second error. */
-const brokenBeside = (
-  misshapen: readonly RuleError[],
-  body: Readonly<Record<string, unknown>>,
-  text: string,
-  facts: RuleFacts,
-): readonly RuleError[] => {
-  const topOf = (field: string) => field.split('.')[0] ?? field
-  const unread = new Set(misshapen.map(({ field }) => topOf(field)))
-  const readable = Object.entries(body).filter(([field]) => !unread.has(field))
-  const shape = v.safeParse(PaymentBodySchema, Object.fromEntries(readable))
-  if (!shape.success) return []
-  const broken = checkPaymentRules(shape.output, readMetadata(shape.output.metadata, text), facts)
-  return broken.filter(({ field }) => !unread.has(topOf(field)))
+/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
+export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
+  if (header !== undefined && header.length > MAX_KEY_LENGTH) {
+    throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
+  }
+  return filled(header)
 }
 
 /** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
@@ -83,37 +69,4 @@ const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequ
     metadata,
     expiresInSeconds: body.expires_in_seconds === 0 ? undefined : body.expires_in_seconds,
   }
-}
-
-/**
- * Parses the body of POST /v1/payments (spec 4.1, design section 5). Never throws for bad input: when the key has a
- * payment, even a bad body is answered with it, so the caller decides what an error means.
- */
-export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
-  if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')
-  const json = readJson(rawBody)
-  if (!json.ok) return refuseJson(json.reason)
-  if (!isJsonObject(json.value)) return refuseJson('expected an object')
-  const shape = v.safeParse(PaymentBodySchema, json.value)
-  const misshapen = shapeErrors(unknownFields(json.value), shape.issues ?? [])
-  const [oddity] = misshapen
-  if (oddity) {
-    const broken = brokenBeside(misshapen, json.value, json.text, facts)
-    return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors([...misshapen, ...broken]))
-  }
-  if (!shape.success) return refuseJson('not valid')
-
-  const metadata = readMetadata(shape.output.metadata, json.text)
-  const broken = checkPaymentRules(shape.output, metadata, facts)
-  const [first] = broken
-  if (first) return refuse(first.message, fieldErrors(broken))
-  return { ok: true, request: toRequest(shape.output, metadata.ok ? metadata.text : undefined) }
-}
-
-/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
-export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
-  if (header !== undefined && header.length > MAX_KEY_LENGTH) {
-    throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
-  }
-  return filled(header)
 }

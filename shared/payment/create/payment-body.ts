@@ -1,5 +1,17 @@
 import * as v from 'valibot'
-import { isJsonObject, isLosslessNumber, type LosslessNumber, toInteger } from '../../json.ts'
+import {
+  isDeeperThan,
+  isJsonObject,
+  isLosslessNumber,
+  isWellFormedDeep,
+  type LosslessNumber,
+  memberText,
+  toInteger,
+} from '../../json.ts'
+import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-method.ts'
+import type { Provider } from '../../provider/provider.ts'
+import type { Timestamp } from '../../time.ts'
+import { channelOf, isSupportedBank } from '../channel/channels.ts'
 
 const integer = v.pipe(
   v.custom<LosslessNumber>(isLosslessNumber, 'must be a number'),
@@ -45,3 +57,116 @@ export const unknownFields = (body: Readonly<Record<string, unknown>>): readonly
   ...keysBeside(body, PaymentBodySchema.entries),
   ...keysBeside(body['customer'], CustomerBodySchema.entries).map((key) => `customer.${key}`),
 ]
+
+const MAX_BYTES = 16_384
+
+const MAX_LEVELS = 32
+
+export type MetadataRead =
+  | { readonly ok: true; readonly text: string | undefined }
+  | { readonly ok: false; readonly reason: string }
+
+/**
+ * Metadata as JSON text that comes back as it was sent: large integers and `1.0` digit for digit, keys in their order
+ * (design section 5). An empty PHP array counts as an empty object. Takes the value as `readJson` reads it, and the
+ * text of the body.
+ */
+export const readMetadata = (value: unknown, body: string): MetadataRead => {
+  if (value === undefined) return { ok: true, text: undefined }
+  if (Array.isArray(value) && value.length === 0) return { ok: true, text: '{}' }
+  if (!isJsonObject(value)) return { ok: false, reason: 'must be an object' }
+  if (isDeeperThan(value, MAX_LEVELS)) return { ok: false, reason: `nested deeper than ${MAX_LEVELS} levels` }
+  if (!isWellFormedDeep(value)) return { ok: false, reason: 'a string has a lone surrogate' }
+  const asSent = memberText(body, 'metadata') ?? ''
+  if (Buffer.byteLength(asSent) > MAX_BYTES) return { ok: false, reason: 'larger than 16 KB' }
+  return { ok: true, text: asSent }
+}
+
+/** Bounds of design section 5; the API description states them too. */
+export const MAX_AMOUNT = 1_000_000_000_000
+export const MAX_EXPIRY_SECONDS = 365 * 86_400
+export const MAX_REFERENCE = 255
+export const MAX_DESCRIPTION = 1_000
+export const MAX_CUSTOMER_FIELD = 255
+export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
+export const PHONE = /^\+62\d{7,13}$/
+
+/** The longest client value that a message repeats. Longer values are cut, so that an error never echoes the body. */
+const MAX_QUOTED = 64
+
+export type RuleError = { readonly field: string; readonly message: string }
+
+// The cut may split a surrogate pair.
+const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
+
+const checkMethod = ({ method }: PaymentBody) =>
+  isPaymentMethod(method) ? undefined : `unsupported method: ${quoted(method)}`
+
+const allowedMethods = ({ method }: PaymentBody) =>
+  isPaymentMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
+
+/** The rules depend on the tariff of the day and on the provider's further channels. */
+export type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isOtherChannel'> }
+
+const isWallet = (code: string, { now, provider }: RuleFacts) =>
+  !isSupportedBank(code, now) && !provider.isOtherChannel(code)
+
+const checkChannel = ({ method, channel_code: code }: PaymentBody, facts: RuleFacts) => {
+  if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
+  if (method !== 'virtual_account' && method !== 'ewallet') return undefined
+  if (!code) return `channel_code required for method ${method}`
+  const isBank = method === 'virtual_account'
+  if (!isBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  const isSupported = isBank ? isSupportedBank(code, facts.now) : isWallet(code, facts)
+  return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
+}
+
+const checkAmount = ({ amount }: PaymentBody) => {
+  if (amount === undefined || amount <= 0) return 'notional_minor must be > 0'
+  return amount > MAX_AMOUNT ? `notional_minor must be <= ${MAX_AMOUNT}` : undefined
+}
+
+const checkCurrency = ({ currency }: PaymentBody) =>
+  currency === 'IDR' ? undefined : `unsupported currency: ${quoted(currency)}`
+
+const checkExpiry = ({ expires_in_seconds: seconds }: PaymentBody) => {
+  if (seconds === undefined) return undefined
+  if (seconds < 0) return 'expires_in_seconds must be >= 0'
+  return seconds > MAX_EXPIRY_SECONDS ? `expires_in_seconds must be <= ${MAX_EXPIRY_SECONDS}` : undefined
+}
+
+const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
+  isPaymentMethod(method) && channelOf({ method, channelCode: code }).needs.phone && !PHONE.test(customer?.phone ?? '')
+    ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
+    : undefined
+
+/** Characters are code points: an emoji is one. */
+const checkLength = (name: string, value: string | undefined, limit: number) =>
+  value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
+
+/**
+ * Checks the values in the order of design section 5. The first error becomes the message; all errors are
+ * `field_errors`.
+ */
+export const checkPaymentRules = (
+  body: PaymentBody,
+  metadata: MetadataRead,
+  facts: RuleFacts,
+): readonly RuleError[] => {
+  const { customer } = body
+  const checks: readonly (readonly [string, string | undefined])[] = [
+    ['method', checkMethod(body)],
+    ['method', allowedMethods(body)],
+    ['channel_code', checkChannel(body, facts)],
+    ['amount', checkAmount(body)],
+    ['currency', checkCurrency(body)],
+    ['external_reference', checkLength('external_reference', body.external_reference, MAX_REFERENCE)],
+    ['customer.phone', checkPhone(body) ?? checkLength('customer.phone', customer?.phone, MAX_CUSTOMER_FIELD)],
+    ['customer.name', checkLength('customer.name', customer?.name, MAX_CUSTOMER_FIELD)],
+    ['customer.email', checkLength('customer.email', customer?.email, MAX_CUSTOMER_FIELD)],
+    ['description', checkLength('description', body.description, MAX_DESCRIPTION)],
+    ['metadata', metadata.ok ? undefined : `metadata is not JSON-serialisable: ${metadata.reason}`],
+    ['expires_in_seconds', checkExpiry(body)],
+  ]
+  return checks.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]))
+}

@@ -1,14 +1,14 @@
 import { addMs } from '../../time.ts'
+import { claimTakeover } from '../attempt-store.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf } from '../channel/channels.ts'
-import { claimTakeover } from '../creating-store.ts'
 import type { NewsDeps } from '../news/news-deps.ts'
-import type { CreatingPayment, StoredPayment } from '../payment.ts'
+import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { parseStored } from '../payment-store.ts'
-import { COMMIT_FAILED, withAttempt } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS, timesOf } from './create-times.ts'
-import { holdBackPush } from './hold-back-push.ts'
-import type { ParsedRequest } from './parse-payment-request.ts'
+import { COMMIT_FAILED } from './end-attempt.ts'
+import { holdBackPush, mayBeSent } from './hold-back-push.ts'
+import type { ParsedRequest } from './refuse-body.ts'
 
 export type TakeOver =
   | { readonly kind: 'taken'; readonly creating: CreatingPayment }
@@ -54,4 +54,20 @@ export const takeOverPayment = async (
   const orphan = last?.code === COMMIT_FAILED ? last.paymentRequestId : undefined
   if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
   return { kind: 'taken', creating: taken }
+}
+
+const MOST_KEPT = 20
+
+/** If all of them may have been sent, the oldest ones stay. */
+const KEPT_FIRST = 10
+
+/**
+ * Adds an attempt. At twenty, the oldest attempt that left nothing at the provider is dropped, or the eleventh if all
+ * may have.
+ */
+export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
+  const all = [...attempts, attempt]
+  if (all.length <= MOST_KEPT) return all
+  const unsent = all.findIndex((one) => !mayBeSent(one))
+  return all.toSpliced(unsent === -1 ? KEPT_FIRST : unsent, 1)
 }

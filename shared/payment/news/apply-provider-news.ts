@@ -1,5 +1,5 @@
 import { PROVIDER_READ_TIMEOUT_MS } from '../../provider/provider.ts'
-import { rememberCapture } from '../creating-store.ts'
+import { rememberCapture } from '../attempt-store.ts'
 import type { NewsSource, StoredPayment } from '../payment.ts'
 import { type ApplyOutcome, appliedOrAgain, applyNews, type OnCreating } from './apply-news.ts'
 import { askForNews, type NewsSubject, type ProviderNews } from './ask-for-news.ts'

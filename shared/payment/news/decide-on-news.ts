@@ -2,7 +2,8 @@ import type { FailureReason } from '../../payment-status.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import type { MoneyCause } from '../../suspense/suspense.ts'
 import type { Timestamp } from '../../time.ts'
-import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
+import { isPastItsTime } from '../channel/channel-timing.ts'
+import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import type { ProviderNews } from './ask-for-news.ts'
 
 /** What provider news means for a payment in its present state. Pure: the same facts give the same decision. */

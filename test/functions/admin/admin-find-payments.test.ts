@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
-import { pointFromDestination } from '../../../shared/payment/destination-store.ts'
+import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
@@ -123,7 +123,7 @@ describe('find-payments by destination', () => {
     const { deps, destination } = depsAt()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`
-    await deps.table.transact({ astray: pointFromDestination({ ...payment, paymentDestination: other }) })
+    await putPointers(deps, { ...payment, paymentDestination: other })
 
     expect(await found(deps, { payment_destination: destination })).toMatchObject({ ids: [payment.paymentId] })
     expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })

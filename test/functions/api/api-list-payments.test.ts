@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { countTransition } from '../../../shared/ledger/count-store.ts'
+import { commitPending } from '../../../shared/payment/creating-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { commitPending } from '../../../shared/payment/payment-store.ts'
 import { PAYMENT_STATUSES } from '../../../shared/payment-status.ts'
 import { isNew } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { pointFromReference } from '../../../shared/payment/reference-store.ts'
 import { referencePk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
@@ -112,10 +112,8 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const [owner, stranger] = [await aMerchant({}, deps), await aMerchant({}, deps)]
     const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
     const misnamed = await aPendingPayment(deps, stranger.caller, { externalReference: 'another' })
-    await deps.table.transact({
-      foreign: pointFromReference({ ...foreign, clientId: stranger.caller.clientId }),
-      misnamed: pointFromReference({ ...misnamed, externalReference: REFERENCE }),
-    })
+    await putPointers(deps, { ...foreign, clientId: stranger.caller.clientId })
+    await putPointers(deps, { ...misnamed, externalReference: REFERENCE })
 
     const { body, text } = await stranger.listed(query)
 

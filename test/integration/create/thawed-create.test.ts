@@ -7,7 +7,7 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
-import { claimTakeover } from '../../../shared/payment/creating-store.ts'
+import { claimTakeover } from '../../../shared/payment/attempt-store.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { interceptTable, type TableCall } from '../../support/intercept-table.ts'

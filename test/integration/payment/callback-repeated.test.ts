@@ -3,9 +3,9 @@
  * Method: callbacks come again, and the payment moves while the provider is asked.
  */
 import { describe, expect, it } from 'vitest'
+import { noteCancelRequested } from '../../../shared/payment/due-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { noteCancelRequested } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aHidden, captureBody, expiryBody } from './hidden-capture.ts'

@@ -4,9 +4,9 @@
  * merchant, due work and provider do; then due work goes on until nothing is due.
  */
 import { describe, expect, it } from 'vitest'
+import { noteExpiryStarted, scheduleCheck } from '../../../shared/payment/due-store.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { noteExpiryStarted, scheduleCheck } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'

@@ -1,6 +1,6 @@
 /** A recount of what each payment's entries say. */
 import * as v from 'valibot'
-import { PaymentSchema } from '../../../shared/payment/payment.ts'
+import { PaymentSchema } from '../../../shared/payment/payment-store.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { fromItem } from '../../../shared/table/attributes.ts'
 import { amount, type Books, isOpen, partIn, partOf, type RawItem, sum, text } from './books.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { providerWithin, startDeadline } from '../../../shared/payment/deadline.ts'
+import { providerWithin, startDeadline } from '../../../shared/payment/create/create-times.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
 import { manualClock } from '../../support/test-deps.ts'
 

@@ -1,0 +1,149 @@
+import type { Deps } from '../../deps.ts'
+import { GatewayError } from '../../errors.ts'
+import { loggedPayment } from '../../log.ts'
+import type { CreateAnswer } from '../../provider/provider.ts'
+import { DID_NOT_ANSWER, FAILED } from '../../provider/provider-failure.ts'
+import { releaseAttempt } from '../attempt-store.ts'
+import { cancelOrphan } from '../cancel-orphan.ts'
+import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
+import { parseStored } from '../payment-store.ts'
+import type { Commit } from './commit-attempt.ts'
+
+export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
+
+export type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'stage'>
+
+type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
+  readonly message: string
+  /** The provider refused our account, not this payment. */
+  readonly ofAccount?: boolean | undefined
+}
+
+const RETRY = 'retry with the same Idempotency-Key'
+
+/** How an attempt ended when the provider created its request and the table refused it. */
+export const COMMIT_FAILED = 'commit_failed'
+
+/** Failures of ours. Except for the first one, the provider has created a request. */
+const FAILURES = {
+  no_time_left: {
+    outcome: 'not_executed',
+    message: `the request took too long before the provider was asked; ${RETRY}`,
+  },
+  no_destination: { outcome: 'unknown', message: `the provider gave no payment destination; ${RETRY}` },
+  expired_before_commit: { outcome: 'unknown', message: `the payment expired before it could be shown; ${RETRY}` },
+  [COMMIT_FAILED]: { outcome: 'unknown', message: `the payment could not be stored; ${RETRY}` },
+} as const satisfies Record<string, Failure>
+
+export const ourFailure = (code: keyof typeof FAILURES, paymentRequestId?: string): Failure => ({
+  ...FAILURES[code],
+  code,
+  paymentRequestId,
+})
+
+export const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {
+  switch (answer.kind) {
+    case 'refused':
+      return {
+        outcome: 'refused',
+        code: answer.code,
+        ofAccount: answer.ofAccount,
+        message: `the provider refused the payment: ${answer.code}`,
+      }
+    case 'not_executed':
+      return {
+        outcome: 'not_executed',
+        code: answer.reason,
+        message: `the provider accepts no payments right now; ${RETRY}`,
+      }
+    case 'unknown':
+      return {
+        outcome: 'unknown',
+        code: answer.reason,
+        message: `${answer.answered ? FAILED : DID_NOT_ANSWER}; ${RETRY}`,
+      }
+  }
+}
+
+/** Replaces the newest attempt with its outcome. */
+export const endAttempt = (
+  attempts: readonly ProviderAttempt[],
+  end: Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId' | 'endedAt'>,
+): ProviderAttempt[] => attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
+
+/**
+ * Records how the attempt ended, so that the next request may take over at once. Answers the payment when another
+ * attempt, a capture or our own commit has overtaken it.
+ */
+const release = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  { message, outcome, code, paymentRequestId }: Failure,
+): Promise<StoredPayment | undefined> => {
+  const released = await releaseAttempt(deps, creating, {
+    failure: message,
+    providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
+    forgettable: outcome === 'refused' && !creating.mayExistUpstream,
+  })
+  return released.applied ? undefined : parseStored(released.item)
+}
+
+/** The answer about an attempt that failed. It is safe to retry with the same key (spec 4.1, rule 4). */
+export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
+
+/** Records the failure and answers it (spec 4.1, rule 4). */
+export const failAttempt = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  failure: Failure,
+): Promise<CreateResult> => {
+  const { message, outcome, code, ofAccount = false } = failure
+  // Alarms must distinguish a refusal of one payment from a failure of ours.
+  const isRefusal = outcome === 'refused' && !ofAccount
+  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
+    ...loggedPayment({ ...creating, ...creating.request }),
+    reason: code ?? outcome,
+  })
+  const stored = await release(deps, creating, failure)
+  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
+  throw createFailed(message)
+}
+
+/** A provider request that is never shown must not stay payable. */
+export const failWithOrphan = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  code: 'no_destination' | 'expired_before_commit',
+  paymentRequestId: string,
+): Promise<CreateResult> => {
+  await cancelOrphan(deps, paymentRequestId, creating.paymentId)
+  return failAttempt(deps, creating, ourFailure(code, paymentRequestId))
+}
+
+/**
+ * Releases an attempt whose commit failed, so that no caller waits for a lease without a process. The release detects a
+ * commit that was applied after all; otherwise the error is thrown on.
+ */
+export const releaseUncommitted = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  paymentRequestId: string,
+  error: unknown,
+): Promise<Commit> => {
+  const stored = await release(deps, creating, ourFailure(COMMIT_FAILED, paymentRequestId)).catch(() => undefined)
+  if (stored === undefined) throw error
+  return stored.status !== 'creating' && stored.paymentRequestId === paymentRequestId
+    ? { kind: 'committed', payment: stored }
+    : { kind: 'overtaken_by', stored }
+}
+
+/** Another attempt or a capture was first. The payment is answered if it can be shown. */
+export const yieldTo = async (
+  deps: AttemptDeps,
+  stored: StoredPayment,
+  paymentRequestId: string,
+): Promise<CreateResult> => {
+  await cancelOrphan(deps, paymentRequestId, stored.paymentId)
+  if (stored.status !== 'creating') return { payment: stored, replayed: true }
+  throw createFailed(`another attempt is creating this payment; ${RETRY}`)
+}
