@@ -1,4 +1,4 @@
-import { askedFor } from '../watching/watch-refusals.ts'
+import { askedFor } from '../watching/observations.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import type { Play } from './operations.ts'

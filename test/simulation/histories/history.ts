@@ -19,13 +19,8 @@ import { watchSituations } from '../sometimes/watch-situations.ts'
 import { connectSources } from '../triggers/sources.ts'
 import { createObservations } from '../watching/observations.ts'
 import { readBackProblems } from '../watching/read-back.ts'
-import { watchAlerts } from '../watching/watch-alerts.ts'
-import { watchErrors } from '../watching/watch-errors.ts'
-import { watchLanes } from '../watching/watch-lanes.ts'
-import { watchPayments } from '../watching/watch-payments.ts'
 import { watchRows } from '../watching/watch-rows.ts'
-import { watchTransitions } from '../watching/watch-transitions.ts'
-import { watchDeliveries } from '../watching/webhooks/watch-deliveries.ts'
+import { watchAlerts } from '../watching/webhooks/watch-abandonments.ts'
 import { drive } from '../world/drive.ts'
 import { drawFaults, type Faults, NO_FAULTS } from '../world/faults.ts'
 import type { LoadedFunction } from '../world/handlers.ts'
@@ -73,12 +68,7 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   connectSources(world)
   connectCallbacks(world)
   const seen = createObservations()
-  watchTransitions(world, seen)
-  watchPayments(world, seen)
-  watchDeliveries(world, seen)
   watchRows(world, seen)
-  watchLanes(world, seen)
-  watchErrors(world, seen)
   watchSituations(world)
   const restProblems = [watchPromises(world, seen), watchAlerts(world)]
   const tenants: Tenant[] = []

@@ -1,6 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import { APART_MS } from '../watching/rules.ts'
+import { paymentRow, suspenseRow } from '../world/rows.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 
 /** A payment that waits for another look has had it by then. */
@@ -33,9 +34,9 @@ export const watchAcknowledged = (world: World, seen: Observations): void => {
     const { paymentId, capturedId } = announced
     const isMoney = world.provider.capturedPayments().some(({ id }) => id === capturedId)
     if (!isMoney || world.unseenUntilMs.has(capturedId)) return
-    const payment = world.table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
+    const payment = paymentRow(world, paymentId)
     const isCredited = payment?.['credited_provider_payment_id'] === capturedId
-    const isHeld = world.table.item({ pk: `SUSPENSE#${capturedId}`, sk: 'SUSPENSE' }) !== undefined
+    const isHeld = suspenseRow(world, capturedId) !== undefined
     if (isCredited || isHeld || (payment && isLookedAtSoon(world, payment))) return
     seen.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
   })

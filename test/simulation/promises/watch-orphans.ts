@@ -1,9 +1,9 @@
-import { type RawItem, text, whole } from '../../support/recount/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
-import { namesOf } from '../world/names-of.ts'
-import type { Process } from '../world/process.ts'
+import { namesOf, type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
+import { paymentRow } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import { isPayable, OPEN } from './watch-closing.ts'
 
@@ -25,28 +25,18 @@ const createdBy = ({ method, path, outcome }: ProviderAnswer): Created | undefin
   return paymentId === undefined ? undefined : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
 }
 
-const paymentOf = ({ table }: World, paymentId: string): RawItem | undefined => {
-  const item = table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
-  return item && whole(item)
-}
-
 /** What the payment says of an attempt whose request it does not show. */
 const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
   const attempts = (payment?.['provider_attempts'] ?? []) as readonly { number: number; outcome: string }[]
   return attempts.some(({ number, outcome }) => number === attempt && ['started', 'unknown'].includes(outcome))
 }
 
-/** Who acts, and who may do so under its name since it goes on in the same environment. */
-const actingNow = (world: World): readonly Process[] => namesOf(world, world.acting)
-
-export type OrphanProblems = () => readonly string[]
-
 /**
- * A request that no customer is shown, or that a payment does not need any more, must not stay payable. A worker that knows of
- * one asks the provider to cancel it before it comes to its end; only who dies or stands still, or whom the table fails,
- * leaves it, and then the payment's attempts say that nobody knows. Answers what is wrong once everything rests.
+ * A request that no customer is shown, or that its payment does not need any more, must not stay payable. A worker that
+ * knows of one asks the provider to cancel it before it ends. Only a worker that dies, stands still or is failed by the
+ * table leaves it, and then the payment's attempts say so. Answers, once everything rests, what is wrong.
  */
-export const watchOrphans = (world: World, seen: Observations): OrphanProblems => {
+export const watchOrphans = (world: World, seen: Observations): (() => readonly string[]) => {
   /** Requests that a process must cancel, or see shown, before it ends. */
   const known = new Map<Process, Created[]>()
   const troubled = new WeakSet<Process>()
@@ -55,18 +45,14 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
   world.onFault.push((fault) => {
     // A transaction that meets another one is tried again, until it is done or refused.
     const isTrouble = /^(table|index)/.test(fault) && fault !== 'tableConflict'
-    if (isTrouble) for (const process of actingNow(world)) troubled.add(process)
+    if (isTrouble) for (const process of namesOf(world, world.acting)) troubled.add(process)
   })
   world.onRefused.push(({ key }, was) => {
     // A worker that another attempt refused has heard of the table again, and goes on to look how its payment stands.
-    for (const process of actingNow(world)) {
+    for (const process of namesOf(world, world.acting)) {
       const mine = (known.get(process) ?? []).filter(({ paymentId }) => key.pk === `PAYMENT#${paymentId}`)
-      if (
-        mine.some(
-          ({ attempt }) => attempt !== undefined && (was?.['status'] !== 'creating' || was['attempt'] !== attempt),
-        )
-      )
-        troubled.delete(process)
+      const isPassed = (attempt: number) => was?.['status'] !== 'creating' || was['attempt'] !== attempt
+      if (mine.some(({ attempt }) => attempt !== undefined && isPassed(attempt))) troubled.delete(process)
     }
   })
   world.onAsked.push((_, method, path) => {
@@ -92,7 +78,7 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
   })
 
   const isShown = ({ requestId, paymentId, isSpent }: Created): boolean =>
-    isSpent !== true && paymentOf(world, paymentId)?.['payment_request_id'] === requestId
+    isSpent !== true && paymentRow(world, paymentId)?.['payment_request_id'] === requestId
 
   world.onEnded.push((process, how) => {
     const mine = known.get(process) ?? []
@@ -111,7 +97,7 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
       // By now time has closed whatever nobody did.
       if (![...OPEN, 'EXPIRED'].includes(request.status) || asked.has(id)) return []
       const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
-      const payment = paymentOf(world, paymentId)
+      const payment = paymentRow(world, paymentId)
       const isOwn = payment?.['payment_request_id'] === id
       return isOwn || isReported(payment, Number(attempt))
         ? []

@@ -1,9 +1,106 @@
+import { type RawItem, text } from '../../support/recount/books.ts'
+import type { Observations } from '../watching/observations.ts'
+import { isChanged, onWorkersWrite, watchClocks } from '../watching/rules.ts'
+import type { ProviderAnswer } from '../world/listeners.ts'
+import type { Process } from '../world/process.ts'
+import { paymentOfReference } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 
-const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
+const PUSHED = 'OVO'
+/** So long a push can be answered from the end of its call, and a call takes at most as long as its lease. */
+const PUSH_MS = 60_000
+const LEASE_MS = 30_000
+const CLOSED = ['FAILED', 'EXPIRED', 'CANCELED']
 
-/** What one machine's clock may say of a moment, and another's. */
-const clocksApartMs = ({ faults }: World): number => 2 * faults.clockSkewMs
+type Attempt = {
+  readonly number: number
+  readonly outcome: string
+  readonly startedAt: string
+  readonly endedAt?: string
+}
+type Row = Readonly<Record<'type' | 'status' | 'reference_id' | 'product_id', string>>
+
+/** What a process was shown of a reference's rows, whether it was all of them, and what it was told of what they name. */
+type Shown = {
+  readonly rows: Map<string, { readonly isAll: boolean; readonly found: readonly Row[] }>
+  readonly money: Map<string, number>
+  readonly closed: Set<string>
+}
+
+const lastOf = (payment: RawItem) => ((payment['provider_attempts'] ?? []) as readonly Attempt[]).at(-1)
+
+const channelOf = (payment: RawItem) => Object(payment['request']).channelCode ?? payment['channel_code']
+
+const note = ({ rows, money, closed }: Shown, { method, path, query, outcome }: ProviderAnswer): void => {
+  const json = outcome.kind === 'answered' && outcome.status === 200 ? Object(outcome.json) : undefined
+  const reference = query.get('reference_id')
+  if (path === '/transactions' && reference !== null) {
+    const found = [...(query.has('after_id') ? (rows.get(reference)?.found ?? []) : []), ...(json?.data ?? [])]
+    return void rows.set(reference, { isAll: json !== undefined && json.has_more !== true, found })
+  }
+  if (json === undefined || method !== 'GET') return
+  if (path.startsWith('/v3/payments/') && json.status === 'SUCCEEDED' && Array.isArray(json.captures))
+    money.set(String(json.payment_id), Number(json.captures[0]?.capture_amount))
+  // A request is paid once.
+  const isPaid = path.startsWith('/v3/payment_requests/') && json.status === 'SUCCEEDED'
+  if (isPaid || CLOSED.includes(String(json.status))) closed.add(String(json.reference_id))
+}
+
+/** A row that may be money, and of which the process was not told that it is none of what was asked for. */
+const isUndecided = (row: Row, reference: string, asked: number, { money, closed }: Shown): boolean => {
+  if (row.reference_id !== reference || row.type !== 'PAYMENT') return false
+  if (row.status === 'PENDING') return !closed.has(reference) && money.get(row.product_id) === undefined
+  return row.status === 'SUCCESS' && [undefined, asked].includes(money.get(row.product_id))
+}
+
+/**
+ * Checked when another push is claimed, and when it leaves: the last one can be answered no more, the claimer was
+ * shown every row of it and none that may be the payment's money; and it leaves under the lease of its claim.
+ */
+export const watchPushClaims = (world: World, seen: Observations): void => {
+  const shown = new WeakMap<Process, Shown>()
+  const apartMs = watchClocks(world)
+
+  world.onAnswered.push((process, answer) => {
+    const mine = shown.get(process) ?? { rows: new Map(), money: new Map(), closed: new Set() }
+    shown.set(process, mine)
+    note(mine, answer)
+  })
+
+  world.onAsked.push((_, method, path, body) => {
+    const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
+    const payment = paymentOfReference(world, reference)
+    if (payment?.['status'] !== 'creating' || channelOf(payment) !== PUSHED) return
+    const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
+    if (!isIts || Date.parse(text(payment, 'lease_until')) + apartMs() < world.scheduler.nowMs())
+      seen.problems.push(`${reference} is pushed after its lease`)
+  })
+
+  onWorkersWrite(
+    world,
+    ({ sk }) => sk === 'PAYMENT',
+    (write) => {
+      const { key, before, after, worker, nowMs } = write
+      const last = lastOf(before)
+      if (before['status'] !== 'creating' || after['status'] !== 'creating' || !isChanged(write, 'attempt')) return
+      if (channelOf(before) !== PUSHED || last === undefined || !['unknown', 'started'].includes(last.outcome)) return
+      const tell = (what: string) => void seen.problems.push(`${key.pk} is claimed for a push ${what}`)
+      const endMs = Date.parse(last.endedAt ?? text(before, 'lease_until')) || Date.parse(last.startedAt) + LEASE_MS
+      if (nowMs + write.apartMs < endMs + PUSH_MS) tell('while the last one may be answered')
+      if (world.sharing.has(worker)) return
+      const reference = `${key.pk.slice('PAYMENT#'.length)}-${last.number}`
+      const mine = shown.get(worker)
+      const rows = mine?.rows.get(reference)
+      if (mine === undefined || rows?.isAll !== true)
+        return tell('by a worker that has not seen what became of the last one')
+      const asked = Number(Object(before['request']).notionalMinor)
+      if (rows.found.some((row) => isUndecided(row, reference, asked, mine)))
+        tell('although the last one may have its money')
+    },
+  )
+}
+
+const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
 
 /** By when the provider shows the row of a payment. */
 const SHOWN_MS = 3 * 60_000
@@ -17,21 +114,18 @@ type Push = {
 }
 
 /**
- * Two pushes of one payment on a customer's phone at once could both be answered: whatever the provider has made, none
- * begins before the one before it could be answered no more, nor once that has been paid. Answers what was wrong once everything rests.
+ * Two pushes of one payment on a customer's phone could both be answered. So no push begins while the last one can be
+ * answered, nor once that has been paid. Answers, once everything rests, which did.
  */
 export const watchPushes = (world: World): (() => readonly string[]) => {
-  let apartMs = 0
-  world.onStarted.push(() => {
-    apartMs = Math.max(apartMs, clocksApartMs(world))
-  })
+  const apartMs = watchClocks(world)
   return () => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))
     const paid = new Map(shown.map(({ id, amount }) => [id, amount]))
     const pushes = new Map<string, Push[]>()
     for (const { id, request, expiresAtMs } of world.provider.requestsAsTheyStand()) {
       const [, paymentId] = REFERENCE.exec(request.reference_id) ?? []
-      if (paymentId === undefined || request.channel_code !== 'OVO') continue
+      if (paymentId === undefined || request.channel_code !== PUSHED) continue
       const isClosed = !['PENDING', 'EXPIRED'].includes(request.status)
       const untilMs = isClosed ? Math.min(Date.parse(request.updated), expiresAtMs) : expiresAtMs
       const isPaid = paid.get(String(request.latest_payment_id)) === request.request_amount
@@ -43,7 +137,7 @@ export const watchPushes = (world: World): (() => readonly string[]) => {
       const inOrder = ofOne.toSorted((one, other) => one.fromMs - other.fromMs)
       return inOrder.slice(1).flatMap(({ id, fromMs }, at) => {
         const former = inOrder[at]
-        if (former && former.untilMs > fromMs + apartMs)
+        if (former && former.untilMs > fromMs + apartMs())
           return [`${id} of ${paymentId} was pushed while ${former.id} could still be answered`]
         return former && former.paidMs + SHOWN_MS < fromMs
           ? [`${id} of ${paymentId} was pushed although ${former.id} had been paid`]

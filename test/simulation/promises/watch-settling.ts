@@ -1,40 +1,28 @@
 import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Observations } from '../watching/observations.ts'
+import { DAY_MS, watchClocks } from '../watching/rules.ts'
+import { clientRow, entriesOf } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 /** The time of a success is that of a try which is at most a minute old, and its call may take seconds. */
 const TRIED_MS = 90_000
 /** A worker that records a settlement has read the floor within the time of its function. */
 const RECORDING_MS = 5 * MINUTE_MS
 
-/** How far two machines' clocks are apart from the world's at worst, in this history. */
-const clockErrorOf = (world: World): (() => number) => {
-  let worstMs = 0
-  return () => {
-    worstMs = Math.max(worstMs, world.faults.clockSkewMs)
-    return worstMs
-  }
-}
-
 /** All that is due of a client and that no settlement took is compared with its floor. */
 const unsettledProblems = (world: World): readonly string[] => {
-  const { entries, windows } = booksOf(world.table.items())
+  const { windows } = booksOf(world.table.items('LEDGER#'))
   const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
   return windows.flatMap((window) => {
     const clientId = clientOf(window)
-    const floor = amount(world.table.item({ pk: `CLIENT#${clientId}`, sk: 'CLIENT' }) ?? {}, 'settlement_floor_minor')
-    const due = sum(
-      entries.filter(
-        (entry) =>
-          clientOf(entry) === clientId &&
-          text(entry, 'eligible_at') >= text(window, 'settled_until') &&
-          text(entry, 'eligible_at') < now,
-      ),
-      'net_minor',
+    const floor = amount(clientRow(world, clientId), 'settlement_floor_minor')
+    const unsettled = sweptBy(
+      { swept_from: text(window, 'settled_until'), swept_until: now },
+      entriesOf(world, clientId),
     )
+    const due = sum(unsettled, 'net_minor')
     return due > floor ? [`${due} of ${clientId} are never settled, and its floor is ${floor}`] : []
   })
 }
@@ -47,7 +35,7 @@ const unsettledProblems = (world: World): readonly string[] => {
 export const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const floors = new Map<string, { readonly fromMs: number; readonly floor: number }[]>()
-  const clockError = clockErrorOf(world)
+  const apartMs = watchClocks(world)
 
   const leastFloor = (clientId: string): number => {
     const all = floors.get(clientId) ?? []
@@ -59,16 +47,13 @@ export const watchSettling = (world: World, seen: Observations): (() => readonly
   const ageProblems = (settlement: RawItem): string[] => {
     const id = text(settlement, 'settlement_id')
     const nowMs = world.scheduler.nowMs()
-    const { entries } = booksOf(world.table.items('JOURNAL#'))
-    const own = sweptBy(
-      settlement,
-      entries.filter((entry) => clientOf(entry) === settlement['client_id']),
+    const young = sweptBy(settlement, entriesOf(world, settlement['client_id'])).filter(
+      ({ type, payment_id: paymentId }) => {
+        const sinceMs = succeededMs.get(`PAYMENT#${String(paymentId)}`) ?? nowMs
+        return type === 'payment' && nowMs - sinceMs < DAY_MS - TRIED_MS - apartMs()
+      },
     )
-    const young = own.filter(({ type, payment_id: paymentId }) => {
-      const sinceMs = succeededMs.get(`PAYMENT#${String(paymentId)}`) ?? nowMs
-      return type === 'payment' && nowMs - sinceMs < DAY_MS - TRIED_MS - 2 * clockError()
-    })
-    const isFuture = Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + 2 * clockError() + MINUTE_MS
+    const isFuture = Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + apartMs() + MINUTE_MS
     return [
       ...young.map((entry) => `settlement ${id} has a payment that was paid today: ${text(entry, 'payment_id')}`),
       ...(isFuture ? [`settlement ${id} ends in the future`] : []),
@@ -78,25 +63,19 @@ export const watchSettling = (world: World, seen: Observations): (() => readonly
   world.onChange.push(({ key: { pk, sk }, before, after }) => {
     if (after === undefined) return
     const nowMs = world.scheduler.nowMs()
-    clockError()
     if (sk === 'PAYMENT' && after['status'] === 'succeeded' && before?.['status'] !== 'succeeded') {
       succeededMs.set(pk, nowMs)
     }
     if (sk === 'CLIENT' && before?.['settlement_floor_minor'] !== after['settlement_floor_minor']) {
       const clientId = text(after, 'client_id')
-      floors.set(clientId, [
-        ...(floors.get(clientId) ?? []),
-        { fromMs: nowMs, floor: amount(after, 'settlement_floor_minor') },
-      ])
+      const floor = amount(after, 'settlement_floor_minor')
+      floors.set(clientId, [...(floors.get(clientId) ?? []), { fromMs: nowMs, floor }])
     }
     if (sk !== 'SETTLEMENT' || before !== undefined) return
     seen.problems.push(...ageProblems(after))
     const floor = leastFloor(text(after, 'client_id'))
-    if (!(amount(after, 'net_minor') > floor)) {
-      seen.problems.push(
-        `settlement ${text(after, 'settlement_id')} of ${amount(after, 'net_minor')} is not above ${floor}`,
-      )
-    }
+    const net = amount(after, 'net_minor')
+    if (!(net > floor)) seen.problems.push(`settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`)
   })
 
   return () => unsettledProblems(world)

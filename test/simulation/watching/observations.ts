@@ -1,6 +1,18 @@
-import type { HttpReply } from '../world/lambda.ts'
+import { listPoints } from '../../../shared/page.ts'
+import type { HttpReply, HttpRequest } from '../world/lambda.ts'
+import { addTo } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import type { Asked } from './watch-refusals.ts'
+import type { World } from '../world/world.ts'
+
+/** One request of a merchant, and how much of its rate limit it takes. */
+export type Asked = {
+  readonly clientId: string
+  readonly atMs: number
+  readonly weight: number
+  readonly name: string
+  /** One that was not may stand still in a frozen environment, and be counted whenever that one goes on. */
+  answered: boolean
+}
 
 /** What merchants have seen, kept beside the table so that invariants can hold one against the other. */
 export type Observations = {
@@ -23,12 +35,6 @@ export const createObservations = (): Observations => ({
   problems: [],
 })
 
-const add = (map: Map<string, Set<string>>, key: string, value: string) => {
-  const values = map.get(key) ?? new Set()
-  values.add(value)
-  map.set(key, values)
-}
-
 /** Notes the answer to a create. */
 export const observeCreate = (
   seen: Observations,
@@ -38,11 +44,11 @@ export const observeCreate = (
 ): void => {
   if (reply === undefined || reply.status >= 300) return
   const id = String(reply.body['id'])
-  add(seen.known, tenant.clientId, id)
+  addTo(seen.known, tenant.clientId, id)
   if (idempotencyKey === undefined) return
   const key = `${tenant.clientId} ${idempotencyKey}`
-  add(seen.paymentsOfKey, key, id)
-  add(seen.destinations, key, String(reply.body['payment_destination']))
+  addTo(seen.paymentsOfKey, key, id)
+  addTo(seen.destinations, key, String(reply.body['payment_destination']))
 }
 
 /** An answer to one tenant must hold nothing of another one. */
@@ -60,4 +66,52 @@ export const observeAnswer = (
       seen.problems.push(`an answer to ${tenant.clientId} names ${other.clientId}`)
     }
   }
+}
+
+/** Machines' clocks differ by twenty seconds at most, and a call may take as long as its function. */
+const NEAR_MS = 60_000
+const MINUTE_MS = 60_000
+
+/** Points that a request takes before it works. */
+const weightOf = ({ query, body }: HttpRequest): number =>
+  body === undefined
+    ? listPoints(Number(query?.['per_page'] ?? query?.['limit'] ?? 0))
+    : 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
+
+export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, asked: HttpRequest): Asked => ({
+  clientId,
+  atMs: scheduler.nowMs(),
+  weight: weightOf(asked),
+  name,
+  answered: false,
+})
+
+const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('the limit of ')
+
+/** A counter has no token: a request whose count the SDK sends twice, having lost the answer, is counted twice. */
+const countedTimes = ({ faults }: World) => (faults.tableRetried > 0 ? 2 : 1)
+
+/**
+ * A client that is refused with 429 has asked for more than it may: of its own limit or, for a create, of its share of a
+ * scarce quota. What others ask for refuses no client.
+ */
+export const refusalProblems = (
+  world: World,
+  { clientId, rateLimit }: Tenant,
+  asked: readonly Asked[],
+  { atMs, name }: Asked,
+  reply: HttpReply | undefined,
+): readonly string[] => {
+  if (reply?.status !== 429) return []
+  const times = countedTimes(world)
+  const own = asked.filter((other) => other.clientId === clientId)
+  const since = (sinceMs: number) => own.filter((other) => other.atMs >= sinceMs || !other.answered)
+  const used = since(atMs - NEAR_MS).reduce((sum, { weight }) => sum + weight * times, 0)
+  if (isOfLimit(reply)) {
+    return rateLimit !== undefined && used > rateLimit ? [] : [`${clientId} was refused after ${used} requests`]
+  }
+  const creates = since(atMs - NEAR_MS - MINUTE_MS).filter((other) => other.name === name).length * times
+  return creates > Math.max(1, Math.floor(world.callsPerMinute / 4))
+    ? []
+    : [`${clientId} was refused its ${creates}. create`]
 }

@@ -1,58 +1,134 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import { type RawItem } from '../../support/recount/books.ts'
-import type { Process } from '../world/process.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import type { RawItem } from '../../support/recount/books.ts'
+import { namesOf, type Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 
-/** What one write must not do, in words after the item's name, and whether this one does it. */
-export type Rule<Changed> = readonly [what: string, isBroken: (write: Changed) => boolean]
-
-/** Machines' clocks differ by so much at most. */
-export const APART_MS = 20_000
-
-/** One change of an item, and what else its write has changed. */
+/** One change of an item, and what else its write has changed. A row that is new has nothing in `before`. */
 export type Write = {
   readonly world: World
-  readonly key: TableChange['key']
+  readonly key: Key
   readonly before: RawItem
   readonly after: RawItem
   readonly isNew: boolean
   readonly written: readonly TableChange[]
+  readonly worker: Process | undefined
   readonly nowMs: number
-  readonly acting: Process | undefined
+  /** How far two machines' clocks are apart in this history. */
+  readonly apartMs: number
 }
 
-export const isChanged = ({ before, after }: Pick<Write, 'before' | 'after'>, attribute: string): boolean =>
+/** What one write must not do, in words after the item's name, and whether a write does it. */
+export type Rules<Changed = Write> = Readonly<Record<string, (write: Changed) => boolean>>
+
+/** Machines' clocks differ by so much at most. */
+export const APART_MS = 20_000
+export const DAY_MS = 86_400_000
+
+export const ms = (item: RawItem | undefined, attribute: string): number => Date.parse(String(item?.[attribute]))
+
+type Change = Pick<Write, 'before' | 'after'>
+
+export const isChanged = ({ before, after }: Change, attribute: string): boolean =>
   before[attribute] !== after[attribute]
 
 /** It was there and is not the same any more. */
-export const isRewritten = ({ before, after }: Pick<Write, 'before' | 'after'>, attribute: string): boolean =>
+export const isRewritten = ({ before, after }: Change, attribute: string): boolean =>
   before[attribute] !== undefined && JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
 
-export const setIn = (item: RawItem, attribute: string): ReadonlySet<unknown> =>
-  item[attribute] instanceof Set ? item[attribute] : new Set()
+/** It was not there and is now. */
+export const isGiven = ({ before, after }: Change, attribute: string): boolean =>
+  before[attribute] === undefined && after[attribute] !== undefined
 
-/** What is in a set and was not, and what was in it and is no more. */
-export const setMoved = ({ before, after }: Pick<Write, 'before' | 'after'>, attribute: string) => {
-  const [was, is] = [setIn(before, attribute), setIn(after, attribute)]
-  return { added: [...is].filter((one) => !was.has(one)), removed: [...was].filter((one) => !is.has(one)) }
+export const becomes = ({ before, after }: Change, attribute: string, value: unknown): boolean =>
+  before[attribute] !== value && after[attribute] === value
+
+/** A rule about attributes that are set once and stay. */
+export const rewrites =
+  (...attributes: readonly string[]) =>
+  (write: Change): boolean =>
+    attributes.some((attribute) => isRewritten(write, attribute))
+
+/** A rule about a number that moves by one of these steps alone. */
+export const movesOtherwise =
+  (attribute: string, ...steps: readonly number[]) =>
+  ({ before, after }: Change): boolean =>
+    !steps.includes(Number(after[attribute] ?? 0) - Number(before[attribute] ?? 0))
+
+/** Every rule that this write breaks. */
+export const broken = <Changed>(rules: Rules<Changed>, write: Changed): readonly string[] =>
+  Object.entries(rules).flatMap(([what, isBroken]) => (isBroken(write) ? [what] : []))
+
+/** The same for what is known at once. */
+export const brokenOf = (rules: Readonly<Record<string, boolean>>): readonly string[] =>
+  Object.entries(rules).flatMap(([what, isBroken]) => (isBroken ? [what] : []))
+
+/** How far two machines' clocks may be apart in this history: an environment keeps its clock for as long as it lives. */
+export const watchClocks = (world: World): (() => number) => {
+  let worstMs = 0
+  const look = () => {
+    worstMs = Math.max(worstMs, world.faults.clockSkewMs)
+    return 2 * Math.ceil(worstMs)
+  }
+  world.onStarted.push(look)
+  return look
+}
+
+/** When each process began, or the one that left it something to go on with, in the world's time. */
+export const watchStarts = (world: World): ((process: Process | undefined) => number) => {
+  const startedMs = new WeakMap<Process, number>()
+  world.onStarted.push((process) => startedMs.set(process, world.scheduler.nowMs()))
+  return (process) => Math.min(...namesOf(world, process).map((one) => startedMs.get(one) ?? 0))
+}
+
+/** Tells of each invocation that has come to its end without an error. */
+export const onGoodEnd = (world: World, hear: (process: Process) => void): void => {
+  const troubled = new WeakSet<Process>()
+  world.onError.push((process) => troubled.add(process))
+  world.onEnded.push((process, how) => {
+    if (how === 'done' && !troubled.has(process)) hear(process)
+  })
+}
+
+/** Tells of each write to the rows that are meant, once all that is written together is written. */
+export const onWrite = (world: World, isMeant: (key: Key) => boolean, hear: (write: Write) => void): void => {
+  const apartMs = watchClocks(world)
+  world.onWritten.push((written) => {
+    const nowMs = world.scheduler.nowMs()
+    for (const { key, before, after } of written) {
+      if (after === undefined || !isMeant(key)) continue
+      const isNew = before === undefined
+      const [worker, ownApartMs] = [world.acting, apartMs()]
+      hear({ world, key, before: before ?? {}, after, isNew, written, worker, nowMs, apartMs: ownApartMs })
+    }
+  })
 }
 
 /** Holds every change of some items against their rules. */
 export const watchRules = (
   world: World,
   seen: Observations,
-  rulesFor: (key: TableChange['key'], write: Write) => readonly Rule<Write>[],
-): void => {
-  world.onWritten.push((written) => {
-    const { acting } = world
-    const nowMs = world.scheduler.nowMs()
-    for (const { key, before, after } of written) {
-      if (after === undefined) continue
-      const write = { world, key, before: before ?? {}, after, isNew: before === undefined, written, nowMs, acting }
-      for (const [what, isBroken] of rulesFor(key, write)) {
-        if (isBroken(write)) seen.problems.push(`${key.pk} ${key.sk} ${what}`)
-      }
-    }
+  rulesFor: (key: Key, write: Write) => Rules | undefined,
+): void =>
+  onWrite(
+    world,
+    () => true,
+    (write) => {
+      const { pk, sk } = write.key
+      for (const what of broken(rulesFor(write.key, write) ?? {}, write)) seen.problems.push(`${pk} ${sk} ${what}`)
+    },
+  )
+
+export type WorkersWrite = Write & { readonly worker: Process }
+
+/** The same for what workers write alone: a test that writes by itself keeps no rule of theirs. */
+export const onWorkersWrite = (
+  world: World,
+  isMeant: (key: Key) => boolean,
+  hear: (write: WorkersWrite) => void,
+): void =>
+  onWrite(world, isMeant, (write) => {
+    const { worker } = write
+    if (worker !== undefined) hear({ ...write, worker })
   })
-}

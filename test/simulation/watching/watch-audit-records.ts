@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
+import { deliveryStatus } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { type Rule, type Write, watchRules } from './rules.ts'
+import { type Rules, watchRules } from './rules.ts'
 
 type Said = Readonly<Record<string, unknown>>
 
@@ -34,9 +35,7 @@ const untruths = (said: Said, row: RawItem): readonly string[] =>
 
 const ACTIONS = new Set(MANIFEST.flatMap(({ name, trigger }) => (trigger.kind === 'operator' ? [name] : [])))
 
-/** Under one name or the other, which decides whether an index lists it by its status. */
-const isUnderWay = (delivery: RawItem | undefined): boolean =>
-  (delivery?.['status'] ?? delivery?.['state']) === 'scheduled'
+const isUnderWay = (delivery: RawItem | undefined): boolean => deliveryStatus(delivery) === 'scheduled'
 
 /** What an operator's action changes on the operator's word. */
 const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
@@ -52,35 +51,26 @@ const needsRecord = (action: string, { key, before, after }: TableChange): boole
 }
 
 /** What an audit found is written onto what it has read. */
-const ofVerdicts: readonly Rule<Write>[] = [
-  [
-    'is written over what another worker has found',
-    ({ before, after }) => after['version'] !== undefined && amount(after, 'version') !== amount(before, 'version') + 1,
-  ],
-  [
-    'has an audit that is neither due nor done',
-    ({ after }) => after['state'] !== undefined && (after['state'] === 'audited') !== (after['work'] === undefined),
-  ],
-  [
-    'is audited a second time',
-    ({ before, after }) => before['state'] === 'audited' && before['audited_at'] !== after['audited_at'],
-  ],
-]
+const ofVerdicts: Rules = {
+  'is written over what another worker has found': ({ before, after }) =>
+    after['version'] !== undefined && amount(after, 'version') !== amount(before, 'version') + 1,
+  'has an audit that is neither due nor done': ({ after }) =>
+    after['state'] !== undefined && (after['state'] === 'audited') !== (after['work'] === undefined),
+  'is audited a second time': ({ before, after }) =>
+    before['state'] === 'audited' && before['audited_at'] !== after['audited_at'],
+}
 
 /** The head of a chain of audit records, and what comes after it. */
-const ofChain: readonly Rule<Write>[] = [
-  ['skips a record', ({ before, after }) => amount(after, 'number') !== amount(before, 'number') + 1],
-]
-const ofRecord: readonly Rule<Write>[] = [
-  ['is written a second time', ({ isNew }) => !isNew],
-  [
-    'does not follow the record before it',
-    ({ written, key, after }) => {
-      const head = written.find((one) => one.key.pk === `${key.pk}#HEAD`)
-      return head?.after?.['number'] !== after['number'] || head?.before?.['digest'] !== after['previous']
-    },
-  ],
-]
+const ofChain: Rules = {
+  'skips a record': ({ before, after }) => amount(after, 'number') !== amount(before, 'number') + 1,
+}
+const ofRecord: Rules = {
+  'is written a second time': ({ isNew }) => !isNew,
+  'does not follow the record before it': ({ written, key, after }) => {
+    const head = written.find((one) => one.key.pk === `${key.pk}#HEAD`)
+    return head?.after?.['number'] !== after['number'] || head?.before?.['digest'] !== after['previous']
+  },
+}
 
 /**
  * Checked at every write: an operator's action changes nothing without a record of it in the same write. What the record
@@ -89,7 +79,7 @@ const ofRecord: readonly Rule<Write>[] = [
 export const watchAuditRecords = (world: World, seen: Observations): void => {
   watchRules(world, seen, ({ pk, sk }) => {
     if (pk.startsWith('VERDICT#')) return ofVerdicts
-    if (!pk.startsWith('AUDIT#')) return []
+    if (!pk.startsWith('AUDIT#')) return undefined
     return sk === 'HEAD' ? ofChain : ofRecord
   })
   world.onWritten.push((written) => {

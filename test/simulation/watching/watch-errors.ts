@@ -1,6 +1,5 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
-import { namesOf } from '../world/names-of.ts'
-import type { Process } from '../world/process.ts'
+import { namesOf, type Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 

@@ -1,9 +1,21 @@
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
-import { namesOf } from '../world/names-of.ts'
-import type { Process } from '../world/process.ts'
+import { namesOf, type Process } from '../world/process.ts'
+import { paymentOfReference } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { APART_MS, isChanged, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
+import {
+  APART_MS,
+  isChanged,
+  isGiven,
+  isRewritten,
+  movesOtherwise,
+  ms,
+  onWrite,
+  type Rules,
+  rewrites,
+  type Write,
+  watchRules,
+} from './rules.ts'
 
 const OVERLAP_MS = 2 * 60_000
 /** How often the hour and category of what is not final may be read (design section 4, "Tail"). */
@@ -16,7 +28,7 @@ const byTime = (one: RawItem, other: RawItem) => text(one, 'from').localeCompare
 
 /** From one time to another, without a gap. */
 const isCovered = (slices: readonly RawItem[], from: string, to: string): boolean => {
-  let until = from
+  let until = from || to
   for (const slice of slices.toSorted(byTime)) {
     if (text(slice, 'from') > until) return false
     until = text(slice, 'to')
@@ -24,28 +36,16 @@ const isCovered = (slices: readonly RawItem[], from: string, to: string): boolea
   return until >= to
 }
 
-const ofHead: readonly Rule<Write>[] = [
-  [
-    'goes on otherwise than round by round',
-    (write) => isChanged(write, 'position') && amount(write.after, 'round') !== amount(write.before, 'round') + 1,
-  ],
-  ['has gone back', (write) => text(write.after, 'position') < text(write.before, 'position')],
-  [
-    'passes over what no worker has been given to read',
-    (write) =>
-      isChanged(write, 'round') &&
-      !isCovered(
-        slicesOf(write),
-        text(write.before, 'position') || text(write.after, 'position'),
-        text(write.after, 'position'),
-      ),
-  ],
-  [
-    'takes for read what may be booked a moment late',
-    (write) =>
-      isRewritten(write, 'position') && Date.parse(text(write.after, 'position')) > write.nowMs - OVERLAP_MS + APART_MS,
-  ],
-]
+const ofHead: Rules = {
+  'goes on otherwise than round by round': (write) =>
+    isChanged(write, 'position') && amount(write.after, 'round') !== amount(write.before, 'round') + 1,
+  'has gone back': (write) => text(write.after, 'position') < text(write.before, 'position'),
+  'passes over what no worker has been given to read': (write) =>
+    isChanged(write, 'round') &&
+    !isCovered(slicesOf(write), text(write.before, 'position'), text(write.after, 'position')),
+  'takes for read what may be booked a moment late': (write) =>
+    isRewritten(write, 'position') && ms(write.after, 'position') > write.nowMs - OVERLAP_MS + APART_MS,
+}
 
 /** What only its holder may do to a job. */
 const PROGRESS = ['after_id', 'rows', 'tries', 'open_until']
@@ -53,56 +53,38 @@ const PROGRESS = ['after_id', 'rows', 'tries', 'open_until']
 const isRegistered = (write: Write) => isChanged(write, 'settles_by')
 const isHeardAgain = (write: Write) => isRewritten(write, 'transaction')
 const isEnded = ({ before, after }: Write) => before['work'] !== undefined && after['work'] === undefined
-const isBegun = ({ before, after }: Write) => before['work'] === undefined && after['work'] !== undefined
+const isBegun = (write: Write) => isGiven(write, 'work')
 const isProgress = (write: Write) =>
   !write.isNew &&
   !isBegun(write) &&
   !isRegistered(write) &&
   (isEnded(write) || PROGRESS.some((name) => isChanged(write, name)))
 
-const ofJobs: readonly Rule<Write>[] = [
-  [
-    'is of another span',
-    (write) => !isBegun(write) && ['from', 'to', 'category', 'kind', 'id'].some((name) => isRewritten(write, name)),
-  ],
-  [
-    'waits for less than it did',
-    (write) => !write.isNew && text(write.after, 'settles_by') < text(write.before, 'settles_by'),
-  ],
-  [
-    'counts its readings wrong',
-    ({ before, after }) => ![0, 1].includes(amount(after, 'reads') - amount(before, 'reads')),
-  ],
-  ['is read for ever', ({ after }) => amount(after, 'reads') > MOST_READINGS],
-  [
-    'is of another transaction, or of what the provider said before',
-    (write) => {
-      const [known, heard] = [write.before['transaction'], write.after['transaction']].map(Object)
-      if (isBegun(write) || !isHeardAgain(write)) return false
-      return known.transactionId !== heard.transactionId || known.updatedAt > heard.updatedAt
-    },
-  ],
-  ['is to be deleted and still to be done', ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined],
-]
-
-type Row = {
-  readonly id?: string
-  readonly type?: string
-  readonly status?: string
-  readonly updated?: string
-  readonly product_id?: string
-  readonly reference_id?: string
+const ofJobs: Rules = {
+  'is of another span': (write) => !isBegun(write) && rewrites('from', 'to', 'category', 'kind', 'id')(write),
+  'waits for less than it did': (write) =>
+    !write.isNew && text(write.after, 'settles_by') < text(write.before, 'settles_by'),
+  'counts its readings wrong': movesOtherwise('reads', 0, 1),
+  'is read for ever': ({ after }) => amount(after, 'reads') > MOST_READINGS,
+  'is of another transaction, or of what the provider said before': (write) => {
+    const [known, heard] = [write.before['transaction'], write.after['transaction']].map(Object)
+    if (isBegun(write) || !isHeardAgain(write)) return false
+    return known.transactionId !== heard.transactionId || known.updatedAt > heard.updatedAt
+  },
+  'is to be deleted and still to be done': ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined,
 }
-type Page = { readonly data?: readonly Row[]; readonly has_more?: boolean }
+
+/** A page of the provider's rows; each has all of these. */
+type Page = { readonly data?: readonly Readonly<Record<string, string>>[]; readonly has_more?: boolean }
 
 /** Money that is neither credited nor known to anybody, and what is noted of it is older than what was just read. */
-const isBehind = ({ world }: Write, { id, type, status, updated = '', product_id, reference_id }: Row): boolean => {
+const isBehind = ({ world }: Write, row: Readonly<Record<string, string>>): boolean => {
+  const { id, type, status, updated, product_id: productId, reference_id: reference } = row
   const noted = world.table.item({ pk: `SYNC#open#${id}`, sk: 'SYNC' })
   if (type !== 'PAYMENT' || status !== 'SUCCESS' || noted?.['work'] === undefined) return false
-  const payment = world.table.item({ pk: `PAYMENT#${reference_id?.slice(0, 36)}`, sk: 'PAYMENT' })
-  const isOpen =
-    payment?.['credited_provider_payment_id'] !== product_id && world.table.items(`SUSPENSE#${product_id}`).length === 0
-  return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(updated)
+  const isCredited = paymentOfReference(world, reference)?.['credited_provider_payment_id'] === productId
+  const isOpen = !isCredited && world.table.items(`SUSPENSE#${productId}`).length === 0
+  return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(String(updated))
 }
 
 /** A worker that has moved its due time into the future has it, until then, for itself. */
@@ -115,75 +97,52 @@ const watchHolders = (world: World) => {
     if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
   })
   /** A worker that goes on in the midst of another one does so in its name. */
-  const isHolder = ({ key, acting }: Write) => {
+  const isHolder = ({ key, worker }: Write) => {
     const holder = holders.get(key.pk)
-    const names = namesOf(world, acting)
-    return holder === acting || namesOf(world, holder).some((process) => names.includes(process))
+    const names = namesOf(world, worker)
+    return holder === worker || namesOf(world, holder).some((process) => names.includes(process))
   }
   const pageOf = (process: Process | undefined) =>
     process && (world.sharing.has(process) ? undefined : pages.get(process))
-  const rules: readonly Rule<Write>[] = [
-    ['is worked on by a worker that does not have it', (write) => isProgress(write) && !isHolder(write)],
-    [
-      'is read on, and what the provider has just said of an open transaction is not kept',
-      (write) =>
-        isProgress(write) &&
-        write.after['kind'] !== 'open' &&
-        (pageOf(write.acting)?.data ?? []).some((row) => isBehind(write, row)),
-    ],
-    [
-      'is taken from a worker whose lease is not over',
-      (write) => {
-        const isTold = write.isNew || isBegun(write) || isRegistered(write) || isHeardAgain(write)
-        const isTaken = isChanged(write, 'due_at') && !isTold
-        const isLive = Date.parse(text(write.before, 'due_at')) > write.nowMs + APART_MS
-        return isTaken && isLive && holders.has(write.key.pk) && !isHolder(write)
-      },
-    ],
-    [
-      'has been read to its end, and the page said there is more',
-      (write) => isEnded(write) && write.after['kind'] !== 'open' && pageOf(write.acting)?.has_more === true,
-    ],
-    [
-      'goes on after a transaction that its page did not end with',
-      ({ before, after, acting }) =>
-        after['after_id'] !== undefined &&
-        before['after_id'] !== after['after_id'] &&
-        pageOf(acting)?.data !== undefined &&
-        pageOf(acting)?.data?.at(-1)?.id !== after['after_id'],
-    ],
-  ]
-  const follow = ({ key, after, before, acting, nowMs, isNew }: Write) => {
+  const rules: Rules = {
+    'is worked on by a worker that does not have it': (write) => isProgress(write) && !isHolder(write),
+    'is read on, and what the provider has just said of an open transaction is not kept': (write) =>
+      isProgress(write) &&
+      write.after['kind'] !== 'open' &&
+      (pageOf(write.worker)?.data ?? []).some((row) => isBehind(write, row)),
+    'is taken from a worker whose lease is not over': (write) => {
+      const isTold = write.isNew || isBegun(write) || isRegistered(write) || isHeardAgain(write)
+      const isTaken = isChanged(write, 'due_at') && !isTold
+      const isLive = Date.parse(text(write.before, 'due_at')) > write.nowMs + APART_MS
+      return isTaken && isLive && holders.has(write.key.pk) && !isHolder(write)
+    },
+    'has been read to its end, and the page said there is more': (write) =>
+      isEnded(write) && write.after['kind'] !== 'open' && pageOf(write.worker)?.has_more === true,
+    'goes on after a transaction that its page did not end with': ({ before, after, worker }) =>
+      after['after_id'] !== undefined &&
+      before['after_id'] !== after['after_id'] &&
+      pageOf(worker)?.data !== undefined &&
+      pageOf(worker)?.data?.at(-1)?.['id'] !== after['after_id'],
+  }
+  const follow = ({ key, after, before, worker, nowMs, isNew }: Write) => {
     if (!isNew && before['due_at'] === after['due_at']) return
     const isHeld = after['work'] !== undefined && Date.parse(text(after, 'due_at')) > nowMs - APART_MS
-    if (isHeld && acting) holders.set(key.pk, acting)
+    if (isHeld && worker) holders.set(key.pk, worker)
     else holders.delete(key.pk)
   }
   return { rules, follow }
 }
 
+const isJob = ({ pk }: Write['key']) => pk.startsWith('SYNC#')
+
 /** Checked at every write to a job of the sync: nothing is passed over, and no worker works on what is another's. */
 export const watchJobs = (world: World, seen: Observations): void => {
   const { rules, follow } = watchHolders(world)
-  const all: readonly Rule<Write>[] = [...ofJobs, ...rules]
-  watchRules(world, seen, ({ pk }, { before, after }) => {
-    if (!pk.startsWith('SYNC#')) return []
-    return pk === 'SYNC#head' ? ofHead : before['ttl'] !== undefined && after['work'] === undefined ? [] : all
+  const all: Rules = { ...ofJobs, ...rules }
+  watchRules(world, seen, (key, { before, after }) => {
+    if (!isJob(key)) return undefined
+    const isOver = before['ttl'] !== undefined && after['work'] === undefined
+    return key.pk === 'SYNC#head' ? ofHead : isOver ? undefined : all
   })
-  world.onWritten.push((written) => {
-    for (const { key, before, after } of written) {
-      if (!key.pk.startsWith('SYNC#') || after === undefined) continue
-      const nowMs = world.scheduler.nowMs()
-      follow({
-        world,
-        key,
-        before: before ?? {},
-        after,
-        isNew: before === undefined,
-        written,
-        nowMs,
-        acting: world.acting,
-      })
-    }
-  })
+  onWrite(world, isJob, follow)
 }

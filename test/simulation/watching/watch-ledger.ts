@@ -2,8 +2,7 @@ import type { TableChange } from '../../../infra/local/emulators/memory-table/ta
 import { amount, clientOf, openNet, partIn, partOf, type RawItem, text } from '../../support/recount/books.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { watchStarts } from './row-write.ts'
-import { APART_MS } from './rules.ts'
+import { APART_MS, watchStarts } from './rules.ts'
 
 /** By how much accounts move: of a part of a ledger, or of a client's window. */
 type Entries = ReadonlyMap<string, number>

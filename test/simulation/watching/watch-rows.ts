@@ -2,25 +2,46 @@ import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { watchAuditRecords } from './watch-audit-records.ts'
 import { watchClients } from './watch-clients.ts'
-import { watchCounters } from './watch-counters.ts'
+import { watchErrors } from './watch-errors.ts'
 import { watchFeeFields } from './watch-fee-fields.ts'
-import { watchFindings } from './watch-findings.ts'
 import { watchJobs } from './watch-jobs.ts'
 import { watchLedger } from './watch-ledger.ts'
+import { watchPayments } from './watch-payments.ts'
 import { watchSettlementRows } from './watch-settlements.ts'
 import { watchSuspense } from './watch-suspense.ts'
+import { watchTransitions } from './watch-transitions.ts'
 import { watchWindows } from './watch-windows.ts'
+import { watchAbandonments } from './webhooks/watch-abandonments.ts'
+import { watchAnnouncements } from './webhooks/watch-announcements.ts'
+import { watchAttempts } from './webhooks/watch-attempts.ts'
+import { watchDeliveryRows } from './webhooks/watch-delivery-rows.ts'
+import { watchEndpointRows, watchEndpointStates } from './webhooks/watch-endpoint-rows.ts'
+import { watchMessages } from './webhooks/watch-messages.ts'
+import { watchPosts } from './webhooks/watch-posts.ts'
 
-/** Every row but payments' own states, watched at each write: money, what is counted of it, and who works on what. */
+const WATCHERS: readonly ((world: World, seen: Observations) => void)[] = [
+  watchTransitions,
+  watchPayments,
+  watchAttempts,
+  watchMessages,
+  watchPosts,
+  watchEndpointRows,
+  watchAbandonments,
+  watchLedger,
+  watchWindows,
+  watchSettlementRows,
+  watchFeeFields,
+  watchSuspense,
+  watchJobs,
+  watchAuditRecords,
+  watchClients,
+  watchErrors,
+]
+
+/** Every row at each write, and what workers send, say and leave: money, what is counted of it, and who works on what. */
 export const watchRows = (world: World, seen: Observations): void => {
-  watchLedger(world, seen)
-  watchWindows(world, seen)
-  watchSettlementRows(world, seen)
-  watchFeeFields(world, seen)
-  watchSuspense(world, seen)
-  watchFindings(world, seen)
-  watchJobs(world, seen)
-  watchCounters(world, seen)
-  watchAuditRecords(world, seen)
-  watchClients(world, seen)
+  const endpoints = watchEndpointStates(world)
+  watchAnnouncements(world, seen, endpoints)
+  watchDeliveryRows(world, seen, endpoints)
+  for (const watch of WATCHERS) watch(world, seen)
 }

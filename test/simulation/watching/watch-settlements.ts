@@ -1,155 +1,106 @@
 import { isDeepStrictEqual } from 'node:util'
-import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { amount, booksOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Process } from '../world/process.ts'
+import { clientRow, entriesOf, verdictRow } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { APART_MS, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
+import { APART_MS, becomes, DAY_MS, isChanged, type Rules, rewrites, watchRules } from './rules.ts'
 
-const FIXED = [
-  'client_id',
-  'swept_from',
-  'swept_until',
+/** So long a function may take from its read of a client to what it writes. */
+const RUN_MS = 5 * 60_000
+const NEW_BANK_MS = 3 * DAY_MS
+const SUMS = [
   'gross_minor',
   'provider_fees_minor',
   'markup_minor',
   'net_minor',
   'payment_count',
-  'recredited_minor',
-  'unproven_minor',
   'entry_count',
   'digest',
-  'triggered_by',
-  'previous_id',
-  'bank',
-  'created_at',
-  'settled_at',
-  'bank_reference',
-  'recredited_at',
 ]
+const ENDS = ['settled_at', 'recredited_at', 'bank_reference']
 
-/** So long a function may take from its read of a client to what it writes. */
-const RUN_MS = 5 * 60_000
-const NEW_BANK_MS = 3 * 86_400_000
+const isPaid = (item: RawItem) => item['status'] === 'manual_paid'
 
-const verdictOf = ({ table }: World, subject: string): RawItem =>
-  table.item({ pk: `VERDICT#${subject}`, sk: 'VERDICT' }) ?? {}
+/** True of a settlement from its record on. */
+const fromTheRecord: Rules = {
+  'has left the list of payouts, or stands on it, wrongly': ({ after }) =>
+    (after['status'] === 'recorded') !== (after['work'] === 'payout'),
+  'was paid out at no time, or at one without being paid out': ({ after }) =>
+    ['settled_at', 'bank_reference'].some((name) => isPaid(after) !== (after[name] !== undefined)),
+}
 
-const whenRecorded: readonly Rule<Write>[] = [
-  [
-    'does not begin as recorded, to be paid out',
-    ({ after }) => after['status'] !== 'recorded' || after['work'] !== 'payout',
-  ],
-  [
-    'begins with an end',
-    ({ after }) => ['settled_at', 'recredited_at', 'bank_reference', 'notes'].some((name) => after[name] !== undefined),
-  ],
-  [
-    'does not add up',
-    ({ after }) =>
-      amount(after, 'gross_minor') - amount(after, 'provider_fees_minor') - amount(after, 'markup_minor') !==
-      after['net_minor'],
-  ],
-  ['is of no time', ({ after }) => text(after, 'swept_from') >= text(after, 'swept_until')],
-  [
-    'is not to be audited',
-    ({ written, after }) => {
-      const verdict = written.find(({ key }) => key.pk === `VERDICT#${text(after, 'settlement_id')}`)?.after
-      return verdict?.['state'] !== 'waiting' || verdict['work'] !== 'audit'
-    },
-  ],
-  [
-    'is not what its entries are',
-    ({ world, after }) => {
-      const entries = sweptBy(
-        after,
-        booksOf(world.table.items('JOURNAL#')).entries.filter((entry) => clientOf(entry) === after['client_id']),
-      )
-      return entries.length !== after['entry_count'] || sum(entries, 'net_minor') !== after['net_minor']
-    },
-  ],
-]
+const whenRecorded: Rules = {
+  ...fromTheRecord,
+  'does not begin as recorded, to be paid out': ({ after }) =>
+    after['status'] !== 'recorded' || after['work'] !== 'payout',
+  'begins with an end': ({ after }) => [...ENDS, 'notes'].some((name) => after[name] !== undefined),
+  'does not add up': ({ after }) =>
+    amount(after, 'gross_minor') - amount(after, 'provider_fees_minor') - amount(after, 'markup_minor') !==
+    after['net_minor'],
+  'is of no time': ({ after }) => text(after, 'swept_from') >= text(after, 'swept_until'),
+  'is not to be audited': ({ written, after }) => {
+    const verdict = written.find(({ key }) => key.pk === `VERDICT#${text(after, 'settlement_id')}`)?.after
+    return verdict?.['state'] !== 'waiting' || verdict['work'] !== 'audit'
+  },
+  'is not what its entries are': ({ world, after }) => {
+    const entries = sweptBy(after, entriesOf(world, after['client_id']))
+    return entries.length !== after['entry_count'] || sum(entries, 'net_minor') !== after['net_minor']
+  },
+}
 
-const always: readonly Rule<Write>[] = [
-  ['is written otherwise than it was', (write) => FIXED.some((name) => isRewritten(write, name))],
-  [
-    'has left the list of payouts, or stands on it, wrongly',
-    ({ after }) => (after['status'] === 'recorded') !== (after['work'] === 'payout'),
-  ],
-  [
-    'was paid out at no time, or at one without being paid out',
-    ({ after }) =>
-      ['settled_at', 'bank_reference'].some(
-        (name) => (after['status'] === 'manual_paid') !== (after[name] !== undefined),
-      ),
-  ],
-  [
-    'is re-credited and has not failed',
-    ({ after }) => after['recredited_at'] !== undefined && after['status'] !== 'failed',
-  ],
-  [
-    'goes from one end to another',
-    ({ before, after }) => before['status'] !== 'recorded' && before['status'] !== after['status'],
-  ],
-]
+const whenChanged: Rules = {
+  ...fromTheRecord,
+  'is written otherwise than it was': rewrites(
+    ...['client_id', 'swept_from', 'swept_until', 'previous_id', 'bank', 'created_at', 'triggered_by'],
+    ...['recredited_minor', 'unproven_minor', ...SUMS, ...ENDS],
+  ),
+  'is re-credited and has not failed': ({ after }) =>
+    after['recredited_at'] !== undefined && after['status'] !== 'failed',
+  'goes from one end to another': (write) => write.before['status'] !== 'recorded' && isChanged(write, 'status'),
+}
 
 /** Figures that an operator may be asked to confirm. */
 type Asked = Readonly<Record<string, unknown>>
 
 /** Differences that stand on a client and that were not accepted. */
-const standing = (verdict: RawItem): readonly object[] => {
+const standing = (verdict: RawItem = {}): readonly object[] => {
   const named = (one: object) =>
     JSON.stringify(['what', 'id', 'expected', 'found'].map((name) => Reflect.get(one, name)))
   const accepted = new Set(((verdict['accepted'] ?? []) as readonly object[]).map(named))
   return ((verdict['standing'] ?? []) as readonly object[]).filter((one) => !accepted.has(named(one)))
 }
 
-const payoutRules = (asked: Asked): readonly Rule<Write>[] => [
-  [
-    'is paid out and was not audited',
-    ({ world, after }) => verdictOf(world, text(after, 'settlement_id'))['state'] !== 'audited',
-  ],
-  [
-    'is paid out although something stands on its client',
-    ({ world, after }) => standing(verdictOf(world, text(after, 'client_id'))).length > 0,
-  ],
-  [
-    'is paid out although its payouts are on hold',
-    ({ world, after }) =>
-      world.table.item({ pk: `CLIENT#${text(after, 'client_id')}`, sk: 'CLIENT' })?.['payout_hold'] !== undefined,
-  ],
-  [
-    'is paid out by a reference that is not kept',
-    ({ written, after }) =>
-      !written.some(({ key, before, after: kept }) => {
-        return key.sk === 'PAYOUT' && before === undefined && kept?.['settlement_id'] === after['settlement_id']
-      }),
-  ],
-  [
-    'is paid out with another unproven amount than the one that was told',
-    ({ before }) => amount(before, 'unproven_minor') !== Number(asked['unproven'] ?? 0),
-  ],
-  [
-    'is paid out to a new account that was not confirmed, or one was told that is not new',
-    ({ before, nowMs }) => {
-      const { since, isChange } = Object(before['bank'])
-      const untilMs = isChange === true ? Date.parse(since) + NEW_BANK_MS : 0
-      return Math.abs(untilMs - nowMs) > APART_MS && untilMs > nowMs !== (asked['new_bank'] === true)
-    },
-  ],
-  [
-    'is paid out, and its record has other figures than the operator confirmed',
-    ({ written, after }) => {
-      const record = written.find(({ key }) => key.pk === `AUDIT#${text(after, 'settlement_id')}`)?.after
-      return !isDeepStrictEqual(Object(Object(record)['after'])['confirm'], asked)
-    },
-  ],
-]
+const payoutRules = (asked: Asked): Rules => ({
+  'is paid out and was not audited': ({ world, after }) =>
+    verdictRow(world, after['settlement_id'])?.['state'] !== 'audited',
+  'is paid out although something stands on its client': ({ world, after }) =>
+    standing(verdictRow(world, after['client_id'])).length > 0,
+  'is paid out although its payouts are on hold': ({ world, after }) =>
+    clientRow(world, after['client_id'])['payout_hold'] !== undefined,
+  'is paid out by a reference that is not kept': ({ written, after }) =>
+    !written.some(
+      ({ key, before, after: kept }) =>
+        key.sk === 'PAYOUT' && before === undefined && kept?.['settlement_id'] === after['settlement_id'],
+    ),
+  'is paid out with another unproven amount than the one that was told': ({ before }) =>
+    amount(before, 'unproven_minor') !== Number(asked['unproven'] ?? 0),
+  'is paid out to a new account that was not confirmed, or one was told that is not new': ({ before, nowMs }) => {
+    const { since, isChange } = Object(before['bank'])
+    const untilMs = isChange === true ? Date.parse(since) + NEW_BANK_MS : 0
+    return Math.abs(untilMs - nowMs) > APART_MS && untilMs > nowMs !== (asked['new_bank'] === true)
+  },
+  'is paid out, and its record has other figures than the operator confirmed': ({ written, after }) => {
+    const record = written.find(({ key }) => key.pk === `AUDIT#${text(after, 'settlement_id')}`)?.after
+    return !isDeepStrictEqual(Object(Object(record)['after'])['confirm'], asked)
+  },
+})
 
-const owesAsTold = (asked: Asked): Rule<Write> => [
-  'is paid out with another debt of its client than the one that was told',
-  ({ world, after }) => owedBy(world, text(after, 'client_id')) !== Number(asked['owed'] ?? 0),
-]
+const owesAsTold = (asked: Asked): Rules => ({
+  'is paid out with another debt of its client than the one that was told': ({ world, after }) =>
+    owedBy(world, text(after, 'client_id')) !== Number(asked['owed'] ?? 0),
+})
 
 /** What the client has less than nothing of: pending and available together. */
 const owedBy = (world: World, clientId: string): number => {
@@ -165,18 +116,18 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
   /** How often any ledger had moved when a payout began: what has not moved since is what was told. */
   const startedAt = new WeakMap<Process, number>()
   let moves = 0
-  /** Bank details a client had, and until when. */
+  /** Bank details that each client had, and until when. */
   const banks = new Map<string, { readonly bank: string; untilMs: number }[]>()
+  const hadSince = ({ client_id: clientId, bank }: RawItem, ms: number) =>
+    banks.get(String(clientId))?.some((one) => one.bank === JSON.stringify(bank) && one.untilMs >= ms) === true
 
   world.onStarted.push((process, event) => {
     if (process.name !== 'mark-settlement-paid') return
     asked.set(process, Object(Object(event).confirm))
     startedAt.set(process, moves)
   })
-  world.onChange.push(({ key }) => {
-    if (key.pk.startsWith('LEDGER#')) moves++
-  })
   world.onChange.push(({ key, after }) => {
+    if (key.pk.startsWith('LEDGER#')) moves++
     if (key.sk !== 'CLIENT' || after === undefined) return
     const had = banks.get(text(after, 'client_id')) ?? []
     const last = had.at(-1)
@@ -185,35 +136,24 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
     banks.set(text(after, 'client_id'), had)
   })
 
-  const toOldAccount: Rule<Write> = [
-    'is to go to an account that its client had before',
-    ({ after, nowMs }) =>
-      !(banks.get(text(after, 'client_id')) ?? []).some(
-        ({ bank, untilMs }) => bank === JSON.stringify(after['bank']) && untilMs > nowMs - RUN_MS,
-      ),
-  ]
-
-  /** Design section 4: the floor and the account are those of the record's moment, and not of the one before the summing. */
-  const toAccountOfBefore: Rule<Write> = [
-    'is to go to an account that its client had before its payments were read',
-    ({ after, acting }) => {
-      const listedMs = acting && world.listedMs.get(acting)
-      if (listedMs === undefined) return false
-      return !(banks.get(text(after, 'client_id')) ?? []).some(
-        ({ bank, untilMs }) => bank === JSON.stringify(after['bank']) && untilMs >= listedMs,
-      )
+  /** Design section 4: the floor and the account are those of the moment of the record, not of one before the sum. */
+  const ofAccount: Rules = {
+    'is to go to an account that its client had before': ({ after, nowMs }) => !hadSince(after, nowMs - RUN_MS + 1),
+    'is to go to an account that its client had before its payments were read': ({ after, worker }) => {
+      const listedMs = worker && world.listedMs.get(worker)
+      return listedMs !== undefined && !hadSince(after, listedMs)
     },
-  ]
+  }
 
-  watchRules(world, seen, ({ sk }, { isNew, before, after, acting, written }) => {
-    if (sk !== 'SETTLEMENT') return []
-    if (isNew) return [...whenRecorded, toOldAccount, toAccountOfBefore, ...always.slice(1, 3)]
-    const isPaid = before['status'] !== 'manual_paid' && after['status'] === 'manual_paid'
-    if (!isPaid) return always
-    const told = (acting && asked.get(acting)) ?? {}
+  watchRules(world, seen, ({ sk }, write) => {
+    if (sk !== 'SETTLEMENT') return undefined
+    const { isNew, worker, written } = write
+    if (isNew) return { ...whenRecorded, ...ofAccount }
+    if (!becomes(write, 'status', 'manual_paid')) return whenChanged
+    const told = (worker && asked.get(worker)) ?? {}
     // The payout's own write is the first move after its beginning.
     const own = written.filter(({ key }) => key.pk.startsWith('LEDGER#')).length
-    const hasMoved = acting === undefined || moves - (startedAt.get(acting) ?? 0) > own
-    return [...always, ...payoutRules(told), ...(hasMoved ? [] : [owesAsTold(told)])]
+    const hasMoved = worker === undefined || moves - (startedAt.get(worker) ?? 0) > own
+    return { ...whenChanged, ...payoutRules(told), ...(hasMoved ? {} : owesAsTold(told)) }
   })
 }

@@ -1,75 +1,144 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
+import type { Process } from '../world/process.ts'
+import { paymentRow, suspenseRow } from '../world/rows.ts'
+import { addTo } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { isChanged, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
+import { isChanged, isRewritten, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
 
-/** Money of a payment moved and every side is booked: there is nothing to be done. */
+/** The payment that a finding is about, and what the provider books of its capture and of its reference. */
+const aboutPayment = ({ world, after }: Write) => {
+  const payment = paymentRow(world, after['payment_id'])
+  const own = payment?.['credited_provider_payment_id']
+  const rows = world.provider.rowsAsTheyStand()
+  return {
+    payment,
+    ofCapture: rows.filter(({ row }) => row.type === 'PAYMENT' && row.product_id === own && own !== undefined),
+    ofReference: rows.filter(({ row }) => row.reference_id.startsWith(text(after, 'payment_id'))),
+  }
+}
+
+const WENT_BACK = ['VOIDED', 'REVERSED']
+const NO_MONEY = ['PENDING', 'FAILED']
+const KNOWN = ['PAYMENT', 'REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_DEDUCT', 'WITHDRAWAL']
+const TURNS = ['REFUND', 'CHARGEBACK', 'ADJUSTMENT_DEDUCT']
+
+/** Of a known type, of a status that moves nothing, and such that it can be read. */
+const isNoMoney = ({ type, status, amount }: { type: string; status: string; amount: number }): boolean =>
+  NO_MONEY.includes(status) && KNOWN.includes(type) && (type !== 'PAYMENT' || amount >= 0)
+
+const ofFindings: Rules = {
+  'finds another fee than the one it has, and no row shows one': (write) => {
+    if (write.after['cause'] !== 'fee_changed') return false
+    const { payment, ofCapture } = aboutPayment(write)
+    const fee = write.world.providerFees === 'invoiced' ? 0 : payment?.['provider_fee_minor']
+    return ofCapture.every(({ row, settleAtMs }) => settleAtMs !== undefined || row.amount - row.net_amount === fee)
+  },
+  'finds another amount than the one that was paid, and no row shows one': (write) => {
+    if (write.after['cause'] !== 'amount_differs') return false
+    const { payment, ofCapture } = aboutPayment(write)
+    return ofCapture.every(({ row }) => row.amount === payment?.['notional_minor'] && row.currency === 'IDR')
+  },
+  'finds that money went back, and none has': (write) =>
+    write.after['cause'] === 'reversed_upstream' &&
+    write.after['suspense_id'] === `${text(write.after, 'payment_id')}#reversed_upstream` &&
+    !aboutPayment(write).ofReference.some(({ row }) => WENT_BACK.includes(row.status) || TURNS.includes(row.type)),
+  'finds money that cannot be explained where the provider says there is none': ({ world, after }) => {
+    if (after['cause'] !== 'transaction_unexplained') return false
+    const [subject = ''] = text(after, 'suspense_id').split('#')
+    const rows = world.provider.rowsAsTheyStand().filter(({ id, row }) => row.product_id === subject || id === subject)
+    return rows.length > 0 && rows.every(({ row }) => isNoMoney(row))
+  },
+  "finds what is the account's own affair": ({ world, after }) => {
+    const [id] = text(after, 'suspense_id').split('#')
+    const row = world.provider.rowsAsTheyStand().find((record) => record.id === id)?.row
+    const isOwn = row?.type === 'WITHDRAWAL' && !row.status.startsWith('STATUS_OF')
+    return isOwn && after['payment_id'] === undefined
+  },
+}
+
+/** Money of a payment moved and every side is booked: nothing is left to be done. */
 const MOVED = ['money_went_back', 'money_came_back']
-
-const isMoved = ({ cause }: RawItem): boolean => MOVED.includes(String(cause))
-
-const becomes = ({ before, after }: Write, from: string, to: string): boolean =>
-  before['status'] === from && after['status'] === to
-
-/** How an item ended: no more is said of it. */
+/** How an item ended: an open one has none of it. */
 const ENDS = ['resolution', 'notes']
 
-const whenThere: readonly Rule<Write>[] = [
-  [
-    'is about something else than before',
-    (write) =>
-      ['kind', 'cause', 'payment_id', 'client_id', 'provider_payment_id', 'suspense_id'].some((name) =>
-        isRewritten(write, name),
-      ),
-  ],
-  [
-    'is of another amount than before',
-    (write) => ['amount_minor', 'posted_minor'].some((name) => isRewritten(write, name)),
-  ],
-  [
-    'is resolved a second time',
-    (write) => becomes(write, 'resolved', 'resolved') && ENDS.some((name) => isChanged(write, name)),
-  ],
-  ['is opened again', (write) => becomes(write, 'resolved', 'open')],
-  [
-    'is opened although it is open',
-    (write) => becomes(write, 'open', 'open') && (isChanged(write, 'created_at') || isDueAgain(write)),
-  ],
-  [
-    'is open and says how it ended',
-    ({ after }) => after['status'] === 'open' && ENDS.some((name) => after[name] !== undefined),
-  ],
-]
-
+const isMoney = ({ kind }: RawItem): boolean => kind === 'money'
+const isOwed = ({ work }: RawItem): boolean => work === 'alert'
+const isResolved = ({ status }: RawItem): boolean => status === 'resolved'
+const staysOpen = ({ before, after }: Write): boolean => before['status'] === 'open' && after['status'] === 'open'
 const isDueAgain = ({ before, after }: Write): boolean => before['work'] === undefined && after['work'] !== undefined
 
-const whenNew: readonly Rule<Write>[] = [
-  ['is not to be told to anybody', ({ after }) => after['work'] !== 'alert' || after['due_at'] === undefined],
-  [
-    'begins resolved, or open though nothing is to be done',
-    ({ after }) => (after['status'] === 'open') === isMoved(after),
-  ],
-]
+const whenNew: Rules = {
+  ...ofFindings,
+  'is held, and operators need not be told': ({ after }) => !isOwed(after) || after['due_at'] === undefined,
+  'begins resolved, or open though nothing is to be done': ({ after }) =>
+    (after['status'] === 'open') === MOVED.includes(String(after['cause'])),
+}
 
-/** Checked at every write to what is held, found or owed: it is told, it is resolved once, and it stays what it is. */
+const whenChanged: Rules = {
+  'is about something else than before': rewrites(
+    ...['suspense_id', 'id', 'kind', 'cause', 'owner', 'entity', 'client_id', 'payment_id', 'provider_payment_id'],
+    ...['amount_minor', 'posted_minor'],
+  ),
+  'is money of another time than before': (write) =>
+    isMoney(write.before) && rewrites('created_at', 'listed_at')(write),
+  'is money that is held anew': ({ before, after }) => isMoney(before) && !isOwed(before) && isOwed(after),
+  'is resolved a second time': (write) =>
+    isResolved(write.before) &&
+    isResolved(write.after) &&
+    (ENDS.some((name) => isChanged(write, name)) || rewrites('left_out_by', 'reinstated_by')(write)),
+  'is opened again': ({ before, after }) => isResolved(before) && !isResolved(after),
+  'is opened although it is open': (write) => staysOpen(write) && (isChanged(write, 'created_at') || isDueAgain(write)),
+  'is open and says how it ended': ({ after }) =>
+    after['status'] === 'open' && ENDS.some((name) => after[name] !== undefined),
+  'is put off before its time': (write) => {
+    const { before, after, nowMs, apartMs } = write
+    const isPutOff = isMoney(before) && isOwed(before) && isOwed(after) && isRewritten(write, 'due_at')
+    return isPutOff && !isChanged(write, 'status') && ms(before, 'due_at') > nowMs + apartMs
+  },
+}
+
+/**
+ * Checked at every write to what is held, found or owed, and when operators are told: what is found is so by the
+ * provider's own rows, it stays what it is, it is resolved once, and operators are told as often as they must be.
+ */
 export const watchSuspense = (world: World, seen: Observations): void => {
-  /** By item: how many alerts there had been when it was opened last. */
+  /** By item: how often operators had to be told of it, and how many alerts there had been when it was opened last. */
+  const owed = new Map<string, number>()
   const openedAt = new Map<string, number>()
-  const isTold = (id: string) =>
-    world.alerts
-      .slice(openedAt.get(id) ?? 0)
-      .some(({ subject, kind }) => subject === id && kind.startsWith('suspense.'))
+  /** Who wrote it tells of it, however long that takes; meanwhile due work may have told of it too. */
+  const writers = new Map<string, Process | undefined>()
+  /** Who has put it off to tell of it: where that takes longer than it was put off by, another one tells of it, too. */
+  const claims = new Map<string, Set<Process>>()
+  const toldOf = (id: string, since = 0) =>
+    world.alerts.slice(since).filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id).length
 
-  const neverUnreported: Rule<Write> = [
-    'waits no longer for being told, and was not',
-    ({ before, after }) =>
-      before['work'] === 'alert' && after['work'] === undefined && !isTold(text(after, 'suspense_id')),
-  ]
+  const ofTelling: Rules = {
+    'leaves the due work before the operators were told': ({ before, after }) => {
+      const id = text(after, 'suspense_id')
+      const isTold = toldOf(id, openedAt.get(id)) > 0 && toldOf(id) >= (owed.get(id) ?? 0)
+      return isOwed(before) && !isOwed(after) && !isTold
+    },
+  }
 
   watchRules(world, seen, ({ sk }, write) => {
-    if (sk !== 'SUSPENSE') return []
-    const { after, isNew } = write
-    if (isNew || isDueAgain(write)) openedAt.set(text(after, 'suspense_id'), world.alerts.length)
-    return isNew ? whenNew : [...whenThere, neverUnreported]
+    if (sk !== 'SUSPENSE') return undefined
+    const { before, after, isNew, worker } = write
+    const id = text(after, 'suspense_id')
+    if (!isOwed(before) && isOwed(after)) owed.set(id, (owed.get(id) ?? 0) + 1)
+    if (isNew || isDueAgain(write)) openedAt.set(id, world.alerts.length)
+    if (isNew) writers.set(id, worker)
+    const isPutOff = isOwed(before) && isOwed(after) && isChanged(write, 'due_at')
+    if (isPutOff && worker) addTo(claims, id, worker)
+    return isNew ? whenNew : { ...whenChanged, ...ofTelling }
+  })
+
+  world.onTold.push(({ kind, subject }, process) => {
+    // A finding is told again where two workers find it at once.
+    if (kind !== 'suspense.money') return
+    // What stood still goes on as an invocation of the same function, which has woken it.
+    if (writers.get(subject)?.name === process.name || claims.get(subject)?.delete(process)) return
+    if (!isOwed(suspenseRow(world, subject) ?? {}))
+      seen.problems.push(`operators are told of ${subject}, of which they were told`)
   })
 }

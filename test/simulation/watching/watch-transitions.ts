@@ -2,7 +2,7 @@ import { type RawItem, text } from '../../support/recount/books.ts'
 import { count } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { DAY_MS, ms } from './row-write.ts'
+import { DAY_MS, ms } from './rules.ts'
 
 const TERMINAL: Readonly<Record<string, readonly string[]>> = {
   PAYMENT: ['succeeded', 'failed', 'expired', 'cancelled'],

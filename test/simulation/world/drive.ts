@@ -10,3 +10,7 @@ export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> =>
   while (!progress.settled && (await world.scheduler.step()));
   return promise
 }
+
+/** Resolves when so much simulated time is over. */
+export const passed = ({ scheduler }: World, ms: number): Promise<void> =>
+  new Promise((resolve) => void scheduler.after(ms, resolve))

@@ -1,7 +1,7 @@
 import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import type { LoadedFunction } from './handlers.ts'
-import { namesOf } from './names-of.ts'
-import type { Process } from './process.ts'
+
+import { namesOf, type Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'
 import { isHit, SIM_STAGE, strikes, type World } from './world.ts'

@@ -1,5 +1,6 @@
 import type { Prng } from './prng.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { World } from './world.ts'
 
 /** Where a process is to be killed: at its n-th await, before the call leaves it or before the answer comes back. */
 export type CrashPoint = { readonly await: number; readonly side: 'before' | 'after' }
@@ -132,3 +133,19 @@ const attempt = <T>(effect: () => T, resolve: (value: T) => void, reject: (error
     return () => reject(error)
   }
 }
+
+/** A process, and those whose work goes on under its name: what they have left under way in its environment. */
+export const namesOf = (world: Pick<World, 'sharing'>, process: Process | undefined): readonly Process[] =>
+  process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
+
+/** An effect on the world, which hears meanwhile whose it is. */
+export const actingAs =
+  <Answer>(world: World, process: Process, effect: () => Answer) =>
+  (): Answer => {
+    world.acting = process
+    try {
+      return effect()
+    } finally {
+      world.acting = undefined
+    }
+  }

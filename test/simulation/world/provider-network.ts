@@ -1,7 +1,6 @@
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
 import { type HttpCall, type HttpOutcome, type RateLimit, rateLimitOf } from '../../../shared/provider/call-json.ts'
-import { actingAs } from './acting-as.ts'
-import type { Process } from './process.ts'
+import { actingAs, type Process } from './process.ts'
 import { inStretch } from './stretch.ts'
 import { count } from './tally.ts'
 import { isHit, lag, PROVIDER_KEY, strikes, struck, type World } from './world.ts'

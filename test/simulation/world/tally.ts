@@ -6,3 +6,10 @@ export const count = (tally: Tally, what: string): void => void tally.set(what, 
 export const addTally = (into: Tally, from: Tally): void => {
   for (const [what, times] of from) into.set(what, (into.get(what) ?? 0) + times)
 }
+
+/** Adds to the set of a key, which is made for its first value. */
+export const addTo = <Key, Value>(
+  sets: { get(key: Key): Set<Value> | undefined; set(key: Key, values: Set<Value>): unknown },
+  key: Key,
+  value: Value,
+): void => void sets.set(key, (sets.get(key) ?? new Set()).add(value))

@@ -1,9 +1,9 @@
 import { text } from '../../../support/recount/books.ts'
-import { namesOf } from '../../world/names-of.ts'
-import type { Process } from '../../world/process.ts'
+import { meet } from '../../sometimes/meet.ts'
+import { namesOf, type Process } from '../../world/process.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
-import { ms, onWrite, watchClocks } from '../row-write.ts'
+import { isChanged, ms, onGoodEnd, onWorkersWrite, watchClocks, watchStarts } from '../rules.ts'
 
 const QUARTER_MS = 15 * 60_000
 
@@ -25,11 +25,12 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
     return now >= 0
   }
 
-  onWrite(
+  onWorkersWrite(
     world,
     ({ pk }) => pk.startsWith('ENDPOINTS#'),
-    ({ before, after, worker, nowMs }) => {
-      if (before === undefined || before['last_alert_at'] === after['last_alert_at']) return
+    (write) => {
+      const { before, after, worker, nowMs } = write
+      if (write.isNew || !isChanged(write, 'last_alert_at')) return
       const id = text(after, 'endpoint_id')
       const own = earlier.get(worker) ?? new Map<string, unknown>()
       // Its message could not be published, as far as its worker knows.
@@ -48,4 +49,43 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
     if (!namesOf(world, worker).some((one) => count(one, subject, -1)))
       seen.problems.push(`endpoint ${subject} is told of by a worker that has not taken the message`)
   })
+}
+
+type Abandoned = { readonly id: string; readonly atMs: number }
+type Told = { readonly message: string; readonly process: Process; readonly atMs: number; readonly startedMs: number }
+
+/**
+ * Once everything rests: every abandonment is named in a message. In a second one only where workers told at the same
+ * time, or one came to no good end after the first, which it had no time to note.
+ */
+export const watchAlerts = (world: World): (() => readonly string[]) => {
+  const abandoned: Abandoned[] = []
+  const told: Told[] = []
+  const endedMs = new WeakMap<Process, number>()
+  const startedMs = watchStarts(world)
+  const now = () => world.scheduler.nowMs()
+  world.onChange.push(({ key, before, after }) => {
+    const isNew = after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
+    if (key.sk === 'DELIVERY' && isNew) abandoned.push({ id: text(after, 'delivery_id'), atMs: now() })
+  })
+  world.onTold.push(({ kind, message }, process) => {
+    if (kind === 'delivery.abandoned') told.push({ message, process, atMs: now(), startedMs: startedMs(process) })
+  })
+  onGoodEnd(world, (process) => {
+    // What an earlier invocation left told under this one's name, and ends with neither of them.
+    if (!world.sharing.has(process)) endedMs.set(process, now())
+  })
+
+  return () =>
+    abandoned.flatMap(({ id, atMs }, at) => {
+      const untilMs = abandoned.find((other, index) => index > at && other.id === id)?.atMs ?? Number.POSITIVE_INFINITY
+      const naming = told.filter((one) => one.message.includes(id) && one.atMs >= atMs && one.atMs < untilMs)
+      const isNoted = (one: Told, sinceMs: number) =>
+        one.startedMs >= atMs && (endedMs.get(one.process) ?? Number.POSITIVE_INFINITY) < sinceMs
+      if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
+      if (naming.length > 1) meet(world, 'an alert is repeated after a crash')
+      return naming.some(({ startedMs: begunMs }) => naming.some((one) => isNoted(one, begunMs)))
+        ? [`delivery ${id} was abandoned once, and named again when that was noted`]
+        : []
+    })
 }

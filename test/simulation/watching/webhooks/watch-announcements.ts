@@ -1,12 +1,10 @@
-import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { TableChange } from '../../../../infra/local/emulators/memory-table/table-view.ts'
-import { text } from '../../../support/recount/books.ts'
+import { type RawItem, text } from '../../../support/recount/books.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
-import { broken, isChanged, ms, onWrite, type RowWrite, type Rule, watchClocks } from '../row-write.ts'
-import { type EndpointStates, wants } from './endpoint-states.ts'
+import { broken, ms, onWorkersWrite, type Rules, rewrites, type WorkersWrite, watchClocks } from '../rules.ts'
+import { type EndpointStates, wants } from './watch-endpoint-rows.ts'
 
-const FIXED = ['event_id', 'id', 'type', 'client_id', 'owner', 'entity', 'payment_id', 'fired_at', 'listed_at', 'body']
 /** A commit is tried with its time for a minute, and its last try takes 17 s. */
 const LATEST_COMMIT_MS = 77_000
 /** Endpoints are read at most so long before the commit is made ready. */
@@ -18,60 +16,59 @@ const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
 /** Who makes a delivery of an event that is there already. */
 const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
 
-const whenNew: readonly Rule<RowWrite>[] = [
-  ['is there without its bytes', ({ after }) => text(after, 'body') === ''],
-  ['is new and kept for ever', ({ after }) => after['ttl'] === undefined],
-  [
-    'is written with a time of long ago',
-    ({ after, worker, nowMs, apartMs }) =>
-      !ANSWERS_HTTP.test(worker.name) && ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - apartMs / 2,
-  ],
-]
+const always: Rules<WorkersWrite> = {
+  'has due work': ({ after }) => after['work'] !== undefined || after['due_at'] !== undefined,
+}
 
-const whenChanged: readonly Rule<RowWrite>[] = [
-  ['is another one than it was', ({ before, after }) => before !== undefined && isChanged(before, after, FIXED)],
-  [
-    'is kept for less time than before',
-    ({ before, after, apartMs }) => Number(after['ttl']) * 1_000 < Number(before?.['ttl']) * 1_000 - TRIES_MS - apartMs,
-  ],
-]
+const whenNew: Rules<WorkersWrite> = {
+  ...always,
+  'is there without its bytes': ({ after }) => text(after, 'body') === '',
+  'is new and kept for ever': ({ after }) => after['ttl'] === undefined,
+  'is written with a time of long ago': ({ after, worker, nowMs, apartMs }) =>
+    !ANSWERS_HTTP.test(worker.name) && ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - apartMs / 2,
+}
 
-const always: readonly Rule<RowWrite>[] = [
-  ['has due work', ({ after }) => after['work'] !== undefined || after['due_at'] !== undefined],
-]
+const whenChanged: Rules<WorkersWrite> = {
+  ...always,
+  'is another one than it was': rewrites(
+    ...['event_id', 'id', 'type', 'client_id', 'owner', 'entity', 'payment_id', 'fired_at', 'listed_at', 'body'],
+  ),
+  'is kept for less time than before': ({ before, after, apartMs }) =>
+    Number(after['ttl']) * 1_000 < Number(before['ttl']) * 1_000 - TRIES_MS - apartMs,
+}
 
-const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boolean): readonly StoredItem[] =>
+const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boolean): readonly RawItem[] =>
   written.flatMap(({ key, before, after }) => (before === undefined && after && isMeant(key.sk) ? [after] : []))
 
 /** The keys of the events that new movements of a payment's money must have. */
 const movedIn = (written: readonly TableChange[]): readonly string[] =>
   written.flatMap(({ key, before, after }) => {
-    const movements = (item: StoredItem | undefined) => (item?.['movements'] ?? []) as readonly StoredItem[]
+    const movements = (item: RawItem | undefined) => (item?.['movements'] ?? []) as readonly RawItem[]
     if (key.sk !== 'PAYMENT') return []
     const added = movements(after).slice(movements(before).length)
     return added.map((one) => `${key.pk} EVENT#payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`)
   })
 
 /**
- * Checked at every write: money that moves has its event, an event is there with a delivery to each endpoint of its client that wants it, from the same
- * transaction on, and an endpoint has one delivery of an event. The event's bytes stay, and it is never due.
+ * Checked at every write: money that moves has its event; an event is written with a delivery to each endpoint of its
+ * client that wants it; an endpoint has one delivery of an event. The event's bytes stay, and it is never due.
  */
 export const watchAnnouncements = (world: World, seen: Observations, { since, bornBefore }: EndpointStates): void => {
   const apartMs = watchClocks(world)
   /** Deliveries by event and endpoint. */
   const made = new Map<string, string>()
 
-  onWrite(
+  onWorkersWrite(
     world,
     ({ sk }) => sk.startsWith('EVENT#'),
-    (row) => {
-      for (const what of broken([...always, ...(row.before === undefined ? whenNew : whenChanged)], row))
-        seen.problems.push(`${row.key.pk} ${row.key.sk} ${what}`)
+    (write) => {
+      for (const what of broken(write.isNew ? whenNew : whenChanged, write))
+        seen.problems.push(`${write.key.pk} ${write.key.sk} ${what}`)
     },
   )
 
   /** Those that wanted it at every moment at which they may have been read. */
-  const wanting = (event: StoredItem): readonly string[] => {
+  const wanting = (event: RawItem): readonly string[] => {
     const [clientId = ''] = text(event, 'owner').split('#')
     const eventName = text(event, 'sk').slice('EVENT#'.length)
     const readFromMs = ms(event, 'listed_at') - READ_BEFORE_MS - apartMs() / 2

@@ -1,9 +1,20 @@
-import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
-import { text } from '../../../support/recount/books.ts'
+import { type RawItem, text } from '../../../support/recount/books.ts'
 import type { Process } from '../../world/process.ts'
+import { deliveryRow, deliveryStatus } from '../../world/rows.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
-import { broken, ms, once, onWrite, type RowWrite, type Rule, watchClocks, watchStarts } from '../row-write.ts'
+import {
+  broken,
+  brokenOf,
+  isChanged,
+  ms,
+  onGoodEnd,
+  onWorkersWrite,
+  type Rules,
+  type WorkersWrite,
+  watchClocks,
+  watchStarts,
+} from '../rules.ts'
 
 type Claim = {
   readonly token: string
@@ -14,38 +25,28 @@ type Claim = {
 }
 
 /** A claim, or the attempt that it was for. */
-type Write = RowWrite & { readonly before: StoredItem; readonly startedMs: number; readonly claim: Claim | undefined }
+type Write = WorkersWrite & { readonly startedMs: number; readonly claim: Claim | undefined }
 
 /** Of a POST, from the first byte to the last. */
 const POST_MS = 10_000
 /** Waits after the first, second, ... failure of a round (spec 6.4). */
 const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
-const uponClaim: readonly Rule<Write>[] = [
-  ['is claimed although it has ended', ({ before }) => (before['status'] ?? before['state']) !== 'scheduled'],
-  ['is claimed over another claim', ({ before }) => before['claim_token'] !== undefined],
-  ['is claimed before its time', ({ before, nowMs, apartMs }) => ms(before, 'next_attempt_at') > nowMs + apartMs],
-  [
-    'is claimed for less time than an attempt takes',
-    ({ after, startedMs, apartMs }) => ms(after, 'claimed_until') < startedMs + POST_MS - apartMs / 2,
-  ],
-  ['is claimed for ever', ({ after, nowMs, apartMs }) => ms(after, 'claimed_until') > nowMs + 60_000 + apartMs],
-]
+const uponClaim: Rules<Write> = {
+  'is claimed although it has ended': ({ before }) => deliveryStatus(before) !== 'scheduled',
+  'is claimed over another claim': ({ before }) => before['claim_token'] !== undefined,
+  'is claimed before its time': ({ before, nowMs, apartMs }) => ms(before, 'next_attempt_at') > nowMs + apartMs,
+  'is claimed for less time than an attempt takes': ({ after, startedMs, apartMs }) =>
+    ms(after, 'claimed_until') < startedMs + POST_MS - apartMs / 2,
+  'is claimed for ever': ({ after, nowMs, apartMs }) => ms(after, 'claimed_until') > nowMs + 60_000 + apartMs,
+}
 
-const uponResult: readonly Rule<Write>[] = [
-  [
-    'has its attempt noted by another worker under a live claim',
-    ({ before, claim, worker, nowMs, apartMs }) =>
-      claim !== undefined && claim.worker !== worker && ms(before, 'claimed_until') > nowMs + apartMs,
-  ],
-  [
-    'has its attempt noted although it was not made',
-    ({ claim, worker, after }) =>
-      claim?.worker === worker && !claim.hasPosted && (after['status'] ?? after['state']) === 'succeeded',
-  ],
-]
-
-const idOf = (item: StoredItem): string => text(item, 'delivery_id')
+const uponResult: Rules<Write> = {
+  'has its attempt noted by another worker under a live claim': ({ before, claim, worker, nowMs, apartMs }) =>
+    claim !== undefined && claim.worker !== worker && ms(before, 'claimed_until') > nowMs + apartMs,
+  'has its attempt noted although it was not made': ({ claim, worker, after }) =>
+    claim?.worker === worker && !claim.hasPosted && deliveryStatus(after) === 'succeeded',
+}
 
 /**
  * Checked at every claim, POST and result: each attempt number of a delivery is claimed once, ever, is posted once, by
@@ -59,46 +60,38 @@ export const watchAttempts = (world: World, seen: Observations): void => {
   const taken = new Set<string>()
   /** The last of each worker, by delivery: for others it may have run out. */
   const owned = new WeakMap<Process, Map<string, Claim>>()
-  const troubled = new WeakSet<Process>()
   const tell = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
-  onWrite(
-    world,
-    ({ sk }) => sk === 'DELIVERY',
-    ({ before, ...row }) => {
-      if (before === undefined) return
-      const { after, worker } = row
-      const id = idOf(after)
-      const write: Write = { ...row, before, startedMs: startedMs(worker), claim: claims.get(id) }
-      const token = text(after, 'claim_token')
-      if (token !== '' && token !== before['claim_token']) {
-        for (const what of broken(uponClaim, write)) tell(id, what)
-        const number = `${id} ${Number(before['attempts']) + 1}`
-        if (taken.has(number)) tell(id, 'has a number claimed a second time')
-        taken.add(number)
-        const untilMs = ms(after, 'claimed_until')
-        const claim = { token, worker, startedMs: write.startedMs, untilMs, hasPosted: false }
-        claims.set(id, claim)
-        owned.set(worker, (owned.get(worker) ?? new Map<string, Claim>()).set(id, claim))
-      }
-      if (before['attempts'] !== after['attempts']) {
-        for (const what of broken(uponResult, write)) tell(id, what)
-        once(() => noteProblems(world, write).forEach((what) => tell(id, what)))
-      }
-    },
-  )
+  const onClaim = (id: string, write: Write) => {
+    const { before, after, worker } = write
+    for (const what of broken(uponClaim, write)) tell(id, what)
+    const number = `${id} ${Number(before['attempts']) + 1}`
+    if (taken.has(number)) tell(id, 'has a number claimed a second time')
+    taken.add(number)
+    const [token, untilMs] = [text(after, 'claim_token'), ms(after, 'claimed_until')]
+    const claim = { token, worker, startedMs: write.startedMs, untilMs, hasPosted: false }
+    claims.set(id, claim)
+    owned.set(worker, (owned.get(worker) ?? new Map<string, Claim>()).set(id, claim))
+  }
 
-  onWrite(
+  onWorkersWrite(
     world,
-    ({ sk }) => sk.startsWith('ATTEMPT#'),
-    ({ key, before }) => {
-      if (before !== undefined) seen.problems.push(`${key.pk} ${key.sk} was written over`)
+    ({ sk }) => sk === 'DELIVERY' || sk.startsWith('ATTEMPT#'),
+    (row) => {
+      const { key, after, isNew, worker } = row
+      if (key.sk !== 'DELIVERY' && !isNew) seen.problems.push(`${key.pk} ${key.sk} was written over`)
+      if (key.sk !== 'DELIVERY' || isNew) return
+      const id = text(after, 'delivery_id')
+      const write: Write = { ...row, startedMs: startedMs(worker), claim: claims.get(id) }
+      if (after['claim_token'] !== undefined && isChanged(row, 'claim_token')) onClaim(id, write)
+      if (!isChanged(row, 'attempts')) return
+      for (const what of [...broken(uponResult, write), ...resultProblems(world, write)]) tell(id, what)
     },
   )
 
   world.onPost.push(({ url, headers }, worker) => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
-    const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+    const row = deliveryRow(world, id)
     const claim = owned.get(worker)?.get(id)
     if (claim === undefined) return tell(id, 'is posted by a worker that has not claimed it')
     const nowMs = world.scheduler.nowMs()
@@ -110,31 +103,30 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     claim.hasPosted = true
   })
 
-  world.onError.push((process) => troubled.add(process))
-  world.onEnded.push((process, how) => {
-    if (process.name !== 'deliver-webhook' || how !== 'done' || troubled.has(process)) return
-    for (const [id, claim] of claims) {
-      if (claim.worker !== process) continue
-      const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
-      if (row?.['claim_token'] === claim.token) tell(id, 'stays claimed by a worker that has come to its end')
+  onGoodEnd(world, (process) => {
+    for (const [id, { worker, token }] of claims) {
+      const isLeft = worker === process && deliveryRow(world, id)?.['claim_token'] === token
+      if (isLeft) tell(id, 'stays claimed by a worker that has come to its end')
     }
   })
+
+  watchOutcomes(world, seen)
 }
 
-const attemptOf = (world: World, pk: string, number: number): StoredItem | undefined =>
+const attemptOf = (world: World, pk: string, number: number): RawItem | undefined =>
   world.table.item({ pk, sk: `ATTEMPT#${String(number).padStart(8, '0')}` })
 
 /** Lost with its worker: it is unknown what the endpoint answered. */
-const isLostAttempt = (attempt: StoredItem | undefined): boolean =>
+const isLostAttempt = (attempt: RawItem | undefined): boolean =>
   attempt?.['error'] === 'unknown' && attempt['duration_ms'] === 0
 
 /**
  * An attempt with its row, once both are written. One that was lost with its worker failed when it was made, and the next
  * is due at once; after a second one that was lost it waits.
  */
-const noteProblems = (world: World, { key, after, claim, worker, nowMs, apartMs }: Write): readonly string[] => {
+const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartMs }: Write): readonly string[] => {
   const number = Number(after['attempts'])
-  const held = after['success'] as StoredItem | undefined
+  const held = after['success'] as RawItem | undefined
   const attempt = held?.['number'] === number ? held : attemptOf(world, key.pk, number)
   if (attempt === undefined) return ['has an attempt without a row']
   const isLost = isLostAttempt(attempt)
@@ -146,14 +138,53 @@ const noteProblems = (world: World, { key, after, claim, worker, nowMs, apartMs 
   const goesOn = after['status'] === 'scheduled'
   const endedMs = atMs + Number(attempt['duration_ms'])
   const latestMs = isLost ? Math.max(atMs + waitMs, nowMs) : nowMs + waitMs
-  const rules: readonly (readonly [string, boolean])[] = [
-    ['has the answer to an attempt noted by another worker', !isLost && claim?.worker !== worker],
-    ['succeeds by an attempt that has failed', !goesOn && hasFailed && after['status'] !== 'abandoned'],
-    ['goes on although its attempt delivered', goesOn && !hasFailed],
-    ['is attempted again before its wait is over', goesOn && nextMs < endedMs + waitMs],
-    ['waits for longer than it must', goesOn && nextMs > latestMs + apartMs],
-    ['was attempted in the future', atMs > nowMs + apartMs],
-    ['was attempted before its worker began', claim !== undefined && atMs < claim.startedMs - apartMs],
-  ]
-  return rules.filter(([, isBroken]) => isBroken).map(([what]) => what)
+  return brokenOf({
+    'has the answer to an attempt noted by another worker': !isLost && claim?.worker !== worker,
+    'succeeds by an attempt that has failed': !goesOn && hasFailed && after['status'] !== 'abandoned',
+    'goes on although its attempt delivered': goesOn && !hasFailed,
+    'is attempted again before its wait is over': goesOn && nextMs < endedMs + waitMs,
+    'waits for longer than it must': goesOn && nextMs > latestMs + apartMs,
+    'was attempted in the future': atMs > nowMs + apartMs,
+    'was attempted before its worker began': claim !== undefined && atMs < claim.startedMs - apartMs,
+  })
+}
+
+const OUTCOME = /^delivery\.(succeeded|failed|abandoned)$/
+
+/**
+ * Checked at every line of a log, and when a worker comes to its end: what came of an attempt is said once, by the worker
+ * that has written it down, in the word of what is written.
+ */
+const watchOutcomes = (world: World, seen: Observations): void => {
+  const said = new Set<string>()
+  /** Attempts that a worker has written down, and what the delivery is since. */
+  const noted = new WeakMap<Process, Map<string, string>>()
+  const tell = (attempt: string, what: string) => void seen.problems.push(`attempt ${attempt} ${what}`)
+
+  onWorkersWrite(
+    world,
+    ({ sk }) => sk === 'DELIVERY',
+    (write) => {
+      const { key, after, isNew, worker } = write
+      if (isNew || !isChanged(write, 'attempts')) return
+      const own = noted.get(worker) ?? new Map<string, string>()
+      const attempt = `${key.pk.slice('DELIVERY#'.length)} ${String(after['attempts'])}`
+      const outcome = deliveryStatus(after)
+      noted.set(worker, own.set(attempt, outcome === 'scheduled' ? 'failed' : outcome))
+    },
+  )
+
+  world.onLine.push((process, code, fields) => {
+    const [, outcome] = OUTCOME.exec(code) ?? []
+    if (outcome === undefined) return
+    const attempt = `${String(fields['delivery_id'])} ${String(fields['attempt'])}`
+    if (noted.get(process)?.get(attempt) !== outcome) tell(attempt, `is said to have ${outcome}, which is not written`)
+    if (said.has(attempt)) tell(attempt, 'has its outcome said twice')
+    said.add(attempt)
+  })
+
+  onGoodEnd(world, (process) => {
+    for (const attempt of noted.get(process)?.keys() ?? [])
+      if (!said.has(attempt)) tell(attempt, 'has an outcome that no line says')
+  })
 }

@@ -1,31 +1,69 @@
-import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Key } from '../../../../shared/table/keys.ts'
-import { text } from '../../../support/recount/books.ts'
+import { type RawItem, text } from '../../../support/recount/books.ts'
 import type { Process } from '../../world/process.ts'
+import { deliveryRow } from '../../world/rows.ts'
+import { addTo } from '../../world/tally.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
-import { broken, isChanged, once, onWrite, type RowWrite, type Rule } from '../row-write.ts'
-import { isOn } from './endpoint-states.ts'
+import { broken, brokenOf, onGoodEnd, onWorkersWrite, type Rules, rewrites, type WorkersWrite } from '../rules.ts'
 
-type Write = RowWrite & { readonly before: StoredItem; readonly isOperator: boolean }
+type EndpointState = { readonly row: RawItem; readonly sinceMs: number }
 
-/** What an operator says of it, and what only workers do. */
+export type EndpointStates = {
+  /** What an endpoint was at any moment since then: a reader since then may have met any of that. */
+  readonly since: (endpointId: string, fromMs: number) => readonly RawItem[]
+  /** Endpoints that a client has had since before then, deleted or not. */
+  readonly bornBefore: (clientId: string, ms: number) => readonly string[]
+}
+
+/** Keeps what every endpoint has been. */
+export const watchEndpointStates = (world: World): EndpointStates => {
+  const states = new Map<string, EndpointState[]>()
+  const owned = new Map<string, Set<string>>()
+  world.onChange.push(({ key, after }) => {
+    if (!key.pk.startsWith('ENDPOINTS#') || after === undefined) return
+    const [endpointId, clientId] = [text(after, 'endpoint_id'), text(after, 'client_id')]
+    addTo(owned, clientId, endpointId)
+    states.set(endpointId, [...(states.get(endpointId) ?? []), { row: after, sinceMs: world.scheduler.nowMs() }])
+  })
+  return {
+    since: (endpointId, fromMs) => {
+      const all = states.get(endpointId) ?? []
+      return all.filter((_, at) => (all[at + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) >= fromMs).map(({ row }) => row)
+    },
+    bornBefore: (clientId, ms) =>
+      [...(owned.get(clientId) ?? [])].filter((id) => (states.get(id)?.[0]?.sinceMs ?? ms) < ms),
+  }
+}
+
+export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
+
+/** Whether it wants to hear of such events, switched on or not. */
+export const wants = (endpoint: RawItem, eventName: string): boolean => {
+  const types = endpoint['event_types'] as readonly string[]
+  const [type = ''] = eventName.split('#')
+  const isNamed = types.includes(type) || (types.includes('*') && type !== 'payment.reversed')
+  return endpoint['deleted_at'] === undefined && isNamed
+}
+
+/** What operators alone say of it. */
 const WISHES = ['enabled', 'event_types', 'deleted_at']
-const FIXED = ['endpoint_id', 'client_id', 'url', 'secret_name', 'created_at', 'deleted_at']
 
-const differs = ({ before, after }: Pick<Write, 'before' | 'after'>, names: readonly string[]): boolean =>
+const differs = ({ before, after }: WorkersWrite, names: readonly string[]): boolean =>
   names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
 
-const whenChanged: readonly Rule<Write>[] = [
-  ['is another one than it was', ({ before, after }) => isChanged(before, after, FIXED)],
-  ['is changed although it was deleted', (write) => write.before['deleted_at'] !== undefined && differs(write, WISHES)],
-  ['is deleted and still on', ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true],
-  ['is switched by no operator', (write) => !write.isOperator && differs(write, WISHES)],
-  [
-    'is marked anew although it was marked',
-    ({ before, after }) => after['slow_since'] !== undefined && isChanged(before, after, ['slow_since']),
-  ],
-]
+const OPERATORS = ['update-endpoint', 'delete-endpoint']
+
+const whenChanged: Rules<WorkersWrite> = {
+  'is another one than it was': rewrites(
+    ...['endpoint_id', 'client_id', 'url', 'secret_name', 'created_at', 'deleted_at'],
+  ),
+  'is changed although it was deleted': (write) => write.before['deleted_at'] !== undefined && differs(write, WISHES),
+  'is deleted and still on': ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true,
+  'is switched by no operator': (write) => !OPERATORS.includes(write.worker.name) && differs(write, WISHES),
+  'is marked anew although it was marked': (write) =>
+    write.after['slow_since'] !== undefined && rewrites('slow_since')(write),
+}
 
 /** Of an endpoint, or of one that was deleted. */
 const idOf = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1)
@@ -40,23 +78,19 @@ type Answer = { readonly postedMs: number; readonly isHeld: boolean; readonly is
  * record; and of its mark, that attempts which held a worker give it, and that nothing but an answer takes it off.
  */
 export const watchEndpointRows = (world: World, seen: Observations): void => {
+  /** When each was marked as slow last. */
   const markedMs = new Map<string, number>()
   /** What a worker has met at an endpoint, in its last attempts. */
   const answers = new WeakMap<Process, Map<string, Answer[]>>()
-  const troubled = new WeakSet<Process>()
   const tell = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
 
   /** The last of each endpoint. */
-  const records = new Map<string, StoredItem>()
-  /** What an endpoint was when its deletion took its row away. */
-  const takenAway = new Map<string, StoredItem>()
+  const records = new Map<string, RawItem>()
+  /** What an endpoint was when its deletion took its row away: another row keeps what is left of it. */
+  const takenAway = new Map<string, RawItem>()
   world.onChange.push(({ key, before, after }) => {
     if (key.sk.startsWith('ENDPOINT#') && before !== undefined && after === undefined) {
-      const id = idOf(key)
-      takenAway.set(id, before)
-      once(() => {
-        if (world.table.item({ pk: key.pk, sk: `GONE#${id}` }) === undefined) tell(id, 'is deleted without a trace')
-      })
+      takenAway.set(idOf(key), before)
     }
     if (before === undefined && after?.['action'] !== undefined && key.pk.startsWith('AUDIT#'))
       records.set(key.pk.slice('AUDIT#'.length), after)
@@ -64,67 +98,70 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     markedMs.set(idOf(key), world.scheduler.nowMs())
   })
 
-  onWrite(
+  world.onWritten.push((written) => {
+    for (const { key, before, after } of written) {
+      if (!key.sk.startsWith('ENDPOINT#') || before === undefined || after !== undefined) continue
+      const isKept = world.table.item({ pk: key.pk, sk: `GONE#${idOf(key)}` }) !== undefined
+      if (!isKept) tell(idOf(key), 'is deleted without a trace')
+    }
+  })
+
+  onWorkersWrite(
     world,
     ({ pk }) => pk.startsWith('ENDPOINTS#'),
-    ({ before: own, ...row }) => {
+    (row) => {
       const { key, after, worker } = row
       const id = idOf(key)
-      const before = own ?? (key.sk.startsWith('GONE#') ? takenAway.get(id) : undefined)
+      const isGone = key.sk.startsWith('GONE#')
+      const before = row.isNew ? (isGone ? takenAway.get(id) : undefined) : row.before
       if (before === undefined) {
         if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
           tell(id, 'is made otherwise than by its registration')
         return
       }
-      const write: Write = { ...row, before, isOperator: ['update-endpoint', 'delete-endpoint'].includes(worker.name) }
+      const write = { ...row, before }
       for (const what of broken(whenChanged, write)) tell(id, what)
-      if (write.isOperator) once(() => recordProblems(records.get(id), write).forEach((what) => tell(id, what)))
-      // Of what was deleted the mark counts no more.
-      if (key.sk.startsWith('GONE#')) return
+      if (OPERATORS.includes(worker.name)) for (const what of recordProblems(records.get(id), write)) tell(id, what)
+      // The mark of a deleted endpoint counts no more.
+      if (isGone) return
       const [was, is] = [before['slow_since'], after['slow_since']]
       const met = answers.get(worker)?.get(id) ?? []
-      if (was !== undefined && is === undefined) {
-        if (!met.some(({ isAnswered }) => isAnswered)) tell(id, 'loses its mark although it has not answered')
-        if (!met.some(({ postedMs }) => (markedMs.get(id) ?? 0) <= postedMs))
-          tell(id, 'loses a mark that is newer than the attempt which it answered')
-      }
-      if (was === undefined && is !== undefined) {
-        if (!met.some(({ isHeld }) => isHeld)) tell(id, 'is marked by an attempt that held no worker')
-      }
+      const isNewer = !met.some(({ postedMs }) => (markedMs.get(id) ?? 0) <= postedMs)
+      const [isLost, isGiven] = [was !== undefined && is === undefined, was === undefined && is !== undefined]
+      const wrong = brokenOf({
+        'loses its mark although it has not answered': isLost && !met.some(({ isAnswered }) => isAnswered),
+        'loses a mark that is newer than the attempt which it answered': isLost && isNewer,
+        'is marked by an attempt that held no worker': isGiven && !met.some(({ isHeld }) => isHeld),
+      })
+      for (const what of wrong) tell(id, what)
     },
   )
 
   world.onAnswer.push(({ headers }, result, worker, postedMs) => {
-    const pk = `DELIVERY#${headers['X-Gateway-Delivery-Id'] ?? ''}`
-    const id = text(world.table.item({ pk, sk: 'DELIVERY' }) ?? {}, 'endpoint_id')
+    const id = text(deliveryRow(world, headers['X-Gateway-Delivery-Id']) ?? {}, 'endpoint_id')
     const isHeld = result.durationMs >= HELD_MS
     const answer = { postedMs, isHeld, isAnswered: !isHeld && result.httpStatus !== undefined }
     const own = answers.get(worker) ?? new Map<string, Answer[]>()
     answers.set(worker, own.set(id, [...(own.get(id) ?? []), answer]))
   })
 
-  world.onError.push((process) => troubled.add(process))
-  world.onEnded.push((process, how) => {
-    if (how !== 'done' || troubled.has(process)) return
+  onGoodEnd(world, (process) => {
     for (const [id, met] of answers.get(process) ?? []) {
-      // Once it was marked others may have taken the mark off.
-      if (met.every(({ isHeld }) => isHeld) && !markedMs.has(id) && !takenAway.has(id))
-        tell(id, 'has held a worker, and is not marked')
+      // Once it was marked, another worker may have taken the mark off.
+      const mustBeMarked = met.every(({ isHeld }) => isHeld) && !takenAway.has(id)
+      if (mustBeMarked && !markedMs.has(id)) tell(id, 'has held a worker, and is not marked')
     }
   })
 }
 
 /** The record of a change says what the endpoint was before it. */
-const recordProblems = (record: StoredItem | undefined, { before, after, worker }: Write): readonly string[] => {
-  const was = record?.['before'] as StoredItem | undefined
+const recordProblems = (record: RawItem | undefined, { before, after, worker }: WorkersWrite): readonly string[] => {
+  const was = record?.['before'] as RawItem | undefined
   if (was === undefined || record?.['action'] !== worker.name) return ['is changed without a record']
-  return [
-    ...(was['enabled'] === before['enabled'] ? [] : ['was switched otherwise than the record of its change says']),
-    ...(JSON.stringify(was['event_types']) === JSON.stringify(before['event_types'])
-      ? []
-      : ['was subscribed otherwise than the record of its change says']),
-    ...(worker.name === 'delete-endpoint' && after['deleted_at'] === undefined
-      ? ['is not deleted by its deletion']
-      : []),
-  ]
+  return brokenOf({
+    'was switched otherwise than the record of its change says': was['enabled'] !== before['enabled'],
+    'was subscribed otherwise than the record of its change says':
+      JSON.stringify(was['event_types']) !== JSON.stringify(before['event_types']),
+    'is not deleted by its deletion': worker.name === 'delete-endpoint' && after['deleted_at'] === undefined,
+  })
 }

@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { text } from '../../../support/recount/books.ts'
+import { meet } from '../../sometimes/meet.ts'
+import { deliveryRow } from '../../world/rows.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
-import { watchClocks } from '../row-write.ts'
+import { watchClocks } from '../rules.ts'
 
 /** Libraries take nothing else: standard base64 of 32 bytes. */
 const SECRET = /^whsec_([A-Za-z0-9+/]{43}=)$/
@@ -27,7 +29,7 @@ export const watchPosts = (world: World, seen: Observations): void => {
   world.onPost.push(({ headers, body }) => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
     const tell = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
-    const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+    const row = deliveryRow(world, id)
     const [webhookId, timestamp] = [headers['webhook-id'], headers['webhook-timestamp']]
     if (webhookId !== row?.['event_id'] || headers['X-Gateway-Event'] !== text(row ?? {}, 'event_name').split('#')[0])
       tell('is posted as another event')
@@ -39,5 +41,53 @@ export const watchPosts = (world: World, seen: Observations): void => {
       .update(`${webhookId}.${timestamp}.${body.toString('utf8')}`)
       .digest('base64')
     if (headers['webhook-signature'] !== `v1,${signed}`) tell('is posted with a signature that a library refuses')
+  })
+
+  watchLanes(world, seen)
+}
+
+type HandedOut = { readonly firstMs: number; slow: boolean }
+
+const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`
+
+/**
+ * Checked at every POST: no worker of the common lane is held for an endpoint that was known to hang. An attempt whose
+ * message was first handed out while the mark stood, and never in the slow lane, must not be made before the mark is off:
+ * its writer has read the mark.
+ */
+const watchLanes = (world: World, seen: Observations): void => {
+  /** In the world's time: the mark itself was written by a clock that may be wrong. */
+  const markedAtMs = new Map<string, number>()
+  const handedOut = new Map<string, HandedOut>()
+
+  world.onChange.push(({ key, before, after }) => {
+    if (!key.sk.startsWith('ENDPOINT#') || before?.['slow_since'] === after?.['slow_since']) return
+    const endpointId = String(after?.['endpoint_id'])
+    if (after?.['slow_since'] === undefined) markedAtMs.delete(endpointId)
+    else markedAtMs.set(endpointId, world.scheduler.nowMs())
+  })
+
+  world.onHandedOut.push((queue, messages) => {
+    if (queue !== 'webhooks' && queue !== 'webhooks-slow') return
+    for (const { body } of messages) {
+      const message = JSON.parse(body) as Readonly<Record<string, unknown>>
+      const attempt = attemptOf(message['delivery_id'], message['attempt'])
+      const known = handedOut.get(attempt) ?? { firstMs: world.scheduler.nowMs(), slow: false }
+      handedOut.set(attempt, { ...known, slow: known.slow || queue === 'webhooks-slow' })
+    }
+  })
+
+  world.onPost.push(({ headers }) => {
+    const deliveryId = headers['X-Gateway-Delivery-Id']
+    const row = deliveryRow(world, deliveryId)
+    // A late POST of an attempt that was recorded as lost is not the next attempt.
+    if (row?.['claim_token'] === undefined) return
+    const attempt = attemptOf(deliveryId, Number(row?.['attempts']) + 1)
+    const handed = handedOut.get(attempt)
+    const marked = markedAtMs.get(String(row?.['endpoint_id']))
+    if (handed?.slow === true) meet(world, 'an attempt goes through the slow lane')
+    if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
+      seen.problems.push(`attempt ${attempt} held a worker of the common lane`)
+    }
   })
 }

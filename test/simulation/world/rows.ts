@@ -1,0 +1,37 @@
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { booksOf, type RawItem } from '../../support/recount/books.ts'
+import type { World } from './world.ts'
+
+type WithTable = Pick<World, 'table'>
+
+/** Items that have a partition of their own, and the name of their kind for a sort key. */
+const rowOf =
+  (kind: string) =>
+  ({ table }: WithTable, id: unknown): StoredItem | undefined =>
+    table.item({ pk: `${kind}#${String(id)}`, sk: kind })
+
+export const paymentRow = rowOf('PAYMENT')
+export const deliveryRow = rowOf('DELIVERY')
+export const suspenseRow = rowOf('SUSPENSE')
+export const verdictRow = rowOf('VERDICT')
+export const settlementRow = rowOf('SETTLEMENT')
+export const clientRow = (world: WithTable, id: unknown): StoredItem => rowOf('CLIENT')(world, id) ?? {}
+
+/** What is settled of a client, and what is paid out. */
+export const windowRow = ({ table }: WithTable, clientId: unknown): StoredItem =>
+  table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
+
+/** The payment of an attempt, by the reference that its request has at the provider. */
+export const paymentOfReference = (world: WithTable, reference: string | undefined): StoredItem | undefined =>
+  paymentRow(world, reference?.slice(0, 36))
+
+/** All payments, or deliveries, without what lies beside them in their partitions. */
+export const rowsOf = ({ table }: WithTable, kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT'): readonly StoredItem[] =>
+  table.items(`${kind}#`).filter(({ sk }) => sk === kind)
+
+/** A delivery has its status under one name or the other: that decides whether an index lists it. */
+export const deliveryStatus = (row: StoredItem | undefined): string => String(row?.['status'] ?? row?.['state'] ?? '')
+
+/** The journal of a client, in all its parts. */
+export const entriesOf = ({ table }: WithTable, clientId: unknown): readonly RawItem[] =>
+  booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
