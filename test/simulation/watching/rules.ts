@@ -44,11 +44,11 @@ export const isGiven = ({ before, after }: Change, attribute: string): boolean =
 export const becomes = ({ before, after }: Change, attribute: string, value: unknown): boolean =>
   before[attribute] !== value && after[attribute] === value
 
-/** A rule about attributes that are set once and stay. */
-export const rewrites =
-  (...attributes: readonly string[]) =>
-  (write: Change): boolean =>
-    attributes.some((attribute) => isRewritten(write, attribute))
+/** A rule about attributes that are set once and stay: their names, with spaces between them. */
+export const rewrites = (...names: readonly string[]) => {
+  const attributes = names.flatMap((some) => some.split(' '))
+  return (write: Change): boolean => attributes.some((attribute) => isRewritten(write, attribute))
+}
 
 /** A rule about a number that moves by one of these steps alone. */
 export const movesOtherwise =

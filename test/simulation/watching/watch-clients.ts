@@ -25,7 +25,7 @@ const timeOf = ({ nowMs }: Write): string => new Date(nowMs - APART_MS).toISOStr
 const isGrown = ({ before, after }: Write) => numberOf(before) !== numberOf(after)
 
 const ofClients: Rules = {
-  'is made a second time': rewrites('client_id', 'created_at'),
+  'is made a second time': rewrites('client_id created_at'),
   'has a new account that is the old one': (write) =>
     accountOf(write.before) === accountOf(write.after) && isRewritten(write, 'bank'),
   'has fewer parts than it had': ({ before, after }) => numberOf(after) < numberOf(before),
@@ -38,14 +38,7 @@ const ofClients: Rules = {
 }
 
 const ofKeys: Rules = {
-  'is made or ended a second time': rewrites(
-    'client_id',
-    'key_id',
-    'permissions',
-    'created_at',
-    'expires_at',
-    'revoked_at',
-  ),
+  'is made or ended a second time': rewrites('client_id key_id permissions created_at expires_at revoked_at'),
 }
 
 /** Of a payment that is claimed: readers know of its part. */

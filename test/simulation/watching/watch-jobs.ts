@@ -61,7 +61,7 @@ const isProgress = (write: Write) =>
   (isEnded(write) || PROGRESS.some((name) => isChanged(write, name)))
 
 const ofJobs: Rules = {
-  'is of another span': (write) => !isBegun(write) && rewrites('from', 'to', 'category', 'kind', 'id')(write),
+  'is of another span': (write) => !isBegun(write) && rewrites('from to category kind id')(write),
   'waits for less than it did': (write) =>
     !write.isNew && text(write.after, 'settles_by') < text(write.before, 'settles_by'),
   'counts its readings wrong': movesOtherwise('reads', 0, 1),

@@ -53,8 +53,10 @@ const whenRecorded: Rules = {
 const whenChanged: Rules = {
   ...fromTheRecord,
   'is written otherwise than it was': rewrites(
-    ...['client_id', 'swept_from', 'swept_until', 'previous_id', 'bank', 'created_at', 'triggered_by'],
-    ...['recredited_minor', 'unproven_minor', ...SUMS, ...ENDS],
+    'client_id swept_from swept_until previous_id bank created_at triggered_by',
+    'recredited_minor unproven_minor',
+    ...SUMS,
+    ...ENDS,
   ),
   'is re-credited and has not failed': ({ after }) =>
     after['recredited_at'] !== undefined && after['status'] !== 'failed',

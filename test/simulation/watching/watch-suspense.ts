@@ -77,16 +77,15 @@ const whenNew: Rules = {
 
 const whenChanged: Rules = {
   'is about something else than before': rewrites(
-    ...['suspense_id', 'id', 'kind', 'cause', 'owner', 'entity', 'client_id', 'payment_id', 'provider_payment_id'],
-    ...['amount_minor', 'posted_minor'],
+    'suspense_id id kind cause owner entity client_id payment_id provider_payment_id',
+    'amount_minor posted_minor',
   ),
-  'is money of another time than before': (write) =>
-    isMoney(write.before) && rewrites('created_at', 'listed_at')(write),
+  'is money of another time than before': (write) => isMoney(write.before) && rewrites('created_at listed_at')(write),
   'is money that is held anew': ({ before, after }) => isMoney(before) && !isOwed(before) && isOwed(after),
   'is resolved a second time': (write) =>
     isResolved(write.before) &&
     isResolved(write.after) &&
-    (ENDS.some((name) => isChanged(write, name)) || rewrites('left_out_by', 'reinstated_by')(write)),
+    (ENDS.some((name) => isChanged(write, name)) || rewrites('left_out_by reinstated_by')(write)),
   'is opened again': ({ before, after }) => isResolved(before) && !isResolved(after),
   'is opened although it is open': (write) => staysOpen(write) && (isChanged(write, 'created_at') || isDueAgain(write)),
   'is open and says how it ended': ({ after }) =>

@@ -1,5 +1,5 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { booksOf, type RawItem } from '../../support/recount/books.ts'
+import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
 import type { World } from './world.ts'
 
 type WithTable = Pick<World, 'table'>
@@ -30,7 +30,7 @@ export const rowsOf = ({ table }: WithTable, kind: 'PAYMENT' | 'DELIVERY' | 'SET
   table.items(`${kind}#`).filter(({ sk }) => sk === kind)
 
 /** A delivery has its status under one name or the other: that decides whether an index lists it. */
-export const deliveryStatus = (row: StoredItem | undefined): string => String(row?.['status'] ?? row?.['state'] ?? '')
+export const deliveryStatus = (row: StoredItem = {}): string => text(row, 'status') || text(row, 'state')
 
 /** The journal of a client, in all its parts. */
 export const entriesOf = ({ table }: WithTable, clientId: unknown): readonly RawItem[] =>

@@ -30,9 +30,7 @@ const whenNew: Rules<WorkersWrite> = {
 
 const whenChanged: Rules<WorkersWrite> = {
   ...always,
-  'is another one than it was': rewrites(
-    ...['event_id', 'id', 'type', 'client_id', 'owner', 'entity', 'payment_id', 'fired_at', 'listed_at', 'body'],
-  ),
+  'is another one than it was': rewrites('event_id id type client_id owner entity payment_id fired_at listed_at body'),
   'is kept for less time than before': ({ before, after, apartMs }) =>
     Number(after['ttl']) * 1_000 < Number(before['ttl']) * 1_000 - TRIES_MS - apartMs,
 }

@@ -39,8 +39,8 @@ const isAlertOwed = (item: RawItem | undefined): boolean => item?.['work'] === '
 
 const always: Rules<Write> = {
   'is another one than it was': rewrites(
-    ...['delivery_id', 'id', 'event_id', 'event_name', 'client_id', 'endpoint_id', 'url', 'payment_id', 'success'],
-    ...['created_at', 'fired_at', 'listed_at', 'owner', 'entity'],
+    'delivery_id id event_id event_name client_id endpoint_id url payment_id success',
+    'created_at fired_at listed_at owner entity',
   ),
   'counts its attempts wrong': ({ made, isNew }) => made !== 0 && (made !== 1 || isNew),
   'is listed by its status and is not': ({ after }) => after['status'] !== undefined && after['state'] !== undefined,

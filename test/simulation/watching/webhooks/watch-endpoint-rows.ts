@@ -55,9 +55,7 @@ const differs = ({ before, after }: WorkersWrite, names: readonly string[]): boo
 const OPERATORS = ['update-endpoint', 'delete-endpoint']
 
 const whenChanged: Rules<WorkersWrite> = {
-  'is another one than it was': rewrites(
-    ...['endpoint_id', 'client_id', 'url', 'secret_name', 'created_at', 'deleted_at'],
-  ),
+  'is another one than it was': rewrites('endpoint_id client_id url secret_name created_at deleted_at'),
   'is changed although it was deleted': (write) => write.before['deleted_at'] !== undefined && differs(write, WISHES),
   'is deleted and still on': ({ after }) => after['deleted_at'] !== undefined && after['enabled'] === true,
   'is switched by no operator': (write) => !OPERATORS.includes(write.worker.name) && differs(write, WISHES),
