@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import * as v from 'valibot'
-import type { StoryTone } from '../console/story/story-line.ts'
+import { type StoryLine, StoryLineSchema } from '../console/story/story-line.ts'
 import { reachGateway, whenRefused } from './call-gateway.ts'
 import { readOptions, runCommand } from './command-line.ts'
 import { doorAt } from './port.ts'
@@ -14,21 +14,12 @@ Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's port (defa
   --help, -h   this text
 Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway runs, 2 called wrongly.`
 
-const Line = v.object({
-  at: v.string(),
-  subject: v.string(),
-  tone: v.picklist(['good', 'bad', 'plain']),
-  id: v.optional(v.string()),
-  text: v.string(),
-})
-type Line = v.InferOutput<typeof Line>
-
-const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<StoryTone, string>
+const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<StoryLine['tone'], string>
 const SUBJECT_WIDTH = 10
 const ID_LENGTH = 8
 
 /** Every text is made safe for the terminal before it is coloured. */
-const shown = ({ at, subject, tone, id = '', text }: Line): string => {
+const shown = ({ at, subject, tone, id = '', text }: StoryLine): string => {
   const [day = '', time = ''] = printable(at).split('T')
   const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
   const whom = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
@@ -38,7 +29,7 @@ const shown = ({ at, subject, tone, id = '', text }: Line): string => {
 /** Prints one server-sent event. The gateway writes each as one `data` line. */
 const tellEvent = (event: string): void => {
   const data = /^data: (.*)$/m.exec(event)?.[1]
-  const line = v.safeParse(Line, JSON.parse(data ?? '{}'))
+  const line = v.safeParse(StoryLineSchema, JSON.parse(data ?? '{}'))
   if (line.success) console.log(shown(line.output))
 }
 

@@ -8,8 +8,6 @@ export type FairLimits = {
 /** Runs tasks so that no group waits for slow tasks of another group. */
 export type FairSchedule = {
   add(group: string, task: () => Promise<void>): void
-  running(): number
-  waiting(): number
   /** Resolves after the running tasks have ended. */
   readonly settled: () => Promise<void>
   /** Starts no more tasks, drops the waiting ones, and resolves after the running ones have ended. */
@@ -22,46 +20,35 @@ type Group = { readonly waiting: (() => Promise<void>)[]; running: number }
  * Groups share the slots round-robin, and each has a limit. So an endpoint whose requests all time out occupies only
  * its own few slots. Within a group, tasks start in order of arrival. Tasks handle their own errors.
  */
-export const fairSchedule = (limits: FairLimits): FairSchedule => {
+export const fairSchedule = ({ total, perGroup }: FairLimits): FairSchedule => {
+  // In the order of their turns. A group has a running or a waiting task, so few groups are at their limit.
   const groups = new Map<string, Group>()
-  // Groups with a waiting task and a free slot, next one first. A group goes to the end after it has started a task.
-  const turns: string[] = []
   const running = new Set<Promise<void>>()
-  let waiting = 0
   let closed = false
-
-  const groupOf = (name: string): Group => {
-    const known = groups.get(name)
-    if (known) return known
-    const made: Group = { waiting: [], running: 0 }
-    groups.set(name, made)
-    return made
-  }
-
-  const mayStart = (group: Group) => group.waiting.length > 0 && group.running < limits.perGroup
 
   const start = (name: string, group: Group, task: () => Promise<void>) => {
     group.running++
-    waiting--
     const done = task().finally(() => {
       running.delete(done)
+      // A group that was at its limit missed its turns, so it queues again.
+      const queuesAgain = group.running === perGroup
       group.running--
-      if (group.running === 0 && group.waiting.length === 0) groups.delete(name)
-      // A group at its limit is not in `turns`. It returns now that it is below the limit.
-      else if (group.running === limits.perGroup - 1 && mayStart(group)) turns.push(name)
+      if (queuesAgain || group.running + group.waiting.length === 0) groups.delete(name)
+      if (group.running + group.waiting.length > 0) groups.set(name, group)
       startNext()
     })
     running.add(done)
   }
 
   const startNext = () => {
-    while (running.size < limits.total) {
-      const name = turns.shift()
-      const group = name === undefined ? undefined : groups.get(name)
-      if (name === undefined || group === undefined) return
-      const task = group.waiting.shift()
-      if (task) start(name, group, task)
-      if (mayStart(group)) turns.push(name)
+    for (const [name, group] of groups) {
+      if (running.size >= total) return
+      const task = group.running < perGroup ? group.waiting.shift() : undefined
+      if (!task) continue
+      // The group goes to the end, where this loop meets it again.
+      groups.delete(name)
+      groups.set(name, group)
+      start(name, group, task)
     }
   }
 
@@ -72,21 +59,15 @@ export const fairSchedule = (limits: FairLimits): FairSchedule => {
   return {
     add: (name, task) => {
       if (closed) return
-      const group = groupOf(name)
-      const inTurns = mayStart(group)
+      const group = groups.get(name) ?? { waiting: [], running: 0 }
       group.waiting.push(task)
-      waiting++
-      if (!inTurns && mayStart(group)) turns.push(name)
+      groups.set(name, group)
       startNext()
     },
-    running: () => running.size,
-    waiting: () => waiting,
     settled,
     close: async () => {
       closed = true
       for (const group of groups.values()) group.waiting.length = 0
-      turns.length = 0
-      waiting = 0
       await settled()
     },
   }

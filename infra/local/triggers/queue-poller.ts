@@ -1,11 +1,15 @@
-import { type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
 import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pause } from '../process/pause.ts'
 import { type FairLimits, fairSchedule } from './fair-schedule.ts'
-import { HIDDEN_SECONDS, hiddenMessages } from './hidden-messages.ts'
 import { messageRemoval } from './message-removal.ts'
 
 export type QueuePollerOptions = {
@@ -31,6 +35,10 @@ export type QueuePoller = {
 }
 
 const MAX_HELD = 20_000
+/** Longer than any delay of a message. After it, a message is received again whose receive was lost. */
+const HIDDEN_SECONDS = 3_600
+/** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
+const SHOW_AGAIN_SECONDS = 1
 const FULL_WAIT_MS = 50
 const BROKEN_WAIT_MS = 200
 
@@ -47,9 +55,16 @@ const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v
 export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
   const { sqs, queueUrl, clock } = options
   const schedule = fairSchedule(options.limits)
-  const hidden = hiddenMessages(sqs, queueUrl)
-  const removal = messageRemoval(sqs, queueUrl, (receiptHandle) => hidden.forget(receiptHandle))
+  const held = new Set<string>()
+  const removal = messageRemoval(sqs, queueUrl, (receiptHandle) => held.delete(receiptHandle))
   const closing = new AbortController()
+
+  /** The message is received again, with a higher receive count. */
+  const giveBack = async (ReceiptHandle: string) => {
+    held.delete(ReceiptHandle)
+    const VisibilityTimeout = SHOW_AGAIN_SECONDS
+    await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout }))
+  }
 
   const finish = async ({ message, receiptHandle }: Received) => {
     try {
@@ -60,13 +75,13 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
     } catch {
       // The function host logs the failure. The message is retried below.
     }
-    clock.at(clock.nowMs() + options.retryAfterMs, () => void hidden.giveBack(receiptHandle).catch(() => undefined))
+    clock.at(clock.nowMs() + options.retryAfterMs, () => void giveBack(receiptHandle).catch(() => undefined))
   }
 
   const accept = (message: Message) => {
     const receiptHandle = message.ReceiptHandle ?? ''
     const received = { message, receiptHandle }
-    hidden.add(receiptHandle)
+    held.add(receiptHandle)
     const run = () => schedule.add(attribute(message, GROUP) ?? '', () => finish(received))
     const visibleAtMs = Number(attribute(message, VISIBLE_AT) ?? 0)
     if (visibleAtMs > clock.nowMs()) clock.at(visibleAtMs, run)
@@ -90,21 +105,20 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
 
   const poll = async () => {
     while (!closing.signal.aborted) {
-      if (hidden.size >= (options.maxHeld ?? MAX_HELD)) await pause(FULL_WAIT_MS, closing.signal)
+      if (held.size >= (options.maxHeld ?? MAX_HELD)) await pause(FULL_WAIT_MS, closing.signal)
       else await receive().catch(() => pause(BROKEN_WAIT_MS, closing.signal))
     }
   }
   const polling = poll()
 
   return {
-    held: () => hidden.size,
+    held: () => held.size,
     settled: schedule.settled,
     close: async () => {
       closing.abort()
       await polling
       await schedule.close()
       await removal.close()
-      hidden.close()
     },
   }
 }

@@ -47,6 +47,15 @@ export const simulator = (path: string, body?: object, method: ConsoleCall['meth
   ...(body !== undefined && { body }),
 })
 
+/** A field's JSON. Other text is passed on as it is, and the gateway judges it. */
+export const jsonOrText = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 /** The customer's action on the provider's request of a payment. */
 export const atProvider = (requestId: string, what: string, body: object = {}): ConsoleCall =>
   what === 'simulate'

@@ -3,14 +3,15 @@ import { ActionButton } from './action-button.tsx'
 import { jumpBy } from './calls.ts'
 import { useRead } from './gateway.ts'
 import { Noticed } from './notice.tsx'
+import { Select } from './parts.tsx'
 import { ClockSchema } from './shapes.ts'
 
 const JUMPS = [
-  [60, '1 minute'],
-  [3_600, '1 hour'],
-  [86_400, '1 day'],
-  [5 * 86_400, '5 days'],
-  [30 * 86_400, '30 days'],
+  ['60', '1 minute'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['432000', '5 days'],
+  ['2592000', '30 days'],
 ] as const
 
 const CALL = { door: 'lambda', method: 'GET', path: '/_local/clock' } as const
@@ -33,23 +34,13 @@ const useNow = (): string => {
 /** The local clock, with buttons that jump forward. */
 export const ClockPanel = () => {
   const now = useNow()
-  const [seconds, setSeconds] = useState<number>(5 * 86_400)
+  const [seconds, setSeconds] = useState('432000')
   return (
     <section class="clock" aria-label="The one clock">
       <Noticed>
         <span class="now">{now} UTC</span>
-        <select
-          aria-label="How far the clock jumps"
-          value={seconds}
-          onChange={({ currentTarget }) => setSeconds(Number(currentTarget.value))}
-        >
-          {JUMPS.map(([length, label]) => (
-            <option key={length} value={length}>
-              {label}
-            </option>
-          ))}
-        </select>
-        <ActionButton label="Jump" about="the clock forward" call={jumpBy(seconds)} />
+        <Select aria-label="How far the clock jumps" value={seconds} options={JUMPS} onChoose={setSeconds} />
+        <ActionButton label="Jump" about="the clock forward" call={jumpBy(Number(seconds))} />
       </Noticed>
     </section>
   )

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { look, operate } from './calls.ts'
 import { doCall, useRead } from './gateway.ts'
 import { Noticed, Telling } from './notice.tsx'
+import { Select } from './parts.tsx'
 import { about, actFor, useSession } from './session.ts'
 import { ClientsSchema } from './shapes.ts'
 
@@ -33,18 +34,15 @@ const Picker = () => {
     return actFor({ client_id: id, api_key: key })
   }
   return (
-    <select
+    <Select
       aria-label="Merchant"
       value={merchant.client_id}
-      onChange={({ currentTarget }) => void choose(currentTarget.value)}
-    >
-      <option value={demo}>Demo merchant</option>
-      {others.map(({ client_id: id, name }) => (
-        <option key={id} value={id}>
-          {name} · {id.slice(0, SHORT_ID)}
-        </option>
-      ))}
-    </select>
+      options={[
+        [demo, 'Demo merchant'],
+        ...others.map(({ client_id: id, name }) => [id, `${name} · ${id.slice(0, SHORT_ID)}`] as const),
+      ]}
+      onChoose={(id) => void choose(id)}
+    />
   )
 }
 

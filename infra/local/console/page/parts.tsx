@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type * as v from 'valibot'
 import type { ConsoleCall } from '../console-call.ts'
 import { CurlButton } from './action-button.tsx'
-import type { Read } from './gateway.ts'
+import { type Read, useRead } from './gateway.ts'
 import { Noticed } from './notice.tsx'
 
 type CardProps = {
@@ -43,6 +44,49 @@ export const Answered = <T,>({ read: { value, trouble }, children }: AnsweredPro
   </>
 )
 
+type ReadCardProps<Schema extends v.GenericSchema> = Omit<CardProps, 'children'> & {
+  readonly call: ConsoleCall
+  readonly schema: Schema
+  readonly children: (value: v.InferOutput<Schema>) => ComponentChildren
+}
+
+/** A card that shows the answer of its call. */
+export const ReadCard = <const Schema extends v.GenericSchema>({
+  schema,
+  children,
+  ...card
+}: ReadCardProps<Schema>) => (
+  <Card {...card}>
+    <Answered read={useRead(schema, card.call)}>{children}</Answered>
+  </Card>
+)
+
+/** The last answer as cards of its own. A card before them says that it is loading, or that a newer read has failed. */
+export const AnsweredCards = <T,>({ title, read, children }: AnsweredProps<T> & { readonly title: string }) => (
+  <>
+    {(read.value === undefined || read.trouble !== undefined) && (
+      <Card title={title}>
+        <Answered read={read}>{() => null}</Answered>
+      </Card>
+    )}
+    {read.value !== undefined && children(read.value)}
+  </>
+)
+
+type RowsProps<T> = {
+  readonly of: readonly T[]
+  /** Shown if there are none. */
+  readonly empty: string
+  readonly children: (item: T) => ComponentChildren
+}
+
+export const Rows = <T,>({ of, empty, children }: RowsProps<T>) => (
+  <>
+    {of.length === 0 && <Empty>{empty}</Empty>}
+    <ul class="rows">{of.map(children)}</ul>
+  </>
+)
+
 const GOOD = ['succeeded', 'manual_paid', 'actual', 'enabled']
 const BAD = ['failed', 'expired', 'cancelled', 'abandoned', 'skipped', 'disabled']
 
@@ -62,6 +106,37 @@ export const Field = ({ label, children }: FieldProps) => (
     <span>{label}</span>
     {children}
   </label>
+)
+
+type TextFieldProps = {
+  readonly label: string
+  readonly value: string
+  readonly onType: (text: string) => void
+  /** If several fields of the page have the same label. */
+  readonly 'aria-label'?: string
+} & ({ type?: 'text' } | { type: 'number'; min?: string; step?: string } | { type: 'tel' } | { type: 'date' })
+
+export const TextField = ({ label, onType, ...input }: TextFieldProps) => (
+  <Field label={label}>
+    <input type="text" {...input} onInput={({ currentTarget }) => onType(currentTarget.value)} />
+  </Field>
+)
+
+type SelectProps = {
+  readonly value: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly onChoose: (value: string) => void
+  readonly 'aria-label'?: string
+}
+
+export const Select = ({ options, onChoose, ...select }: SelectProps) => (
+  <select {...select} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+    {options.map(([value, label]) => (
+      <option key={value} value={value}>
+        {label}
+      </option>
+    ))}
+  </select>
 )
 
 /** A short time. The tooltip shows the complete time. */

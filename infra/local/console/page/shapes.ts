@@ -11,8 +11,7 @@ const Attempt = v.object({
   response_body: v.nullable(v.string()),
 })
 
-const DeliverySchema = v.object({
-  delivery_id: v.string(),
+const Sent = v.object({
   event: v.string(),
   url: v.string(),
   status: v.string(),
@@ -20,19 +19,15 @@ const DeliverySchema = v.object({
   created_at: v.string(),
   attempts: v.array(Attempt),
 })
+const DeliverySchema = v.object({ delivery_id: v.string(), ...Sent.entries })
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** A delivery as the merchant's API shows it. */
 export const OwnDeliverySchema = v.object({
   id: v.string(),
   event_id: v.string(),
-  event: v.string(),
   payment_id: v.optional(v.string()),
-  url: v.string(),
-  status: v.string(),
-  next_attempt_at: v.nullable(v.string()),
-  created_at: v.string(),
-  attempts: v.array(Attempt),
+  ...Sent.entries,
 })
 
 const PaymentSchema = v.object({

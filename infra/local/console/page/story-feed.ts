@@ -1,16 +1,8 @@
 import * as v from 'valibot'
+import { type StoryLine, StoryLineSchema } from '../story/story-line.ts'
 import { somethingChanged } from './gateway.ts'
 import { readAbout } from './session.ts'
 import { store } from './store.ts'
-
-const Line = v.object({
-  at: v.string(),
-  subject: v.string(),
-  tone: v.picklist(['good', 'bad', 'plain']),
-  id: v.optional(v.string()),
-  text: v.string(),
-})
-export type ShownLine = v.InferOutput<typeof Line>
 
 const KEPT = 300
 /** One change gives several lines at once. The page waits this long and reads again only once. */
@@ -18,13 +10,13 @@ const SETTLES_MS = 120
 /** The browser does not reconnect after an answer that is no event stream, so the page does. */
 const TRIES_AGAIN_MS = 2_000
 
-export const storyLines = store<readonly ShownLine[]>([])
+export const storyLines = store<readonly StoryLine[]>([])
 export const isLive = store(false)
 
 /** Listens to the gateway while the page is open, also after a restart of the gateway. */
 export const followStory = () => {
   const source = new EventSource('/console/story')
-  let pending: readonly ShownLine[] = []
+  let pending: readonly StoryLine[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const flush = () => {
@@ -46,7 +38,7 @@ export const followStory = () => {
     readAbout().then(somethingChanged, somethingChanged)
   })
   source.addEventListener('message', ({ data }) => {
-    const line = v.safeParse(Line, JSON.parse(String(data)))
+    const line = v.safeParse(StoryLineSchema, JSON.parse(String(data)))
     if (!line.success) return
     pending = [...pending, line.output]
     timer ??= setTimeout(flush, SETTLES_MS)

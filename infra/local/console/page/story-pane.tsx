@@ -1,8 +1,9 @@
-import { isLive, type ShownLine, storyLines } from './story-feed.ts'
+import type { StoryLine } from '../story/story-line.ts'
+import { isLive, storyLines } from './story-feed.ts'
 
 const SHORT_ID = 8
 
-const Line = ({ line: { at, subject, tone, id, text } }: { readonly line: ShownLine }) => (
+const Line = ({ line: { at, subject, tone, id, text } }: { readonly line: StoryLine }) => (
   <li class={tone}>
     <time dateTime={at} title={at}>
       {at.slice(11, 19)}

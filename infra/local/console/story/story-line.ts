@@ -1,29 +1,29 @@
-/** The subject of a line, shown as its first word. */
-export type StorySubject =
-  | 'payment'
-  | 'webhook'
-  | 'settlement'
-  | 'suspense'
-  | 'provider'
-  | 'callback'
-  | 'operator'
-  | 'work'
-  | 'alert'
-  | 'clock'
-
-/** Whether the line tells a success, a failure, or neither. */
-export type StoryTone = 'good' | 'bad' | 'plain'
+import * as v from 'valibot'
 
 /** One activity, in words. `text` may quote foreign input, so it must be shown as plain text. */
-export type StoryLine = {
+export const StoryLineSchema = v.object({
   /** The time on the local clock. */
-  readonly at: string
-  readonly subject: StorySubject
-  readonly tone: StoryTone
+  at: v.string(),
+  /** Shown as the line's first word. */
+  subject: v.picklist([
+    'payment',
+    'webhook',
+    'settlement',
+    'suspense',
+    'provider',
+    'callback',
+    'operator',
+    'work',
+    'alert',
+    'clock',
+  ]),
+  /** Whether the line tells a success, a failure, or neither. */
+  tone: v.picklist(['good', 'bad', 'plain']),
   /** The id of the payment or settlement. */
-  readonly id?: string
-  readonly text: string
-}
+  id: v.optional(v.string()),
+  text: v.string(),
+})
+export type StoryLine = v.InferOutput<typeof StoryLineSchema>
 
 /** An amount in rupiah, for people. */
 export const rupiah = (minor: number): string => `Rp ${minor.toLocaleString('en-US')}`

@@ -3,7 +3,7 @@ import type * as v from 'valibot'
 import { rupiah } from '../../story/story-line.ts'
 import { api } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Pager, Time } from '../parts.tsx'
+import { Answered, Card, Pager, Rows, Time } from '../parts.tsx'
 import { EntriesSchema } from '../shapes.ts'
 
 const PER_PAGE = 20
@@ -49,14 +49,9 @@ export const EntriesCard = ({ title, note, path }: EntriesCardProps) => {
     <Card title={title} note={note} call={call}>
       <Answered read={read}>
         {({ data }) => (
-          <>
-            {data.length === 0 && <Empty>No entry yet. A payment has one when the provider has settled it.</Empty>}
-            <ul class="rows">
-              {data.map((entry) => (
-                <Row key={entry.id} entry={entry} />
-              ))}
-            </ul>
-          </>
+          <Rows of={data} empty="No entry yet. A payment has one when the provider has settled it.">
+            {(entry) => <Row key={entry.id} entry={entry} />}
+          </Rows>
         )}
       </Answered>
       <Pager

@@ -4,7 +4,7 @@ import { rupiah } from '../../story/story-line.ts'
 import { ActionButton } from '../action-button.tsx'
 import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Detail, Empty } from '../parts.tsx'
+import { Answered, Card, Detail, ReadCard, Rows } from '../parts.tsx'
 import { BalanceSchema, BooksSchema, SettlementSchema, SuspenseListSchema } from '../shapes.ts'
 import { EntriesCard } from './entries-card.tsx'
 import { SettlementRow, SettlementsCard } from './settlements-card.tsx'
@@ -98,56 +98,47 @@ const DailyWork = () => (
   </Card>
 )
 
-const Suspense = () => {
-  const call = look('list-suspense', { status: 'open' })
-  const read = useRead(SuspenseListSchema, call)
-  return (
-    <Card title="Suspense" note="Money that may not be credited, and findings: a person decides." call={call}>
-      <Answered read={read}>
-        {({ data }) => (
-          <>
-            {data.length === 0 && <Empty>Nothing is open.</Empty>}
-            <ul class="rows">
-              {data.map(({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
-                <li key={id} class="item">
-                  <p class="line">
-                    <strong>{cause.replaceAll('_', ' ')}</strong> <span class="muted">{kind}</span>
-                    {amount !== null && <span>{rupiah(amount)}</span>}
-                    {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
-                  </p>
-                  <ActionButton
-                    label="Write off"
-                    about={id}
-                    call={operate('resolve-suspense', {
-                      suspense_id: id,
-                      resolution: 'written_off',
-                      notes: 'in the console',
-                    })}
-                  />
-                </li>
-              ))}
-            </ul>
-          </>
+const Suspense = () => (
+  <ReadCard
+    title="Suspense"
+    note="Money that may not be credited, and findings: a person decides."
+    call={look('list-suspense', { status: 'open' })}
+    schema={SuspenseListSchema}
+  >
+    {({ data }) => (
+      <Rows of={data} empty="Nothing is open.">
+        {({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
+          <li key={id} class="item">
+            <p class="line">
+              <strong>{cause.replaceAll('_', ' ')}</strong> <span class="muted">{kind}</span>
+              {amount !== null && <span>{rupiah(amount)}</span>}
+              {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
+            </p>
+            <ActionButton
+              label="Write off"
+              about={id}
+              call={operate('resolve-suspense', {
+                suspense_id: id,
+                resolution: 'written_off',
+                notes: 'in the console',
+              })}
+            />
+          </li>
         )}
-      </Answered>
-    </Card>
-  )
-}
+      </Rows>
+    )}
+  </ReadCard>
+)
 
-const Settlement = ({ id }: { readonly id: string }) => {
-  const call = api(`settlements/${id}`)
-  return (
-    <Card title="Settlement" call={call}>
-      <Answered read={useRead(SettlementSchema, call)}>
-        {(settlement) => (
-          <ul class="rows">
-            <SettlementRow settlement={settlement} />
-          </ul>
-        )}
-      </Answered>
-    </Card>
-  )
-}
+const Settlement = ({ id }: { readonly id: string }) => (
+  <ReadCard title="Settlement" call={api(`settlements/${id}`)} schema={SettlementSchema}>
+    {(settlement) => (
+      <ul class="rows">
+        <SettlementRow settlement={settlement} />
+      </ul>
+    )}
+  </ReadCard>
+)
 
 /** The entries of one settlement, or of the whole balance. */
 const Entries = ({ selected }: { readonly selected: string }) => (

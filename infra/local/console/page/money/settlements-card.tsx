@@ -2,21 +2,11 @@ import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { counted, rupiah } from '../../story/story-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
-import { api, operate } from '../calls.ts'
-import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Field, Status } from '../parts.tsx'
+import { api, jsonOrText, operate } from '../calls.ts'
+import { ReadCard, Rows, Status, TextField } from '../parts.tsx'
 import { SettlementsSchema } from '../shapes.ts'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
-
-/** The JSON that the refusal shows. Other text is passed on, and the gateway refuses it. */
-const readConfirm = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
 
 const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) => {
   const [notes, setNotes] = useState('bank transfer')
@@ -26,22 +16,16 @@ const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) =
     settlement_id: id,
     notes,
     ...(reference !== '' && { bank_reference: reference }),
-    ...(confirm !== '' && { confirm: readConfirm(confirm) }),
+    ...(confirm !== '' && { confirm: jsonOrText(confirm) }),
   }
   return (
     <>
       <ActionForm label="Mark paid" about={id} kind="main" call={operate('mark-settlement-paid', paid)}>
-        <Field label="Notes">
-          <input type="text" value={notes} onInput={({ currentTarget }) => setNotes(currentTarget.value)} />
-        </Field>
-        <Field label="Bank reference">
-          <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
-        </Field>
+        <TextField label="Notes" value={notes} onType={setNotes} />
+        <TextField label="Bank reference" value={reference} onType={setReference} />
         <details>
           <summary>Confirm, when it is refused without it</summary>
-          <Field label="The object that the refusal shows under confirm">
-            <input type="text" value={confirm} onInput={({ currentTarget }) => setConfirm(currentTarget.value)} />
-          </Field>
+          <TextField label="The object that the refusal shows under confirm" value={confirm} onType={setConfirm} />
         </details>
       </ActionForm>
       <ActionButton
@@ -83,22 +67,17 @@ export const SettlementRow = ({ settlement }: { readonly settlement: Settlement 
 }
 
 /** The merchant's settlements, newest first, each with the operator's actions. */
-export const SettlementsCard = () => {
-  const call = api('settlements?per_page=10')
-  return (
-    <Card title="Settlements" note="The sweep records them; an operator transfers the money and says so." call={call}>
-      <Answered read={useRead(SettlementsSchema, call)}>
-        {({ data }) => (
-          <>
-            {data.length === 0 && <Empty>None yet. The days’ work makes one of what was paid.</Empty>}
-            <ul class="rows">
-              {data.map((settlement) => (
-                <SettlementRow key={settlement.id} settlement={settlement} />
-              ))}
-            </ul>
-          </>
-        )}
-      </Answered>
-    </Card>
-  )
-}
+export const SettlementsCard = () => (
+  <ReadCard
+    title="Settlements"
+    note="The sweep records them; an operator transfers the money and says so."
+    call={api('settlements?per_page=10')}
+    schema={SettlementsSchema}
+  >
+    {({ data }) => (
+      <Rows of={data} empty="None yet. The days’ work makes one of what was paid.">
+        {(settlement) => <SettlementRow key={settlement.id} settlement={settlement} />}
+      </Rows>
+    )}
+  </ReadCard>
+)

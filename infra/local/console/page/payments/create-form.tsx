@@ -3,17 +3,20 @@ import * as v from 'valibot'
 import { CHANNELS } from '../../../../../shared/payment/channel/channels.ts'
 import { ActionForm } from '../action-button.tsx'
 import { apiPost } from '../calls.ts'
-import { Card, Field } from '../parts.tsx'
+import { Card, Field, Select, TextField } from '../parts.tsx'
 import { goTo } from '../route.ts'
 import { CreatedSchema } from '../shapes.ts'
 
 const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR code' } as const
 
 /** A shop's choice: every channel that has its own terms. */
-const OFFERED = CHANNELS.map(({ method, code, push }) => ({
-  value: code === '' ? method : `${method} ${code}`,
-  label: `${KINDS[method]} · ${code || method.toUpperCase()}${push ? ' (asks on the phone)' : ''}`,
-}))
+const OFFERED = CHANNELS.map(
+  ({ method, code, push }) =>
+    [
+      code === '' ? method : `${method} ${code}`,
+      `${KINDS[method]} · ${code || method.toUpperCase()}${push ? ' (asks on the phone)' : ''}`,
+    ] as const,
+)
 
 const newKey = () => `console-${crypto.randomUUID()}`
 
@@ -47,31 +50,11 @@ export const CreateForm = () => {
         }}
       >
         <Field label="Paid by">
-          <select value={channel} onChange={({ currentTarget }) => setChannel(currentTarget.value)}>
-            {OFFERED.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+          <Select value={channel} options={OFFERED} onChoose={setChannel} />
         </Field>
-        <Field label="Amount in IDR">
-          <input
-            type="number"
-            min="1"
-            step="1"
-            value={amount}
-            onInput={({ currentTarget }) => setAmount(currentTarget.value)}
-          />
-        </Field>
-        {isWallet && (
-          <Field label="Customer’s phone">
-            <input type="tel" value={phone} onInput={({ currentTarget }) => setPhone(currentTarget.value)} />
-          </Field>
-        )}
-        <Field label="Your reference (optional)">
-          <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
-        </Field>
+        <TextField label="Amount in IDR" type="number" min="1" step="1" value={amount} onType={setAmount} />
+        {isWallet && <TextField label="Customer’s phone" type="tel" value={phone} onType={setPhone} />}
+        <TextField label="Your reference (optional)" value={reference} onType={setReference} />
       </ActionForm>
     </Card>
   )

@@ -2,7 +2,7 @@ import { rupiah } from '../../story/story-line.ts'
 import { ActionButton, CopyButton } from '../action-button.tsx'
 import { api, apiPost, look } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Status, Time } from '../parts.tsx'
+import { AnsweredCards, Card, Status, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { lifeOf } from './life.ts'
@@ -93,16 +93,8 @@ const Shown = ({ payment }: { readonly payment: Timeline }) => {
 }
 
 /** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
-export const PaymentDetail = ({ id }: { readonly id: string }) => {
-  const read = useRead(TimelineSchema, look('get-payment', { payment_id: id }))
-  return (
-    <>
-      {(read.value === undefined || read.trouble !== undefined) && (
-        <Card title="Payment">
-          <Answered read={read}>{() => null}</Answered>
-        </Card>
-      )}
-      {read.value && <Shown payment={read.value} />}
-    </>
-  )
-}
+export const PaymentDetail = ({ id }: { readonly id: string }) => (
+  <AnsweredCards title="Payment" read={useRead(TimelineSchema, look('get-payment', { payment_id: id }))}>
+    {(payment) => <Shown payment={payment} />}
+  </AnsweredCards>
+)

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { rupiah } from '../../story/story-line.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Pager, Status, Time } from '../parts.tsx'
+import { Answered, Card, Pager, Rows, Status, Time } from '../parts.tsx'
 import { PaymentsSchema } from '../shapes.ts'
 import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './search-form.tsx'
 
@@ -45,16 +45,9 @@ export const PaymentList = ({ selected }: { readonly selected: string | undefine
       />
       <Answered read={read}>
         {({ data }) => (
-          <>
-            {data.length === 0 && (
-              <Empty>{search === EVERYTHING ? 'None yet. Create one above.' : 'No payment fits the search.'}</Empty>
-            )}
-            <ul class="rows">
-              {data.map((payment) => (
-                <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />
-              ))}
-            </ul>
-          </>
+          <Rows of={data} empty={search === EVERYTHING ? 'None yet. Create one above.' : 'No payment fits the search.'}>
+            {(payment) => <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />}
+          </Rows>
         )}
       </Answered>
       <Pager

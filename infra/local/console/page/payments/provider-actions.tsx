@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks'
 import { ActionButton, ActionForm } from '../action-button.tsx'
 import { atProvider } from '../calls.ts'
-import { Field } from '../parts.tsx'
+import { Field, Select, TextField } from '../parts.tsx'
 import type { Timeline } from '../shapes.ts'
 
-const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'] as const
+const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'].map(
+  (kind) => [kind, kind.replaceAll('_', ' ')] as const,
+)
 
 /** The customer's actions at the provider while the payment is open; after that, the reversals. */
 export const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
-  const [kind, setKind] = useState<string>('refund')
+  const [kind, setKind] = useState('refund')
   const [amount, setAmount] = useState('')
   const request = payment.payment_request_id
   if (payment.status === 'pending') {
@@ -28,17 +30,9 @@ export const ProviderActions = ({ payment }: { readonly payment: Timeline }) => 
       <summary>Let the money go back</summary>
       <ActionForm label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)}>
         <Field label="How it goes back">
-          <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
-            {KINDS.map((one) => (
-              <option key={one} value={one}>
-                {one.replaceAll('_', ' ')}
-              </option>
-            ))}
-          </select>
+          <Select value={kind} options={KINDS} onChoose={setKind} />
         </Field>
-        <Field label="Amount (empty: all)">
-          <input type="number" min="1" value={amount} onInput={({ currentTarget }) => setAmount(currentTarget.value)} />
-        </Field>
+        <TextField label="Amount (empty: all)" type="number" min="1" value={amount} onType={setAmount} />
       </ActionForm>
       <p class="note">The gateway hears of it by a callback, or when it reads the provider’s transactions.</p>
     </details>

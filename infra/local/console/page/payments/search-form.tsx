@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { PAYMENT_STATUSES } from '../../../../../shared/payment-status.ts'
 import type { ConsoleCall } from '../../console-call.ts'
 import { api, look, ofClient } from '../calls.ts'
-import { Field } from '../parts.tsx'
+import { Field, Select, TextField } from '../parts.tsx'
 
 export type Search = {
   readonly reference: string
@@ -38,37 +38,22 @@ export const searchCall = ({ reference, amount, day, status }: Search, page: num
 
 type FieldsProps = { readonly typed: Search; readonly onType: (typed: Search) => void }
 
+const STATES = [['', 'any'] as const, ...PAYMENT_STATUSES.map((status) => [status, status] as const)]
+
 const Fields = ({ typed, onType }: FieldsProps) => {
   const typing = (name: 'reference' | 'amount' | 'day') => ({
     value: typed[name],
-    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-      onType({ ...typed, [name]: currentTarget.value }),
+    onType: (text: string) => onType({ ...typed, [name]: text }),
   })
   return (
     <>
-      <Field label="Reference">
-        <input type="text" {...typing('reference')} />
-      </Field>
+      <TextField label="Reference" {...typing('reference')} />
       <div class="line">
-        <Field label="Amount paid in IDR">
-          <input type="number" {...typing('amount')} />
-        </Field>
-        <Field label="Its day in Jakarta">
-          <input type="date" {...typing('day')} />
-        </Field>
+        <TextField label="Amount paid in IDR" type="number" {...typing('amount')} />
+        <TextField label="Its day in Jakarta" type="date" {...typing('day')} />
       </div>
       <Field label="State">
-        <select
-          value={typed.status}
-          onChange={({ currentTarget }) => onType({ ...typed, status: currentTarget.value })}
-        >
-          <option value="">any</option>
-          {PAYMENT_STATUSES.map((status) => (
-            <option key={status} value={status}>
-              {status}
-            </option>
-          ))}
-        </select>
+        <Select value={typed.status} options={STATES} onChoose={(status) => onType({ ...typed, status })} />
       </Field>
     </>
   )

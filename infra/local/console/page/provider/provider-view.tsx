@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { ActionButton, CurlButton, useAction } from '../action-button.tsx'
-import { simulator } from '../calls.ts'
+import { jsonOrText, simulator } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Field } from '../parts.tsx'
+import { Answered, Card, Empty, TextField } from '../parts.tsx'
 import { ArmedSchema, FaultMenuSchema } from '../shapes.ts'
 import { faultSentence } from './fault-sentence.ts'
 
@@ -25,20 +25,6 @@ const TARGETS: Readonly<Record<string, string>> = {
 
 const words = (name: string) => name.replaceAll('_', ' ')
 
-/** Reads numbers, objects and null as JSON. Anything else is plain text. */
-const readValue = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-const typed =
-  (set: (text: string) => void) =>
-  ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-    set(currentTarget.value)
-
 const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) => {
   const { target, fault: name, value: example } = fault
   const [value, setValue] = useState(typeof example === 'string' ? example : JSON.stringify(example))
@@ -46,7 +32,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
   const left = armed
     .filter((one) => one.target === target && one.fault === name)
     .reduce((sum, one) => sum + one.times, 0)
-  const order = { target, fault: name, times: Number(times), ...(value !== undefined && { value: readValue(value) }) }
+  const order = { target, fault: name, times: Number(times), ...(value !== undefined && { value: jsonOrText(value) }) }
   const call = simulator('/faults', order)
   const off = simulator(`/faults?target=${target}&fault=${name}`, undefined, 'DELETE')
   const label = `${words(name)} ${TARGETS[target]?.toLowerCase() ?? target}`
@@ -74,13 +60,9 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
           <p class="note">{faultSentence(target, name)}</p>
         </div>
         {value !== undefined && (
-          <Field label="Value">
-            <input type="text" aria-label={`Value of ${label}`} value={value} onInput={typed(setValue)} />
-          </Field>
+          <TextField label="Value" aria-label={`Value of ${label}`} value={value} onType={setValue} />
         )}
-        <Field label="Times">
-          <input type="number" min="1" aria-label={`Times ${label}`} value={times} onInput={typed(setTimes)} />
-        </Field>
+        <TextField label="Times" aria-label={`Times ${label}`} type="number" min="1" value={times} onType={setTimes} />
         <CurlButton of={label} call={call} />
       </form>
     </li>

@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { ActionButton } from '../action-button.tsx'
 import { api, look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Detail, Status, Time } from '../parts.tsx'
+import { AnsweredCards, Card, Detail, Status, Time } from '../parts.tsx'
 import { EventsSchema, OwnDeliverySchema, TimelineSchema } from '../shapes.ts'
 import { Attempts } from './delivery-list.tsx'
 import { useReceived } from './inbox-card.tsx'
@@ -91,16 +91,10 @@ const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
 }
 
 /** One delivery: request, answers, payment, and the button for a new round. */
-export const DeliveryDetail = ({ id }: { readonly id: string }) => {
-  const read = useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))
-  return (
-    <Detail list="#webhooks" label="All deliveries">
-      {(read.value === undefined || read.trouble !== undefined) && (
-        <Card title="Delivery">
-          <Answered read={read}>{() => null}</Answered>
-        </Card>
-      )}
-      {read.value && <Shown delivery={read.value} />}
-    </Detail>
-  )
-}
+export const DeliveryDetail = ({ id }: { readonly id: string }) => (
+  <Detail list="#webhooks" label="All deliveries">
+    <AnsweredCards title="Delivery" read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}>
+      {(delivery) => <Shown delivery={delivery} />}
+    </AnsweredCards>
+  </Detail>
+)

@@ -2,10 +2,13 @@ import { useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
 import { look, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Field, Status, Time } from '../parts.tsx'
+import { Answered, Card, Field, Rows, Select, Status, Time } from '../parts.tsx'
 import { DeliveriesSchema, type Delivery } from '../shapes.ts'
 
-const STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
+const STATUSES = [
+  ['', 'all'] as const,
+  ...['scheduled', 'succeeded', 'abandoned', 'skipped'].map((status) => [status, status] as const),
+]
 
 /** Each attempt with its result. */
 export const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
@@ -58,25 +61,13 @@ export const DeliveryList = () => {
       call={call}
     >
       <Field label="Show">
-        <select value={status} onChange={({ currentTarget }) => setStatus(currentTarget.value)}>
-          <option value="">all</option>
-          {STATUSES.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
+        <Select value={status} options={STATUSES} onChoose={setStatus} />
       </Field>
       <Answered read={read}>
         {({ data }) => (
-          <>
-            {data.length === 0 && <Empty>None. A paid payment makes one for each endpoint.</Empty>}
-            <ul class="rows">
-              {data.map((delivery) => (
-                <Row key={delivery.delivery_id} delivery={delivery} />
-              ))}
-            </ul>
-          </>
+          <Rows of={data} empty="None. A paid payment makes one for each endpoint.">
+            {(delivery) => <Row key={delivery.delivery_id} delivery={delivery} />}
+          </Rows>
         )}
       </Answered>
     </Card>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Field, Time } from '../parts.tsx'
+import { Answered, Card, Field, Rows, Select, Time } from '../parts.tsx'
 import { ReceivedSchema } from '../shapes.ts'
 
 const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]>> = {
@@ -12,6 +12,8 @@ const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]
   hang: ['nothing, for ever', { hang: true }],
   close: ['a cut connection', { close: true }],
 }
+
+const OPTIONS = Object.entries(BEHAVIOURS).map(([value, [label]]) => [value, label] as const)
 
 const RECEIVED: ConsoleCall = { door: 'inbox', method: 'GET', path: '/received' }
 const SHOWN = 6
@@ -24,28 +26,22 @@ const verdict = (valid: boolean | null) =>
 
 const Received = () => (
   <Answered read={useReceived()}>
-    {(received) => {
-      const newest = received.toReversed().slice(0, SHOWN)
-      return (
-        <>
-          {received.length === 0 && <Empty>Nothing received yet.</Empty>}
-          <ul class="rows">
-            {newest.map(({ at, headers, body, signature_valid: valid }, place) => (
-              <li key={newest.length - place} class="item">
-                <p class="line">
-                  <strong>{String(headers['x-gateway-event'])}</strong>
-                  <span class={`status ${valid === true ? 'good' : 'bad'}`}>{verdict(valid)}</span> <Time at={at} />
-                </p>
-                <details>
-                  <summary>Body</summary>
-                  <code class="long">{body}</code>
-                </details>
-              </li>
-            ))}
-          </ul>
-        </>
-      )
-    }}
+    {(received) => (
+      <Rows of={[...received.entries()].toReversed().slice(0, SHOWN)} empty="Nothing received yet.">
+        {([place, { at, headers, body, signature_valid: valid }]) => (
+          <li key={place} class="item">
+            <p class="line">
+              <strong>{String(headers['x-gateway-event'])}</strong>
+              <span class={`status ${valid === true ? 'good' : 'bad'}`}>{verdict(valid)}</span> <Time at={at} />
+            </p>
+            <details>
+              <summary>Body</summary>
+              <code class="long">{body}</code>
+            </details>
+          </li>
+        )}
+      </Rows>
+    )}
   </Answered>
 )
 
@@ -62,13 +58,7 @@ export const InboxCard = () => {
     >
       <div class="line">
         <Field label="It answers webhooks with">
-          <select value={behaviour} onChange={({ currentTarget }) => setBehaviour(currentTarget.value)}>
-            {Object.entries(BEHAVIOURS).map(([value, [label]]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+          <Select value={behaviour} options={OPTIONS} onChoose={setBehaviour} />
         </Field>
         <ActionButton label="Set" about="how webhooks are answered" call={call} />
       </div>

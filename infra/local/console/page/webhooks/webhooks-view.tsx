@@ -1,49 +1,44 @@
 import { ActionButton } from '../action-button.tsx'
 import { look, ofClient, operate } from '../calls.ts'
-import { useRead } from '../gateway.ts'
-import { Answered, Card, Empty, Status } from '../parts.tsx'
+import { ReadCard, Rows, Status } from '../parts.tsx'
 import { EndpointsSchema } from '../shapes.ts'
 import { DeliveryDetail } from './delivery-detail.tsx'
 import { DeliveryList } from './delivery-list.tsx'
 import { InboxCard } from './inbox-card.tsx'
 
-const Endpoints = () => {
-  const call = look('list-endpoints', ofClient())
-  const read = useRead(EndpointsSchema, call)
-  return (
-    <Card title="Endpoints" note="The addresses to which the merchant’s events are sent." call={call}>
-      <Answered read={read}>
-        {({ data }) => (
-          <>
-            {data.length === 0 && <Empty>None. npm run admin -- register-endpoint registers one.</Empty>}
-            <ul class="rows">
-              {data.map(({ endpoint_id: id, url, enabled, event_types: types }) => (
-                <li key={id} class="item">
-                  <p class="line">
-                    <code>{url}</code> <Status is={enabled ? 'enabled' : 'disabled'} />
-                    <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
-                  </p>
-                  <p class="line">
-                    <ActionButton
-                      label="Send test event"
-                      about={`to ${url}`}
-                      call={operate('send-test-event', ofClient({ endpoint_id: id }))}
-                    />
-                    <ActionButton
-                      label={enabled ? 'Disable' : 'Enable'}
-                      about={url}
-                      call={operate('update-endpoint', ofClient({ endpoint_id: id, enabled: !enabled }))}
-                    />
-                  </p>
-                </li>
-              ))}
-            </ul>
-          </>
+const Endpoints = () => (
+  <ReadCard
+    title="Endpoints"
+    note="The addresses to which the merchant’s events are sent."
+    call={look('list-endpoints', ofClient())}
+    schema={EndpointsSchema}
+  >
+    {({ data }) => (
+      <Rows of={data} empty="None. npm run admin -- register-endpoint registers one.">
+        {({ endpoint_id: id, url, enabled, event_types: types }) => (
+          <li key={id} class="item">
+            <p class="line">
+              <code>{url}</code> <Status is={enabled ? 'enabled' : 'disabled'} />
+              <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
+            </p>
+            <p class="line">
+              <ActionButton
+                label="Send test event"
+                about={`to ${url}`}
+                call={operate('send-test-event', ofClient({ endpoint_id: id }))}
+              />
+              <ActionButton
+                label={enabled ? 'Disable' : 'Enable'}
+                about={url}
+                call={operate('update-endpoint', ofClient({ endpoint_id: id, enabled: !enabled }))}
+              />
+            </p>
+          </li>
         )}
-      </Answered>
-    </Card>
-  )
-}
+      </Rows>
+    )}
+  </ReadCard>
+)
 
 /** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
 export const WebhooksView = ({ selected }: { readonly selected: string | undefined }) =>
