@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
+import { type Answer, type Asked, type LocalCaller, type ReceivedWebhook } from '../local-caller.ts'
 import { eventually } from '../process/eventually.ts'
 import type { Json } from './json-schema-of.ts'
-import { type Answer, type Asked, type LocalCaller, type ReceivedWebhook } from './local-caller.ts'
 
 /** A recorded answer for the description. Its name is unique within its operation and status. */
 export type Recorded = Answer & { readonly name: string; readonly summary: string }

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { DeliveryIdSchema, EventIdSchema } from '../../../shared/ids.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
+import { localCaller, type ReceivedWebhook } from '../local-caller.ts'
 import { startLocalCloud } from '../local-cloud.ts'
 import { exampleWalk, type Recorded, type Walked } from './example-walk.ts'
 import type { Json } from './json-schema-of.ts'
-import { localCaller, type ReceivedWebhook } from './local-caller.ts'
 import { stableExamples } from './stable-examples.ts'
 
 export type RecordedWebhook = { readonly headers: Readonly<Record<string, string>>; readonly body: Json }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
-import { PROVIDER_KEY } from '../provider-simulator/simulator-keys.ts'
+import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 import { callGateway, GatewayRefusal, whenRefused } from './call-gateway.ts'
 import { readOptionsOf, runCommand, UsageError, wholeNumber } from './command-line.ts'
 import { doorAt } from './port.ts'
@@ -78,12 +78,8 @@ const run = async (argv: readonly string[]): Promise<number> => {
   const provider = doorAt(process.env['PORT'], 2)
   const pay = async () => {
     const id = await requestOf(provider, paymentId, action)
-    const headers = {
-      authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
-      'api-version': '2024-11-11',
-      'content-type': 'application/json',
-    }
-    await callGateway(provider + action.path(id), { method: 'POST', headers, body: JSON.stringify(action.body) })
+    const init = { method: 'POST', headers: PROVIDER_HEADERS, body: JSON.stringify(action.body) }
+    await callGateway(provider + action.path(id), init)
     console.log(printableLines(`${action.done} (payment ${paymentId}, request ${id})`))
   }
   return whenRefused(pay, (message) => console.error(printableLines(message)))

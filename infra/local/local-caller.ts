@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { MANIFEST } from '../../../functions/manifest.ts'
-import type { LocalCloud } from '../local-cloud.ts'
-import { eventually } from '../process/eventually.ts'
-import { PROVIDER_KEY } from '../provider-simulator/simulator-keys.ts'
-import type { Json } from './json-schema-of.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
+import type { LocalCloud } from './local-cloud.ts'
+import type { Json } from './openapi/json-schema-of.ts'
+import { eventually } from './process/eventually.ts'
+import { PROVIDER_HEADERS } from './provider-simulator/simulator-keys.ts'
 
 /** One answer of the API, with its request. */
 export type Answer = {
@@ -43,7 +43,7 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
 
   const post = async (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> => {
     const answer = await send(url, { method: 'POST', headers, body: JSON.stringify(body) })
-    if (!answer.ok) throw new Error(`POST ${url} answered ${answer.status}`)
+    if (!answer.ok) throw new Error(`POST ${url} answered ${answer.status}: ${await answer.text()}`)
     return answer.json()
   }
 
@@ -79,10 +79,8 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
     control: async (paymentId: unknown, what: string, body: object = {}) =>
       post(`${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`, body),
     fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
-    pay: async (paymentId: unknown) => {
-      const headers = { authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`, 'api-version': '2024-11-11' }
-      return post(`${urls.provider}/v3/payment_requests/${await requestOf(paymentId)}/simulate`, {}, headers)
-    },
+    pay: async (paymentId: unknown) =>
+      post(`${urls.provider}/v3/payment_requests/${await requestOf(paymentId)}/simulate`, {}, PROVIDER_HEADERS),
     webhook: (event: string): Promise<ReceivedWebhook> =>
       eventually(`no ${event}`, async () => {
         const all = v.parse(Received, await (await send(`${urls.inbox}/received`)).json())
