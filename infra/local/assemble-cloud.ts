@@ -53,7 +53,10 @@ export const assembleCloud = async (
   const depsFor = localDeps({ clock, table, ...queueing, ...openSecrets(data), providerUrl: servers.provider.url, log })
   const host = hostFunctions(handlersOnDemand(options.manifest ?? MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = startEventSources({ host, clock, ...queueing })
-  started.defer(() => within(DRAIN_MS, [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]))
+  started.defer(async () => {
+    const closing = [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]
+    await within<unknown>(DRAIN_MS, Promise.all(closing), () => undefined)
+  })
 
   options.onProgress?.('a demo merchant')
   demoClient = await seedDemoClient({ host, inboxUrl: servers.merchant.url, ...(data && { file: data.demoClient }) })

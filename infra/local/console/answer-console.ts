@@ -1,8 +1,16 @@
-import { jsonReply, type LocalAnswer, type LocalRequest } from '../process/local-http-server.ts'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import * as v from 'valibot'
+import {
+  jsonReply,
+  type LocalAnswer,
+  type LocalReply,
+  type LocalRequest,
+  parsedJson,
+} from '../process/local-http-server.ts'
 import type { LocalPages } from '../triggers/start-http-gateway.ts'
-import type { About } from './console-call.ts'
-import { pageFiles } from './page-files.ts'
-import { relayCall } from './relay-call.ts'
+import { type About, ConsoleCallSchema, toWire } from './console-call.ts'
 import type { Story } from './story/story.ts'
 
 export type ConsoleParts = { readonly story: Story; readonly about: About }
@@ -56,3 +64,73 @@ const storyStream = (story: Story): LocalAnswer => ({
     return story.follow((line) => send(`data: ${JSON.stringify(line)}\n\n`))
   },
 })
+
+const TIMEOUT_MS = 30_000
+
+/**
+ * Makes a call for the page, which can reach only its own origin, and answers `{status, body}` unchanged. It calls only
+ * the four servers of the gateway.
+ */
+const relayCall = async (about: About, request: LocalRequest): Promise<LocalReply> => {
+  // A form of another page cannot send this type, and the CORS preflight refuses that page's scripts.
+  if (request.headers['content-type'] !== 'application/json')
+    return jsonReply(415, { message: 'send application/json' })
+  const call = v.safeParse(ConsoleCallSchema, parsedJson(request.body))
+  if (!call.success) return jsonReply(400, { message: v.flatten(call.issues) })
+  const { url, ...init } = toWire(about, call.output)
+  try {
+    const answer = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const text = await answer.text()
+    return jsonReply(200, { status: answer.status, body: parsedJson(text) ?? text })
+  } catch {
+    return jsonReply(200, { status: 0, body: { message: 'no answer within 30 seconds' } })
+  }
+}
+
+const PAGE = join(import.meta.dirname, 'page')
+
+/** The page loads only from this server, runs no inline code, and cannot be framed. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** The browser's code as one file. It is built at the first request, so that the start does not wait. */
+const script = async (): Promise<string> => {
+  const { outputFiles } = await build({
+    entryPoints: [join(PAGE, 'main.tsx')],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    write: false,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'silent',
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+const file = (name: string) => () => readFile(join(PAGE, name), 'utf8')
+
+const FILES: Readonly<Record<string, { readonly type: string; readonly text: () => Promise<string> }>> = {
+  '/console': { type: 'text/html', text: file('page.html') },
+  '/console/page.css': { type: 'text/css', text: file('page.css') },
+  '/console/icon.svg': { type: 'image/svg+xml', text: file('icon.svg') },
+  '/console/page.js': { type: 'text/javascript', text: script },
+}
+
+/** Serves the page's files, each built once. Undefined for any other path. */
+const pageFiles = () => {
+  const made = new Map<string, Promise<string>>()
+  return async (path: string): Promise<LocalReply | undefined> => {
+    const wanted = Object.hasOwn(FILES, path) ? FILES[path] : undefined
+    if (!wanted) return undefined
+    const text = made.get(path) ?? wanted.text()
+    made.set(path, text)
+    return { status: 200, headers: { ...HEADERS, 'content-type': `${wanted.type}; charset=utf-8` }, body: await text }
+  }
+}

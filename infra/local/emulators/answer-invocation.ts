@@ -1,6 +1,6 @@
 import { mayInvoke, ROLES } from '../../../functions/function-spec.ts'
 import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
-import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+import { jsonReply, type LocalReply, type LocalRequest, parsedJson } from '../process/local-http-server.ts'
 import { decodeSegment } from '../triggers/route-table.ts'
 
 const INVOCATIONS = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
@@ -31,16 +31,16 @@ export const answerInvocation = async (
   const refused = refusedAs(request.headers[DUTY_HEADER], target)
   if (refused) return refused
 
-  const payload = parsePayload(request.body)
-  if (!payload.ok) {
+  const payload = request.body.length === 0 ? {} : parsedJson(request.body)
+  if (payload === undefined) {
     return refusal(400, 'InvalidRequestContentException', 'Could not parse request body into json')
   }
   switch (request.headers['x-amz-invocation-type'] ?? 'RequestResponse') {
     case 'RequestResponse':
-      return call(target, payload.value)
+      return call(target, payload)
     case 'Event':
       // No caller waits for it. The function host logs a failure.
-      target.invoke(payload.value).catch(() => undefined)
+      target.invoke(payload).catch(() => undefined)
       return { status: 202, body: '' }
     case 'DryRun':
       return { status: 204, body: '' }
@@ -57,18 +57,6 @@ const refusedAs = (duty: string | string[] | undefined, { name, spec }: LocalFun
   if (mayInvoke(role, spec)) return undefined
   const message = `${role} is not authorized to perform: lambda:InvokeFunction on resource: ${name}`
   return refusal(403, 'AccessDeniedException', message)
-}
-
-type Payload = { readonly ok: true; readonly value: unknown } | { readonly ok: false }
-
-const parsePayload = (body: Buffer): Payload => {
-  if (body.length === 0) return { ok: true, value: {} }
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return { ok: true, value }
-  } catch {
-    return { ok: false }
-  }
 }
 
 const call = async (target: LocalFunction, payload: unknown): Promise<LocalReply> => {

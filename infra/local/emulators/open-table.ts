@@ -39,7 +39,7 @@ export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): 
 }
 
 const inMemory = async (reason?: string): Promise<LocalTable> => {
-  const { openMemoryTable } = await import('./memory-table/open-memory-table.ts')
+  const { openMemoryTable } = await import('./memory-table/memory-requests.ts')
   return openMemoryTable(reason)
 }
 

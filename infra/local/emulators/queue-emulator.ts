@@ -5,11 +5,10 @@ import {
   SetQueueAttributesCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
-import { buildApp } from 'fauxqs'
+import { type BuildAppOptions, buildApp } from 'fauxqs'
 import { withoutLog } from '../../../shared/runtime/aws/client-options.ts'
 import { isForeignRequest } from '../process/is-foreign-request.ts'
 import { localAws } from './dynamodb-local.ts'
-import { openStores } from './emulator-stores.ts'
 
 /** SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
 export type QueueEmulator = {
@@ -84,3 +83,46 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
     },
   }
 }
+
+type EmulatorStores = NonNullable<BuildAppOptions['stores']>
+
+type Persistence = {
+  loadSqsAndSns(queues: EmulatorStores['sqsStore'], topics: EmulatorStores['snsStore']): void
+  close(): void
+}
+
+/** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
+const SHOW_AGAIN_SECONDS = 1
+
+/**
+ * The emulator's memory, stored in SQLite if there is a directory. The package's own start-up function would listen on
+ * every interface without credentials, so this function assembles the parts. The package (its version is pinned) does
+ * not them, so they are loaded by file.
+ */
+const openStores = async (
+  directory: string | undefined,
+): Promise<{ readonly stores: EmulatorStores; close(): void }> => {
+  const [{ SqsStore }, { SnsStore }, { S3Store }, { PersistenceManager }]: [
+    { SqsStore: new () => EmulatorStores['sqsStore'] },
+    { SnsStore: new () => EmulatorStores['snsStore'] },
+    { S3Store: new () => EmulatorStores['s3Store'] },
+    { PersistenceManager: new (directory: string) => Persistence },
+  ] = await Promise.all([part('sqs/sqsStore'), part('sns/snsStore'), part('s3/s3Store'), part('persistence')])
+
+  const stores: EmulatorStores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() }
+  if (directory === undefined) return { stores, close: () => undefined }
+
+  const persistence = new PersistenceManager(directory)
+  // Load before attaching: loading into an attached store would delete the data on disk.
+  persistence.loadSqsAndSns(stores.sqsStore, stores.snsStore)
+  Object.assign(stores.sqsStore, { persistence })
+  Object.assign(stores.snsStore, { persistence })
+  for (const queue of stores.sqsStore.allQueues()) {
+    Object.assign(queue, { persistence })
+    // The process that had received these messages has ended.
+    for (const receiptHandle of queue.inflightMessages.keys()) queue.changeVisibility(receiptHandle, SHOW_AGAIN_SECONDS)
+  }
+  return { stores, close: () => persistence.close() }
+}
+
+const part = (name: string) => import(/* @vite-ignore */ new URL(`./${name}.js`, import.meta.resolve('fauxqs')).href)

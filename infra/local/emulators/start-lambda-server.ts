@@ -1,22 +1,33 @@
+import * as v from 'valibot'
+import { DAY_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
 import type { FunctionHost } from '../functions/function-host.ts'
 import type { LocalLog } from '../functions/local-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
-import { jsonReply, type LocalHttpServer, startLocalHttpServer } from '../process/local-http-server.ts'
+import {
+  jsonReply,
+  type LocalHttpServer,
+  type LocalReply,
+  type LocalRequest,
+  parsedJson,
+  startLocalHttpServer,
+} from '../process/local-http-server.ts'
+import { within } from '../process/within.ts'
 import type { AlertInbox } from './alert-inbox.ts'
-import { answerControl } from './answer-control.ts'
 import { answerInvocation, MAX_INVOKE_BYTES } from './answer-invocation.ts'
 
-export type LambdaServerOptions = {
+type Ready = {
+  readonly host: Pick<FunctionHost, 'byName'>
+  readonly alerts: AlertInbox['alerts']
+  /** Resolves when the webhook attempts that run now have ended. */
+  readonly attemptsEnded: () => Promise<void>
+}
+
+type Control = Omit<Ready, 'host'> & { readonly clock: LocalClock; readonly log: LocalLog }
+
+export type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
   readonly port: number
   readonly family?: Set<number>
-  readonly clock: LocalClock
-  readonly log: LocalLog
-  readonly ready: Promise<{
-    readonly host: Pick<FunctionHost, 'byName'>
-    readonly alerts: AlertInbox['alerts']
-    /** Resolves when the webhook attempts that run now have ended. */
-    readonly attemptsEnded: () => Promise<void>
-  }>
+  readonly ready: Promise<Ready>
 }
 
 /**
@@ -37,3 +48,44 @@ export const startLambdaServer = ({ port, family, clock, log, ready }: LambdaSer
       )
     },
   })
+
+const MAX_JUMP_SECONDS = (3_660 * DAY_MS) / SECOND_MS
+
+const Jump = v.strictObject({
+  advance_seconds: v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_JUMP_SECONDS)),
+})
+
+/** An attempt takes ten seconds at most. A claim must not expire in a jump while its attempt still runs. */
+const ATTEMPTS_END_WITHIN_MS = 11_000
+
+/** Answers what only the local gateway has: clock, alerts and log. Undefined for any other request. */
+export const answerControl = (parts: Control, request: LocalRequest): LocalReply | Promise<LocalReply> | undefined => {
+  switch (`${request.method} ${request.path}`) {
+    case 'GET /_local/clock':
+      return now(parts.clock)
+    case 'POST /_local/clock':
+      return jump(parts, request.body)
+    case 'GET /_local/alerts':
+      return jsonReply(200, parts.alerts())
+    case 'GET /_local/log':
+      return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body: parts.log.lines().join('\n') }
+    default:
+      return undefined
+  }
+}
+
+const now = (clock: LocalClock) => jsonReply(200, { now: timestampOf(clock.nowMs()) })
+
+/**
+ * Jumps after the running attempts have ended, and answers after the schedules of the skipped time were started. The
+ * clock stores the new offset before any part sees the new time, so an answered jump survives a crash.
+ */
+const jump = async ({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> => {
+  const wanted = v.safeParse(Jump, parsedJson(body))
+  if (!wanted.success) {
+    return jsonReply(400, { message: `advance_seconds must be a number from 0 to ${MAX_JUMP_SECONDS}` })
+  }
+  await within(ATTEMPTS_END_WITHIN_MS, attemptsEnded(), () => undefined)
+  clock.advance(wanted.output.advance_seconds)
+  return now(clock)
+}

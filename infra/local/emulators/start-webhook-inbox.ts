@@ -6,6 +6,7 @@ import {
   type LocalAnswer,
   type LocalHttpServer,
   type LocalRequest,
+  parsedJson,
   startLocalHttpServer,
 } from '../process/local-http-server.ts'
 
@@ -61,7 +62,7 @@ export const startWebhookInbox = async (options: {
   }
 
   const behave = (request: LocalRequest): LocalAnswer => {
-    const wanted = v.safeParse(Behaviour, parseJson(request.body.toString('utf8')))
+    const wanted = v.safeParse(Behaviour, parsedJson(request.body))
     if (!wanted.success) return jsonReply(400, { message: v.flatten(wanted.issues) })
     behaviour = wanted.output
     return jsonReply(200, behaviour)
@@ -100,12 +101,4 @@ const signatureValid = (request: LocalRequest, secret: string | undefined) => {
   const expected = createHmac('sha256', secret).update(request.body).digest('hex')
   const given = Buffer.from(String(request.headers['x-gateway-signature'] ?? ''))
   return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))
-}
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -5,7 +5,7 @@ import type { Deps } from '../../../shared/deps.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { LambdaHandler } from '../../../shared/runtime/injectable.ts'
 import { LOCAL_REGION } from '../emulators/dynamodb-local.ts'
-import { type ConcurrencyGate, concurrencyGate } from './concurrency-gate.ts'
+import { within } from '../process/within.ts'
 
 export type LocalFunction = {
   readonly spec: FunctionSpec
@@ -32,6 +32,23 @@ class FunctionTimedOut extends Error {
   override readonly name = 'Sandbox.Timedout'
 }
 
+/** Limits concurrent holders; others wait in order of arrival. Resolves when there is room, with the way out. */
+const concurrencyGate = (limit: number) => {
+  const waiting: (() => void)[] = []
+  let inside = 0
+  const leave = () => {
+    const next = waiting.shift()
+    // The next holder takes over the place directly, so a new caller cannot overtake it.
+    if (next) next()
+    else inside--
+  }
+  return async () => {
+    if (inside < limit) inside++
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    return leave
+  }
+}
+
 export type HostedHandler = {
   readonly spec: FunctionSpec
   readonly withDeps: (deps: Deps) => LambdaHandler<unknown, unknown>
@@ -49,9 +66,9 @@ export const hostFunctions = (
 ): FunctionHost => {
   const functions = handlers.map(({ spec, withDeps }): LocalFunction => {
     const name = functionName(options.stage, spec)
-    const gate = concurrencyGate(spec.reservedConcurrency ?? Number.POSITIVE_INFINITY)
+    const enter = concurrencyGate(spec.reservedConcurrency ?? Number.POSITIVE_INFINITY)
     const handler = withDeps(options.depsFor(spec))
-    return { spec, name, invoke: invoker({ spec, name, handler, gate, log: options.log }) }
+    return { spec, name, invoke: invoker({ spec, name, handler, enter, log: options.log }) }
   })
   const byName = new Map(functions.map((loaded) => [loaded.name, loaded]))
   return { functions, byName: (name) => byName.get(name) }
@@ -61,15 +78,15 @@ type Invocable = {
   readonly spec: FunctionSpec
   readonly name: string
   readonly handler: LambdaHandler<unknown, unknown>
-  readonly gate: ConcurrencyGate
+  readonly enter: ReturnType<typeof concurrencyGate>
   readonly log: Log
 }
 
 const invoker =
-  ({ spec, name, handler, gate, log }: Invocable): LocalFunction['invoke'] =>
+  ({ spec, name, handler, enter, log }: Invocable): LocalFunction['invoke'] =>
   async (event, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
     const asked = performance.now()
-    const leave = await gate.enter()
+    const leave = await enter()
     if (performance.now() - asked > maxAgeMs) return leave()
     const requestId = randomUUID()
     const timeoutMs = spec.timeoutSeconds * 1_000
@@ -78,25 +95,14 @@ const invoker =
     const context = lambdaContext(spec, name, requestId, timeoutMs)
     const run = (async () => handler(event, context))().finally(leave)
     try {
-      return await withTimeout(run, timeoutMs, spec.timeoutSeconds)
+      return await within<unknown>(timeoutMs, run, () => {
+        throw new FunctionTimedOut(`Task timed out after ${spec.timeoutSeconds.toFixed(2)} seconds`)
+      })
     } catch (error) {
       log.error('invocation.failed', { function: name, request_id: requestId }, error)
       throw error
     }
   }
-
-const withTimeout = async <Result>(run: Promise<Result>, timeoutMs: number, seconds: number): Promise<Result> => {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    const message = `Task timed out after ${seconds.toFixed(2)} seconds`
-    timer = setTimeout(() => reject(new FunctionTimedOut(message)), timeoutMs)
-  })
-  try {
-    return await Promise.race([run, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 const lambdaContext = (spec: FunctionSpec, name: string, awsRequestId: string, timeoutMs: number): Context => {
   const deadline = performance.now() + timeoutMs

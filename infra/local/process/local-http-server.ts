@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isForeignRequest } from './is-foreign-request.ts'
 
 export type LocalRequest = {
@@ -55,14 +56,6 @@ export type LocalHttpServerOptions = {
   readonly tooLarge?: LocalReply
 }
 
-class PortTaken extends Error {
-  override readonly name = 'PortTaken'
-
-  constructor(port: number, cause: unknown) {
-    super(`port ${port} is taken; stop what uses it, or set PORT to another one`, { cause })
-  }
-}
-
 const MAX_BODY_BYTES = 1024 * 1024
 /** A body that is too long is read up to this multiple, because a sender that is cut off sees no answer. */
 const DROPPED_TIMES_MAX = 4
@@ -71,6 +64,15 @@ const LISTEN_BACKLOG = 1024
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024
 const FOREIGN_HEADERS = { connection: 'close', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const FOREIGN = { code: 'forbidden', message: 'only programs and pages of this machine may call the local gateway' }
+
+/** The JSON of a text; undefined if it is none. */
+export const parsedJson = (text: string | Buffer): unknown => {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return undefined
+  }
+}
 
 /** A JSON answer. */
 export const jsonReply = (
@@ -89,17 +91,8 @@ export const jsonReply = (
  */
 export const startLocalHttpServer = async (options: LocalHttpServerOptions): Promise<LocalHttpServer> => {
   let closing = false
-  const delayed = new Set<NodeJS.Timeout>()
+  const closed = new AbortController()
   const streams = new Set<ServerResponse>()
-
-  const later = (delayMs: number, run: () => void) => {
-    if (delayMs <= 0) return run()
-    const timer = setTimeout(() => {
-      delayed.delete(timer)
-      run()
-    }, delayMs)
-    delayed.add(timer)
-  }
 
   const family = options.family ?? new Set<number>()
   // Node does not check `Host`, so that a request without it gets the same refusal as one with a foreign host.
@@ -110,9 +103,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
       reply(response, answer)
     }
     if (isForeignRequest(incoming.headers, family)) return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
-    serve(incoming, response, options, { later, send, streams }).catch(() => {
-      response.destroy()
-    })
+    serve(incoming, response, options, { closed: closed.signal, send, streams }).catch(() => response.destroy())
   })
   // Long, because a client that reuses a connection while it closes would see an error that the provider did not cause.
   server.keepAliveTimeout = 60_000
@@ -134,8 +125,8 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
         for (const response of streams) response.end()
         server.close(() => {
           clearTimeout(cut)
-          // A delayed answer may still have a timer after its caller has left.
-          for (const timer of delayed) clearTimeout(timer)
+          // A delayed answer may still wait after its caller has left.
+          closed.abort()
           resolve()
         })
       })
@@ -144,7 +135,9 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
 }
 
 const listenError = (port: number, error: Error) =>
-  'code' in error && error.code === 'EADDRINUSE' ? new PortTaken(port, error) : error
+  'code' in error && error.code === 'EADDRINUSE'
+    ? new Error(`port ${port} is taken; stop what uses it, or set PORT to another one`, { cause: error })
+    : error
 
 const portOf = (address: AddressInfo | string | null) => {
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP port')
@@ -152,7 +145,7 @@ const portOf = (address: AddressInfo | string | null) => {
 }
 
 type Answering = {
-  readonly later: (delayMs: number, run: () => void) => void
+  readonly closed: AbortSignal
   readonly send: (answer: LocalReply) => void
   readonly streams: Set<ServerResponse>
 }
@@ -161,7 +154,7 @@ const serve = async (
   incoming: IncomingMessage,
   response: ServerResponse,
   options: LocalHttpServerOptions,
-  { later, send, streams }: Answering,
+  { closed, send, streams }: Answering,
 ) => {
   const body = await readBody(incoming, options.maxBodyBytes ?? MAX_BODY_BYTES)
   if (!body) {
@@ -171,10 +164,9 @@ const serve = async (
   const result = await answerOf(incoming, body, options.answer)
   if ('hang' in result) return
   if ('stream' in result) return startStream(response, result, streams)
-  later(result.delayMs ?? 0, () => {
-    if ('close' in result) response.destroy()
-    else send(result)
-  })
+  if (result.delayMs) await sleep(result.delayMs, undefined, { signal: closed })
+  if ('close' in result) response.destroy()
+  else send(result)
 }
 
 /** The whole body; undefined if it is too long. */
@@ -197,7 +189,8 @@ const answerOf = async (
   body: Buffer,
   answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>,
 ): Promise<LocalAnswer> => {
-  const [path = '/', search = ''] = splitOnce(incoming.url ?? '/', '?')
+  const [path = '/', ...queries] = (incoming.url ?? '/').split('?')
+  const search = queries.join('?')
   const query = new URLSearchParams(search)
   try {
     return await answer({
@@ -213,11 +206,6 @@ const answerOf = async (
   } catch {
     return jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
   }
-}
-
-const splitOnce = (text: string, separator: string) => {
-  const position = text.indexOf(separator)
-  return position === -1 ? [text] : [text.slice(0, position), text.slice(position + separator.length)]
 }
 
 const startStream = (response: ServerResponse, { headers, stream }: LocalStream, streams: Set<ServerResponse>) => {

@@ -1,9 +1,10 @@
-/** Waits for all promises, at most `ms` milliseconds. Unfinished work continues after that. */
-export const within = async (ms: number, all: readonly Promise<void>[]): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([Promise.all(all), enough])
-  clearTimeout(timer)
+/** The result of the work or, after `ms` milliseconds, that of `late`. Unfinished work continues after that. */
+export const within = async <T>(ms: number, work: Promise<T>, late: () => T): Promise<T> => {
+  const timeout = Promise.withResolvers<void>()
+  const timer = setTimeout(timeout.resolve, ms)
+  try {
+    return await Promise.race([work, timeout.promise.then(late)])
+  } finally {
+    clearTimeout(timer)
+  }
 }

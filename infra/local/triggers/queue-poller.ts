@@ -1,5 +1,6 @@
 import {
   ChangeMessageVisibilityCommand,
+  DeleteMessageBatchCommand,
   type Message,
   ReceiveMessageCommand,
   type SQSClient,
@@ -10,7 +11,6 @@ import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pause } from '../process/pause.ts'
 import { type FairLimits, fairSchedule } from './fair-schedule.ts'
-import { messageRemoval } from './message-removal.ts'
 
 export type QueuePollerOptions = {
   readonly sqs: SQSClient
@@ -149,5 +149,46 @@ const toRecord = (message: Message): SQSRecord => {
     eventSource: 'aws:sqs',
     eventSourceARN: '',
     awsRegion: '',
+  }
+}
+
+const BATCH = 10
+/** If the process is killed before the delete, the message is received again. Every worker is safe to repeat. */
+const AT_MOST_AFTER_MS = 100
+
+/** Deletes processed messages in batches. `close` resolves after all added messages were deleted. */
+const messageRemoval = (sqs: SQSClient, queueUrl: string, whenDeleted: (receiptHandle: string) => void) => {
+  let waiting: string[] = []
+  let timer: NodeJS.Timeout | undefined
+  const running = new Set<Promise<void>>()
+
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    const handles = waiting
+    waiting = []
+    if (handles.length === 0) return
+    const Entries = handles.map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle }))
+    // A refused delete means that the message was received again meanwhile. It is deleted after that receive.
+    const deleted = sqs
+      .send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }))
+      .catch(() => undefined)
+      .then(() => {
+        for (const handle of handles) whenDeleted(handle)
+        running.delete(deleted)
+      })
+    running.add(deleted)
+  }
+
+  return {
+    add: (receiptHandle: string) => {
+      waiting.push(receiptHandle)
+      if (waiting.length === BATCH) flush()
+      else timer ??= setTimeout(flush, AT_MOST_AFTER_MS)
+    },
+    close: async () => {
+      flush()
+      await Promise.all(running)
+    },
   }
 }

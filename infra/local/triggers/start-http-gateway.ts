@@ -10,6 +10,7 @@ import {
   type LocalRequest,
   startLocalHttpServer,
 } from '../process/local-http-server.ts'
+import { within } from '../process/within.ts'
 import { httpEvent } from './http-event.ts'
 import { routeTable } from './route-table.ts'
 
@@ -57,7 +58,7 @@ export const startHttpGateway = (options: {
       domainName: request.headers.host ?? 'localhost',
     })
     try {
-      return await withinIntegrationTimeout(route.target.invoke(event).then(toReply))
+      return await within(INTEGRATION_TIMEOUT_MS, route.target.invoke(event).then(toReply), () => INTEGRATION_TIMED_OUT)
     } catch {
       return FUNCTION_FAILED
     }
@@ -70,18 +71,6 @@ export const startHttpGateway = (options: {
     maxBodyBytes: MAX_PAYLOAD_BYTES,
     tooLarge: TOO_LARGE,
   })
-}
-
-const withinIntegrationTimeout = async (reply: Promise<LocalReply>): Promise<LocalReply> => {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<LocalReply>((resolve) => {
-    timer = setTimeout(() => resolve(INTEGRATION_TIMED_OUT), INTEGRATION_TIMEOUT_MS)
-  })
-  try {
-    return await Promise.race([reply, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** A result without a status code is only a body, as in payload format 2.0 on AWS. */

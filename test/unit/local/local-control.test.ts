@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { answerControl } from '../../../infra/local/emulators/answer-control.ts'
+import { answerControl } from '../../../infra/local/emulators/start-lambda-server.ts'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 

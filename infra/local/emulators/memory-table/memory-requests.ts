@@ -1,7 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { isContention } from '../../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
 import { countsUnits, noteUnits } from '../../../../shared/table/used-units.ts'
-import type { MemoryTable } from './memory-table.ts'
+import type { LocalTable } from '../local-table.ts'
+import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 
 /** Transports a request and its answer. Simulations put latency, throttles, conflicts and crashes here. */
 export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
@@ -35,3 +37,15 @@ export const memoryRequests = (
     isContention,
   }
 }
+
+/** The gateway's table in this process. `why` is the reason if the user did not choose it. */
+export const openMemoryTable = (why?: string): LocalTable => ({
+  // Each request yields to other work, as a network request would.
+  requests: memoryRequests(createMemoryTable({ indexes: 'immediate' }), async (_, run) => {
+    await turn()
+    return run()
+  }),
+  place: `in the memory of this process${why === undefined ? '' : `: ${why}`}`,
+  exited: new Promise(() => undefined),
+  close: async () => undefined,
+})
