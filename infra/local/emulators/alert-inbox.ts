@@ -2,7 +2,7 @@ import { appendFileSync, truncateSync } from 'node:fs'
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { type Timestamp, TimestampSchema, timestampOf } from '../../../shared/time.ts'
-import { readIfPresent } from '../process/json-file.ts'
+import { readIfPresent, readJsonLines } from '../process/json-file.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pause } from '../process/pause.ts'
 
@@ -84,11 +84,10 @@ const readAlert = (body: string) => {
   }
 }
 
-/** A crash may leave a last line without its end. It is removed, because its message is still in the queue. */
+/** A last line without its end is removed, because its message is still in the queue. */
 const load = (file: string): KeptAlert[] => {
   const text = readIfPresent(file) ?? ''
-  const complete = text.slice(0, text.lastIndexOf('\n') + 1)
-  if (complete !== text) truncateSync(file, Buffer.byteLength(complete))
-  const lines = complete.split('\n').filter((line) => line !== '')
-  return lines.map((line) => v.parse(KeptAlert, JSON.parse(line)))
+  const bytes = Buffer.byteLength(text.slice(0, text.lastIndexOf('\n') + 1))
+  if (bytes < Buffer.byteLength(text)) truncateSync(file, bytes)
+  return readJsonLines(file, KeptAlert)
 }

@@ -22,12 +22,27 @@ export const readJsonFile = <const Schema extends v.GenericSchema>(
   schema: Schema,
 ): v.InferOutput<Schema> | undefined => {
   const text = readIfPresent(path)
-  if (text === undefined) return undefined
+  return text === undefined ? undefined : parsed(text, schema, path)
+}
+
+/**
+ * The values of a file with one on each line; none without a file. A crash may leave a last line without its end: it is
+ * left out. Throws with the line's number if another line does not fit the schema.
+ */
+export const readJsonLines = <const Schema extends v.GenericSchema>(
+  path: string,
+  schema: Schema,
+): v.InferOutput<Schema>[] => {
+  const lines = (readIfPresent(path) ?? '').split('\n').slice(0, -1)
+  return lines.map((line, at) => parsed(line, schema, `${path}:${at + 1}`))
+}
+
+const parsed = <const Schema extends v.GenericSchema>(text: string, schema: Schema, where: string) => {
   try {
     return v.parse(schema, JSON.parse(text))
   } catch {
     // No `cause`, because it may quote the content.
-    throw new Error(`${path} cannot be read; it was not written by this version, or was edited`)
+    throw new Error(`${where} cannot be read; it was not written by this version, or was edited`)
   }
 }
 

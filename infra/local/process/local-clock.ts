@@ -70,7 +70,7 @@ export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => 
     },
     at: (dueMs, run) => {
       const timer: Timer = { dueMs, run, cancelled: false }
-      timers.splice(positionFor(timers, dueMs), 0, timer)
+      insertByDue(timers, timer)
       if (timers.at(-1) === timer) arm()
       return () => {
         timer.cancelled = true
@@ -88,14 +88,14 @@ export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => 
   }
 }
 
-/** The index of a new timer, latest first. It goes before equal ones, so that equal ones run in order of arrival. */
-const positionFor = (timers: readonly Timer[], dueMs: number): number => {
+/** Inserts into a list with the latest first. It goes before equal ones, so that equal ones are taken in order of arrival. */
+export const insertByDue = <T extends { readonly dueMs: number }>(list: T[], item: T): void => {
   let low = 0
-  let high = timers.length
+  let high = list.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((timers[middle]?.dueMs ?? 0) > dueMs) low = middle + 1
+    if ((list[middle]?.dueMs ?? 0) > item.dueMs) low = middle + 1
     else high = middle
   }
-  return low
+  list.splice(low, 0, item)
 }

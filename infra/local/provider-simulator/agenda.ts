@@ -1,3 +1,5 @@
+import { insertByDue } from '../process/local-clock.ts'
+
 /** Something the provider will do by itself at a given time. `id` names the record it is about. */
 export type Task = { readonly kind: 'expire' | 'settle' | 'callback'; readonly id: string; readonly dueMs: number }
 
@@ -25,26 +27,13 @@ export const createAgenda = (clock: SimulatorClock, wake: () => void): Agenda =>
   const tasks: Task[] = []
   let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined
 
-  const positionFor = (dueMs: number) => {
-    let low = 0
-    let high = tasks.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((tasks[middle]?.dueMs ?? 0) > dueMs) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-
   const silence = () => {
     alarm?.cancel()
     alarm = undefined
   }
 
   return {
-    add: (task) => {
-      tasks.splice(positionFor(task.dueMs), 0, task)
-    },
+    add: (task) => insertByDue(tasks, task),
     takeDue: (nowMs) => {
       const next = tasks.at(-1)
       return next && next.dueMs <= nowMs ? tasks.pop() : undefined

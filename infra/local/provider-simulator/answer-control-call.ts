@@ -1,13 +1,10 @@
 import type { LocalRequest } from '../process/local-http-server.ts'
+import { callsByRoute } from './calls-by-route.ts'
 import { faultExamples } from './faults.ts'
-import { parseJson } from './parse-input.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
 type ControlCall = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** `{id}` is a payment request's. */
-  readonly path: string
   readonly does: string
   readonly query?: string
   readonly body?: unknown
@@ -16,71 +13,52 @@ type ControlCall = {
 
 const bodyOf = (request: LocalRequest) => parseJson(request.body.toString('utf8'))
 
-const CONTROLS: readonly ControlCall[] = [
-  {
-    method: 'GET',
-    path: '/_simulator',
+/** By method and path; `{id}` is a payment request's. */
+const CONTROLS: Readonly<Record<string, ControlCall>> = {
+  'GET /_simulator': {
     does: 'lists every control call and every fault, with an example of each',
     run: () => menu(),
   },
-  {
-    method: 'GET',
-    path: '/_simulator/payment_requests',
+  'GET /_simulator/payment_requests': {
     query: 'reference_id=<payment id>',
     does: 'finds payment requests by the start of their reference, oldest first',
     run: (core, request) => core.findPaymentRequests(request.query.get('reference_id') ?? ''),
   },
-  {
-    method: 'POST',
-    path: '/_simulator/payment_requests/{id}/fail',
+  'POST /_simulator/payment_requests/{id}/fail': {
     body: { failure_code: 'INSUFFICIENT_BALANCE' },
     does: 'lets the customer fail to pay',
     run: (core, request, id) => core.failPaymentRequest(id, bodyOf(request)),
   },
-  {
-    method: 'POST',
-    path: '/_simulator/payment_requests/{id}/expire',
+  'POST /_simulator/payment_requests/{id}/expire': {
     does: 'ends the time to pay now',
     run: (core, _request, id) => core.expirePaymentRequest(id),
   },
-  {
-    method: 'POST',
-    path: '/_simulator/payment_requests/{id}/reverse',
+  'POST /_simulator/payment_requests/{id}/reverse': {
     body: { kind: 'chargeback', amount: 50_000, fee: 25_000 },
     does: 'lets the money go back: voided or reversed, whole; refund, chargeback (`fee` beside the amount) or chargeback_reversal, of `amount` or whole',
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
-  {
-    method: 'POST',
-    path: '/_simulator/transactions',
+  'POST /_simulator/transactions': {
     body: { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS', amount: 100_000, reference_id: 'order 17' },
     does: 'books a row that no payment makes, of any type, status and time',
     run: (core, request) => core.bookTransaction(bodyOf(request)),
   },
-  {
-    method: 'GET',
-    path: '/_simulator/calls',
+  'GET /_simulator/calls': {
     does: 'counts the calls of the provider API, and the rows that its lists handed out',
     run: (core) => core.callCounts(),
   },
-  {
-    method: 'DELETE',
-    path: '/_simulator/calls',
+  'DELETE /_simulator/calls': {
     does: 'counts from zero again',
     run: (core) => {
       core.resetCalls()
       return core.callCounts()
     },
   },
-  {
-    method: 'GET',
-    path: '/_simulator/faults',
+  'GET /_simulator/faults': {
     does: 'shows the faults that have yet to strike',
     run: (core) => core.armedFaults(),
   },
-  {
-    method: 'POST',
-    path: '/_simulator/faults',
+  'POST /_simulator/faults': {
     body: { target: 'create', fault: 'http_500', times: 2 },
     does: 'arms a fault for the next `times` (1) occasions',
     run: (core, request) => {
@@ -88,21 +66,16 @@ const CONTROLS: readonly ControlCall[] = [
       return core.armedFaults()
     },
   },
-  {
-    method: 'DELETE',
-    path: '/_simulator/faults',
+  'DELETE /_simulator/faults': {
     does: 'clears all faults, or with `?target=` and `fault=` those alone',
     run: (core, { query }) => {
       core.clearFaults(Object.fromEntries(query))
       return core.armedFaults()
     },
   },
-]
+}
 
-const MATCHERS = CONTROLS.map((control) => ({
-  control,
-  pattern: new RegExp(`^${control.path.replace('{id}', '([^/]+)')}/?$`),
-}))
+const findControl = callsByRoute(CONTROLS)
 
 /** What `GET /_simulator` answers: each control call and each fault, as something to send. */
 const menu = () => ({
@@ -110,8 +83,8 @@ const menu = () => ({
     example: 'POST /v3/payment_requests/{id}/simulate',
     does: 'lets the customer pay (a call of the provider API)',
   },
-  controls: CONTROLS.map(({ method, path, query, body, does }) => ({
-    example: `${method} ${path}${query === undefined ? '' : `?${query}`}`,
+  controls: Object.entries(CONTROLS).map(([name, { query, body, does }]) => ({
+    example: `${name}${query === undefined ? '' : `?${query}`}`,
     ...(body !== undefined && { body }),
     does,
   })),
@@ -123,10 +96,8 @@ const menu = () => ({
  * what the JSON body is to be; throws `ProviderError` for a refused one.
  */
 export const answerControlCall = (core: SimulatorCore, request: LocalRequest): unknown => {
-  for (const { control, pattern } of MATCHERS) {
-    const match = control.method === request.method ? pattern.exec(request.path) : null
-    if (match) return control.run(core, request, match[1] ?? '')
-  }
+  const found = findControl(request.method, request.path.replace(/\/$/, ''))
+  if (found) return found.entry.run(core, request, found.id)
   throw new ProviderError(
     'DATA_NOT_FOUND',
     `no control call ${request.method} ${request.path}; GET /_simulator lists them`,

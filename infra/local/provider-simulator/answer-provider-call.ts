@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
+import { callsByRoute } from './calls-by-route.ts'
 import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
-import { parseJson } from './parse-input.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
 /** One call of the provider's API, already off the wire. Header names are lower case. */
@@ -24,59 +24,31 @@ export type ProviderAnswer =
     }
   | { readonly kind: 'silence' }
 
-type Route = {
-  readonly method: string
-  readonly template: string
+type Call = {
   readonly target?: CallTarget
   readonly status?: number
   readonly run: (core: SimulatorCore, call: ProviderCall, id: string) => unknown
 }
 
-const ROUTES: readonly Route[] = [
-  {
-    method: 'POST',
-    template: '/v3/payment_requests',
+const findCall = callsByRoute<Call>({
+  'POST /v3/payment_requests': {
     target: 'create',
     status: 201,
-    run: (core, call) => core.createPaymentRequest(parseJson(call.body)),
+    run: (core, { body }) => core.createPaymentRequest(parseJson(body)),
   },
-  {
-    method: 'GET',
-    template: '/v3/payment_requests/{id}',
-    target: 'get',
-    run: (core, _call, id) => core.getPaymentRequest(id),
-  },
-  {
-    method: 'POST',
-    template: '/v3/payment_requests/{id}/cancel',
+  'GET /v3/payment_requests/{id}': { target: 'get', run: (core, _call, id) => core.getPaymentRequest(id) },
+  'POST /v3/payment_requests/{id}/cancel': {
     target: 'cancel',
     run: (core, _call, id) => core.cancelPaymentRequest(id),
   },
-  {
-    method: 'POST',
-    template: '/v3/payment_requests/{id}/simulate',
-    run: (core, call, id) => core.simulatePayment(id, parseJson(call.body)),
+  'POST /v3/payment_requests/{id}/simulate': {
+    run: (core, { body }, id) => core.simulatePayment(id, parseJson(body)),
   },
-  { method: 'GET', template: '/v3/payments/{id}', target: 'get', run: (core, _call, id) => core.getPayment(id) },
-  {
-    method: 'GET',
-    template: '/transactions',
-    target: 'transactions',
-    run: (core, call) => core.listTransactions(call.query),
-  },
-  {
-    method: 'GET',
-    template: '/transactions/{id}',
-    target: 'transactions',
-    run: (core, _call, id) => core.getTransaction(id),
-  },
-  { method: 'GET', template: '/balance', run: (core, call) => core.getBalance(call.query) },
-]
-
-const MATCHERS = ROUTES.map((route) => ({
-  route,
-  pattern: new RegExp(`^${route.template.replace('{id}', '([^/]+)')}$`),
-}))
+  'GET /v3/payments/{id}': { target: 'get', run: (core, _call, id) => core.getPayment(id) },
+  'GET /transactions': { target: 'transactions', run: (core, { query }) => core.listTransactions(query) },
+  'GET /transactions/{id}': { target: 'transactions', run: (core, _call, id) => core.getTransaction(id) },
+  'GET /balance': { run: (core, { query }) => core.getBalance(query) },
+})
 
 /**
  * Answers one call as the provider would, or as the armed faults make it: `timeout`, `http_*` and `refuse` strike before
@@ -88,21 +60,21 @@ export const answerProviderCall = (
   secretKey: string,
   call: ProviderCall,
 ): ProviderAnswer | undefined => {
-  const found = findRoute(call)
+  const found = findCall(call.method, call.path)
   if (!found) return undefined
-  const { route, id } = found
-  core.countCall(`${route.method} ${route.template}`)
+  const { name, entry, id } = found
+  core.countCall(name)
   const refusal = attempt(() => checkHeaders(call, secretKey))
   if (refusal instanceof ProviderError) return refused(refusal)
-  const fault = route.target ? core.takeCallFault(route.target) : undefined
+  const fault = entry.target ? core.takeCallFault(entry.target) : undefined
   const before = fault ? answerBeforeEffect(fault) : undefined
   if (before) return before
-  const result = attempt(() => route.run(core, call, id))
+  const result = attempt(() => entry.run(core, call, id))
   if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
   if (result instanceof ProviderError) return { ...refused(result), delayMs }
-  if (hasRows(result)) core.countCall(`rows ${route.method} ${route.template}`, result.data.length)
-  return { kind: 'answer', status: route.status ?? 200, headers: ROOM, body: result, delayMs }
+  if (hasRows(result)) core.countCall(`rows ${name}`, result.data.length)
+  return { kind: 'answer', status: entry.status ?? 200, headers: ROOM, body: result, delayMs }
 }
 
 const hasRows = (result: unknown): result is { readonly data: readonly unknown[] } =>
@@ -160,14 +132,6 @@ const attempt = (step: () => unknown) => {
     if (error instanceof ProviderError) return error
     throw error
   }
-}
-
-const findRoute = (call: ProviderCall) => {
-  for (const { route, pattern } of MATCHERS) {
-    const match = route.method === call.method ? pattern.exec(call.path) : null
-    if (match) return { route, id: match[1] ?? '' }
-  }
-  return undefined
 }
 
 const checkHeaders = (call: ProviderCall, secretKey: string) => {

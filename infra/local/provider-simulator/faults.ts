@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { parseInput } from './parse-input.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError, parseInput } from './provider-error.ts'
 import { nextInSequence, type World } from './world.ts'
 
 const wholeNumber = (least: number, most: number) =>

@@ -1,24 +1,16 @@
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, closeSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
+import { readJsonLines } from '../process/json-file.ts'
 import { type Change, TABLE_NAMES } from './simulator-store.ts'
 
-const ChangeList = v.array(
-  v.object({
-    table: v.picklist(TABLE_NAMES),
-    id: v.string(),
-    record: v.nullable(v.looseObject({ id: v.string() })),
-  }),
-)
+const ChangeSchema = v.object({
+  table: v.picklist(TABLE_NAMES),
+  id: v.string(),
+  record: v.nullable(v.looseObject({ id: v.string() })),
+})
+// Only this file writes the journal, so what names a table and has an id is taken for a record of that table.
+const Step = v.array(v.custom<Change>((change) => v.is(ChangeSchema, change)))
 
 const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
 
@@ -30,7 +22,7 @@ const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
  */
 export const openStateFile = (path: string) => {
   mkdirSync(dirname(path), { recursive: true })
-  const loaded = load(path)
+  const loaded = readJsonLines(path, Step).flat()
   let descriptor: number | undefined
   let bytes = 0
 
@@ -65,24 +57,3 @@ export const openStateFile = (path: string) => {
 }
 
 const toLine = (changes: readonly Change[]) => `${JSON.stringify(changes)}\n`
-
-const load = (path: string): Change[] => {
-  if (!existsSync(path)) return []
-  const lines = readFileSync(path, 'utf8').split('\n')
-  return lines.slice(0, -1).flatMap((line, index) => parseLine(line, `${path}:${index + 1}`))
-}
-
-const parseLine = (line: string, where: string): Change[] => {
-  try {
-    const changes: unknown = JSON.parse(line)
-    if (isChangeList(changes)) return changes
-  } catch (error) {
-    throw new Error(unreadable(where), { cause: error })
-  }
-  throw new Error(unreadable(where))
-}
-
-// Only this file writes the journal, so what names a table and has an id is taken for a record of that table.
-const isChangeList = (value: unknown): value is Change[] => v.is(ChangeList, value)
-
-const unreadable = (where: string) => `the provider simulator cannot read its state at ${where}`

@@ -29,24 +29,18 @@ export type Action = {
   readonly value: string
 }
 
-export type Payment = {
+/** What a payment shows of its request. */
+type OfRequest = Omit<
+  PaymentRequest,
+  'channel_properties' | 'actions' | 'status' | 'latest_payment_id' | 'failure_code' | 'description'
+>
+
+export type Payment = OfRequest & {
   readonly payment_id: string
-  readonly business_id: string
-  readonly reference_id: string
-  readonly payment_request_id: string
-  readonly type: 'PAY'
-  readonly country: 'ID'
-  readonly currency: 'IDR'
-  readonly request_amount: number
-  readonly capture_method: 'AUTOMATIC'
-  readonly channel_code: string
   readonly captures?: readonly Capture[]
   readonly status: 'SUCCEEDED' | 'FAILED'
   readonly payment_details: Readonly<Record<string, string>>
   readonly failure_code?: string
-  readonly metadata?: Readonly<Record<string, unknown>>
-  readonly created: string
-  readonly updated: string
 }
 
 export type Capture = {

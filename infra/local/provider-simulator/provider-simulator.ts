@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { Agent, request as httpRequest } from 'node:http'
 import type { LocalClock } from '../process/local-clock.ts'
 import { jsonReply, type LocalAnswer, type LocalRequest, startLocalHttpServer } from '../process/local-http-server.ts'
 import { answerCheckout } from './answer-checkout.ts'
 import { answerControlCall } from './answer-control-call.ts'
 import { answerProviderCall } from './answer-provider-call.ts'
-import { createCallbackSender } from './create-callback-sender.ts'
+import type { OutgoingCallback } from './callbacks.ts'
 import { openStateFile } from './open-state-file.ts'
 import { ProviderError } from './provider-error.ts'
 import { createSimulatorCore, type SimulatorCore } from './simulator-core.ts'
@@ -32,7 +33,7 @@ export type ProviderSimulator = { readonly port: number; readonly url: string; c
  */
 export const startProviderSimulator = async (options: ProviderSimulatorOptions): Promise<ProviderSimulator> => {
   const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
-  const sender = createCallbackSender({ url: options.callbackUrl })
+  const sender = createCallbackSender(options.callbackUrl)
   let baseUrl = ''
 
   const save = (changes: readonly Change[]) => {
@@ -86,4 +87,42 @@ const answer = (core: SimulatorCore, secretKey: string, request: LocalRequest): 
     if (error instanceof ProviderError) return jsonReply(error.status, error.toBody())
     throw error
   }
+}
+
+// What the provider waits for an answer, in real time.
+const ATTEMPT_TIMEOUT_MS = 30_000
+
+/**
+ * Posts callbacks over HTTP, a bounded number at a time. `send` resolves with the status, and rejects on a network error
+ * or when the answer is not there within the timeout. Closing it rejects what is under way.
+ */
+const createCallbackSender = (url: () => string) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 100 })
+  const closing = new AbortController()
+
+  const send = ({ headers, body }: OutgoingCallback) =>
+    new Promise<number>((resolve, reject) => {
+      const timeout = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)
+      const signal = AbortSignal.any([closing.signal, timeout])
+      const options = {
+        agent,
+        method: 'POST',
+        signal,
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      }
+      const call = httpRequest(url(), options, (response) => {
+        // The status is the answer; the rest is read only to free the connection.
+        response.on('error', reject).resume()
+        resolve(response.statusCode ?? 0)
+      })
+      call.on('error', reject)
+      call.end(body)
+    })
+
+  const close = () => {
+    closing.abort()
+    agent.destroy()
+  }
+
+  return { send, close }
 }

@@ -79,7 +79,7 @@ describe('the state file of the provider simulator', () => {
     const file = join(tempDirectory(), 'state.jsonl')
     writeFileSync(file, '[]\nnot json\n')
 
-    expect(() => openStateFile(file)).toThrow(`cannot read its state at ${file}:2`)
+    expect(() => openStateFile(file)).toThrow(`${file}:2 cannot be read`)
   })
 
   it('is rewritten at the start to what is alive, and leaves no other file', async () => {

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type Channel, channelOf } from '../channels.ts'
-import { parseInput } from '../parse-input.ts'
-import { ProviderError } from '../provider-error.ts'
+import { ProviderError, parseInput } from '../provider-error.ts'
 import { BUSINESS_ID, type PaymentRequest } from '../provider-objects.ts'
 import { timestampNow, type World } from '../world.ts'
 import { CHANNEL_PROPERTIES, CreateRequestBody } from './create-request-body.ts'

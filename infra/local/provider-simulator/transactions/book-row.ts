@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseInput } from '../parse-input.ts'
+import { parseInput } from '../provider-error.ts'
 import { BUSINESS_ID, type Transaction } from '../provider-objects.ts'
 import { timestampNow, type World } from '../world.ts'
 import { splitFee } from './transaction-rows.ts'

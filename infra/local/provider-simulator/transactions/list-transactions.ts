@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { parseInput } from '../parse-input.ts'
-import { ProviderError } from '../provider-error.ts'
+import { ProviderError, parseInput } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
 import type { World } from '../world.ts'
@@ -118,4 +117,18 @@ const nextLink = (search: URLSearchParams, data: readonly Transaction[]) => {
   if (next.has('before_id')) next.set('before_id', data[0]?.id ?? '')
   else next.set('after_id', data.at(-1)?.id ?? '')
   return { href: `/transactions?${next.toString()}`, rel: 'next', method: 'GET' } as const
+}
+
+const BalanceQuery = v.object({ account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH') })
+
+/** A payment reaches the account when it settles, everything else when it succeeds. A row that turned moves nothing. */
+const movedBy = ({ type, status, settlement_status: settlement, net_amount: net, cashflow }: Transaction): number => {
+  if (status !== 'SUCCESS' || (type === 'PAYMENT' && settlement !== 'SETTLED')) return 0
+  return cashflow === 'MONEY_OUT' ? -Math.abs(net) : net
+}
+
+/** `GET /balance`: what the account holds now, by its rows. */
+export const getBalance = (world: World, search: URLSearchParams): { readonly balance: number } => {
+  parseInput(BalanceQuery, Object.fromEntries(search))
+  return { balance: world.store.transactions.all().reduce((sum, { row }) => sum + movedBy(row), 0) }
 }

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { announce } from '../callbacks.ts'
-import { parseInput } from '../parse-input.ts'
-import { ProviderError } from '../provider-error.ts'
+import { ProviderError, parseInput } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
 import { requireRequest, timestampNow, type World } from '../world.ts'
