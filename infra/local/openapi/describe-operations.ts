@@ -2,14 +2,22 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { loadHandlers } from '../functions/load-handlers.ts'
 import { COMMON_ERRORS, errorDescription } from './error-answers.ts'
 import type { Recorded } from './example-walk.ts'
-import { examplesOf, REQUEST_ID_HEADER } from './examples-of.ts'
 import type { Json } from './json-schema-of.ts'
-import type { Operation } from './operation.ts'
-import { OPERATIONS } from './operations.ts'
+import { OPERATIONS, type Operation } from './operations.ts'
 import { queryParameters } from './query-parameters.ts'
 import { refTo } from './response-schemas.ts'
 
 const JSON_TYPE = 'application/json'
+
+/** The header of every answer of a function. */
+export const REQUEST_ID_HEADER: Json = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+
+/** Recorded bodies as an answer's examples, by name. Throws if two have the same name. */
+export const examplesOf = (recorded: readonly Recorded[]): Json => {
+  const names = recorded.map(({ name }) => name)
+  if (new Set(names).size < names.length) throw new Error(`two examples have the same name: ${names.join(', ')}`)
+  return Object.fromEntries(recorded.map(({ name, summary, body }) => [name, { summary, value: body }]))
+}
 
 type Described = Operation & {
   readonly name: string

@@ -1,8 +1,7 @@
 import { EVENT_TYPES, REVERSED_EVENT_TYPE, TEST_EVENT_TYPE } from '../../../shared/event/event.ts'
-import { eventEnvelope } from './event-envelope.ts'
 import type { Json } from './json-schema-of.ts'
 import type { RecordedWebhook } from './record-examples.ts'
-import { refTo } from './response-schemas.ts'
+import { eventEnvelope, refTo } from './response-schemas.ts'
 
 const ANNOUNCED = [...EVENT_TYPES, TEST_EVENT_TYPE] as const
 type Announced = (typeof ANNOUNCED)[number]

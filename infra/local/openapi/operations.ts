@@ -1,5 +1,31 @@
 import type { Json } from './json-schema-of.ts'
-import type { Operation } from './operation.ts'
+import type { Parameters } from './query-parameters.ts'
+
+/** A successful answer: its description, and the schema of its body. */
+type Success = {
+  readonly description: string
+  readonly schema: string
+  /** The answer is also available as CSV. */
+  readonly csv?: true
+  readonly headers?: Readonly<Record<string, Json>>
+  /** Operations that can follow this answer, with the source of their parameters. */
+  readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Json }>>
+}
+
+/** The description of one operation. */
+export type Operation = {
+  readonly operationId: string
+  readonly tag: 'Payments' | 'Balance' | 'Events' | 'Settlements' | 'Deliveries'
+  readonly summary: string
+  readonly description: string
+  /** Parameters that differ from the common ones of the same name. */
+  readonly parameters?: Parameters
+  readonly body?: string
+  readonly takesIdempotencyKey?: true
+  readonly success: Readonly<Record<number, Success>>
+  /** In addition to the errors of every operation. */
+  readonly errors: readonly (404 | 422 | 502)[]
+}
 
 /** Raised with every change that merchants can notice. CHANGELOG.md has a line for each, with its contract's digest. */
 export const API_VERSION = '1.0.0'
@@ -22,6 +48,17 @@ const TO_THE_PAYMENT = {
 }
 
 const REPLAYED = { 'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true } }
+
+const answers = (
+  description: string,
+  schema: string,
+  more: Omit<Success, 'description' | 'schema'> = {},
+): Operation['success'] => ({ 200: { description, schema, ...more } })
+
+const AS_CSV: Pick<Success, 'csv' | 'headers'> = {
+  csv: true,
+  headers: { Link: { description: 'Of CSV, while there is more.', schema: { type: 'string' } } },
+}
 
 /** The descriptions of the functions that merchants call, by their names in the manifest. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -51,13 +88,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List payments',
     description:
       'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 three. A deep page costs more.',
-    success: {
-      200: {
-        description: 'A page of payments, and the total count.',
-        schema: 'PaymentList',
-        links: { first: { operationId: 'getPayment', parameters: FIRST_OF_LIST } },
-      },
-    },
+    success: answers('A page of payments, and the total count.', 'PaymentList', {
+      links: { first: { operationId: 'getPayment', parameters: FIRST_OF_LIST } },
+    }),
     errors: [422],
   },
   'api-get-payment': {
@@ -65,7 +98,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Fetch a payment',
     description: 'Wait for the webhook instead of polling.',
-    success: { 200: { description: 'The payment.', schema: 'Payment', links: { cancel: TO_THE_PAYMENT.cancel } } },
+    success: answers('The payment.', 'Payment', { links: { cancel: TO_THE_PAYMENT.cancel } }),
     errors: [404, 422],
   },
   'api-cancel-payment': {
@@ -73,7 +106,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Cancel a pending payment',
     description: 'Cancels it at the provider first, so that it can no longer be paid. Takes no body. Safe to repeat.',
-    success: { 200: { description: 'The cancelled payment.', schema: 'Payment', links: { get: TO_THE_PAYMENT.get } } },
+    success: answers('The cancelled payment.', 'Payment', { links: { get: TO_THE_PAYMENT.get } }),
     errors: [404, 422, 502],
   },
   'api-get-balance': {
@@ -83,7 +116,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'With `include=settlements` it shows all your money: credits less reversals = pending + available + in settlement + ' +
       'paid out.',
-    success: { 200: { description: 'The balance.', schema: 'Balance' } },
+    success: answers('The balance.', 'Balance'),
     errors: [422],
   },
   'api-list-settlements': {
@@ -91,13 +124,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List settlements',
     description: 'Newest first, by `period_end`.',
-    success: {
-      200: {
-        description: 'A page of settlements.',
-        schema: 'SettlementList',
-        links: { first: { operationId: 'getSettlement', parameters: FIRST_OF_LIST } },
-      },
-    },
+    success: answers('A page of settlements.', 'SettlementList', {
+      links: { first: { operationId: 'getSettlement', parameters: FIRST_OF_LIST } },
+    }),
     errors: [422],
   },
   'api-list-events': {
@@ -117,7 +146,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
         schema: { type: 'integer', default: 25 },
       },
     },
-    success: { 200: { description: 'A page of events, and the cursor of the next page.', schema: 'EventList' } },
+    success: answers('A page of events, and the cursor of the next page.', 'EventList'),
     errors: [422],
   },
   'api-get-settlement': {
@@ -125,7 +154,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'Fetch a settlement',
     description: 'One payout.',
-    success: { 200: { description: 'The settlement.', schema: 'Settlement' } },
+    success: answers('The settlement.', 'Settlement'),
     errors: [404, 422],
   },
   'api-list-settlement-payments': {
@@ -135,14 +164,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'Payments, and all other movements of your money in the window of the settlement. Their sums are those of the ' +
       'settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: {
-      200: {
-        description: 'A page of entries; of CSV the `Link` header names the next one.',
-        schema: 'EntryList',
-        csv: true,
-        headers: { Link: { description: 'Of CSV, while there is more.', schema: { type: 'string' } } },
-      },
-    },
+    success: answers('A page of entries; of CSV the `Link` header names the next one.', 'EntryList', AS_CSV),
     errors: [404, 422],
   },
   'api-list-balance-entries': {
@@ -153,14 +175,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Your journal: each movement of your money, settled or not. It does not contain payments that the provider has not ' +
       'settled yet. Do not use it as a feed: a new entry can appear before one that you have read. Read again from the ' +
       'end of the last settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: {
-      200: {
-        description: 'A page of entries; of CSV the `Link` header names the next one.',
-        schema: 'EntryList',
-        csv: true,
-        headers: { Link: { description: 'Of CSV, while there is more.', schema: { type: 'string' } } },
-      },
-    },
+    success: answers('A page of entries; of CSV the `Link` header names the next one.', 'EntryList', AS_CSV),
     errors: [422],
   },
   'api-list-webhook-endpoints': {
@@ -168,7 +183,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'List webhook endpoints',
     description: 'The addresses of your webhooks, newest first. The operator registers and deletes them.',
-    success: { 200: { description: 'All endpoints.', schema: 'WebhookEndpointList' } },
+    success: answers('All endpoints.', 'WebhookEndpointList'),
     errors: [422],
   },
   'api-list-webhook-deliveries': {
@@ -179,13 +194,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must lie within the newest ' +
       '2,000. Of the succeeded deliveries of all selected endpoints, only the newest 1,000 are searched. A page of 50 or ' +
       'more, or with a status, costs several points of the rate limit. Deliveries are kept for 90 days.',
-    success: {
-      200: {
-        description: 'A page of deliveries.',
-        schema: 'WebhookDeliveryList',
-        links: { first: { operationId: 'getWebhookDelivery', parameters: FIRST_OF_LIST } },
-      },
-    },
+    success: answers('A page of deliveries.', 'WebhookDeliveryList', {
+      links: { first: { operationId: 'getWebhookDelivery', parameters: FIRST_OF_LIST } },
+    }),
     errors: [404, 422],
   },
   'api-get-webhook-delivery': {
@@ -193,13 +204,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Fetch a webhook delivery',
     description: 'The delivery of one event to one endpoint, with all attempts.',
-    success: {
-      200: {
-        description: 'The delivery.',
-        schema: 'WebhookDelivery',
-        links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
-      },
-    },
+    success: answers('The delivery.', 'WebhookDelivery', {
+      links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
+    }),
     errors: [404, 422],
   },
   'api-redeliver-webhook': {
@@ -209,13 +216,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. Answers ' +
       '422 while a round is in progress, if the endpoint is disabled or deleted, or after ten rounds on one UTC day.',
-    success: {
-      200: {
-        description: 'The delivery, scheduled again.',
-        schema: 'WebhookDelivery',
-        links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
-      },
-    },
+    success: answers('The delivery, scheduled again.', 'WebhookDelivery', {
+      links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
+    }),
     errors: [404, 422],
   },
   'api-redeliver-to-endpoint': {
@@ -227,7 +230,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'the endpoint. One call checks up to a hundred events: repeat with `next` as `cursor` until it is null. Safe to ' +
       'repeat: it skips deliveries in progress. Answers 422 if the endpoint is disabled.',
     body: 'RedeliverToEndpoint',
-    success: { 200: { description: 'The started rounds, and the cursor of the next call.', schema: 'Redelivered' } },
+    success: answers('The started rounds, and the cursor of the next call.', 'Redelivered'),
     errors: [404, 422],
   },
 }

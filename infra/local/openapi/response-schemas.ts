@@ -7,7 +7,6 @@ import { EntryDtoSchema } from '../../../shared/settlement/statement/entry-dto-s
 import { OwnDeliveryDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
 import { RedeliveredDtoSchema } from '../../../shared/webhook/delivery/redelivered-dto-schema.ts'
 import { OwnEndpointDtoSchema } from '../../../shared/webhook/endpoint/own-endpoint-dto-schema.ts'
-import { eventEnvelope } from './event-envelope.ts'
 import { type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 const DTOS = {
@@ -23,6 +22,19 @@ const DTOS = {
 } as const satisfies Readonly<Record<string, v.GenericSchema>>
 
 export const refTo = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` })
+
+/** The schema of a webhook's body. */
+export const eventEnvelope = (event: Json, data: Json): Json => ({
+  description: 'The body of a webhook. It may get new fields: ignore fields that you do not know.',
+  type: 'object',
+  required: ['event', 'event_id', 'timestamp', 'data'],
+  properties: {
+    event,
+    event_id: { type: 'string', format: 'uuid', description: 'The same in every attempt and at every endpoint.' },
+    timestamp: { type: 'string', format: 'date-time', description: 'The time of the event, not of the webhook.' },
+    data,
+  },
+})
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 

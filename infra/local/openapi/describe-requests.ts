@@ -11,6 +11,7 @@ import {
   PHONE,
 } from '../../../shared/payment/create/payment-body.ts'
 import { OTHER_CHANNELS } from '../../../shared/runtime/chosen-provider.ts'
+import { RedeliverBodySchema } from '../../../shared/webhook/delivery/redeliver-dto.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 /** The purpose of each field, and the limits that its schema leaves to the payment rules. */
@@ -104,8 +105,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
 }
 
-const fieldsOf = (): Json => {
-  const { properties } = jsonSchemaOf(PaymentBodySchema, 'input')
+const fieldsOf = ({ properties }: Json): Json => {
   if (!isJson(properties)) throw new Error('the body has no fields')
   return properties
 }
@@ -113,7 +113,7 @@ const fieldsOf = (): Json => {
 /** The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields are allowed. */
 const variant = ({ what, method, required, own }: Variant): Json => {
   const said: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
-  const parsed = fieldsOf()
+  const parsed = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
   const ofField = (name: string) => {
     const more = Object(said[name])
     return [name, '$ref' in more || 'type' in more ? more : { ...Object(parsed[name]), ...more }]
@@ -136,3 +136,20 @@ export const describeCreateRequest = (): Readonly<Record<string, Json>> => ({
   ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
   CustomerRequest: customer(CUSTOMER, { description: 'The customer. Every field may be missing or null.' }),
 })
+
+const REDELIVER_FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries, Json>> = {
+  since: { format: 'date-time', description: 'Events that fired at or after this time.' },
+  status: { description: 'Only deliveries of this status. Without it: everything that the endpoint missed.' },
+  cursor: { description: 'The `next` of the last answer to the same request.' },
+}
+
+/** The body of POST /v1/webhook_endpoints/{id}/redeliver. */
+export const describeRedeliverRequest = (): Readonly<Record<string, Json>> => {
+  const schema = jsonSchemaOf(RedeliverBodySchema, 'input')
+  const properties = fieldsOf(schema)
+  const described = Object.entries(REDELIVER_FIELDS).map(([name, more]) => [
+    name,
+    { ...Object(properties[name]), ...more },
+  ])
+  return { RedeliverToEndpoint: { ...schema, properties: Object.fromEntries(described) } }
+}
