@@ -91,7 +91,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
 
     const created = await run('Create payment')
     await page.goto(`${world.urls.api}/console#payments/${created.id}`)
-    await page.getByText(created.external_reference).waitFor()
+    await page.getByText(created.external_reference).first().waitFor()
 
     expect(created).toMatchObject({ status: 'pending', external_reference: `it's $(id) \`id\` "5"` })
     expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
