@@ -79,9 +79,9 @@ const relayCall = async (about: About, request: LocalRequest): Promise<LocalRepl
   if (!call.success) return jsonReply(400, { message: v.flatten(call.issues) })
   const { url, ...init } = toWire(about, call.output)
   try {
-    const answer = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const text = await answer.text()
-    return jsonReply(200, { status: answer.status, body: parsedJson(text) ?? text })
+    const called = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const text = await called.text()
+    return jsonReply(200, { status: called.status, body: parsedJson(text) ?? text })
   } catch {
     return jsonReply(200, { status: 0, body: { message: 'no answer within 30 seconds' } })
   }
