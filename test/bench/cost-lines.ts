@@ -10,7 +10,7 @@ import type { Measured } from './measure-flows.ts'
 import type { Flow } from './metered-world.ts'
 import { keyRequests, metricMonths, runsPerMonth, specOf } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
-import { type Prices, US_EAST } from './prices.ts'
+import { PRICES, type Prices } from './prices.ts'
 
 /** How much is used of what is billed. */
 type Usage = Readonly<Partial<Prices>>
@@ -28,7 +28,7 @@ const REQUESTS_PER_MESSAGE = 3
 const one = (value: number): string => value.toFixed(1)
 const thousand = (value: number): string => `${Math.round(value / 1_000)} thousand`
 
-const NAMES = Object.keys(US_EAST.prices) as (keyof Prices)[]
+const NAMES = Object.keys(PRICES) as (keyof Prices)[]
 const sum = <Thing>(things: readonly Thing[], of: (thing: Thing) => number): number =>
   things.reduce((all, thing) => all + of(thing), 0)
 
@@ -136,10 +136,10 @@ export const paidCosts = ({ perPayment, storedBytesPerPayment }: Measured): Cost
 export const unpaidCosts = ({ perUnpaid, storedBytesPerUnpaid }: Measured): CostLine[] =>
   paymentCosts(perUnpaid, storedBytesPerUnpaid)
 
-export const usdOf = ({ usage }: Pick<CostLine, 'usage'>, prices: Prices): number =>
-  sum(NAMES, (name) => ((usage[name] ?? 0) * prices[name]) / (name.endsWith('Million') ? MILLION : 1))
+export const usdOf = ({ usage }: Pick<CostLine, 'usage'>): number =>
+  sum(NAMES, (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1))
 
-export const sumOf = (lines: readonly CostLine[], prices: Prices): number => sum(lines, (cost) => usdOf(cost, prices))
+export const sumOf = (lines: readonly CostLine[]): number => sum(lines, usdOf)
 
 const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] => {
   const storageGbMonth = storedBytes / BYTES_PER_GB

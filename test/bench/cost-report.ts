@@ -10,23 +10,20 @@ import {
   usdOf,
 } from './cost-lines.ts'
 import type { Measured } from './measure-flows.ts'
-import { type Prices, pricesOf } from './prices.ts'
-
-const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-const table = (heading: readonly string[], rows: readonly (readonly string[])[]) =>
-  [row(heading), row(heading.map(() => '---')), ...rows.map(row)].join('\n')
+import { PRICED } from './prices.ts'
+import { markdownTable } from './report/markdown-table.ts'
 
 const dollars = (usd: number) => `$${usd.toFixed(2)}`
 const bold = (text: string) => (text === '' ? '' : `**${text}**`)
 
-const costTable = (prices: Prices) => (lines: readonly CostLine[], sum?: string) => {
-  const rows = lines.map((line) => [line.component, line.basis, dollars(usdOf(line, prices))])
-  const all = [sum ?? '', '', dollars(sumOf(lines, prices))].map(bold)
-  return table(['What', 'Of', 'USD'], [...rows, ...(sum === undefined ? [] : [all])])
+const costs = (lines: readonly CostLine[], sum?: string) => {
+  const rows = lines.map((line) => [line.component, line.basis, dollars(usdOf(line))])
+  const all = [sum ?? '', '', dollars(sumOf(lines))].map(bold)
+  return markdownTable(['What', 'Of', 'USD'], [...rows, ...(sum === undefined ? [] : [all])])
 }
 
 const flowTable = (flows: Measured['perPayment']) =>
-  table(
+  markdownTable(
     ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
     flows.map(({ name, functionName, writes, reads, messages }) => [
       name,
@@ -37,8 +34,7 @@ const flowTable = (flows: Measured['perPayment']) =>
 
 /** The tables of docs/operations.md as markdown. The same measurement gives the same text. */
 export const costReport = (templates: Templates, measured: Measured): string => {
-  const { region, readOn, prices } = pricesOf()
-  const costs = costTable(prices)
+  const { region, readOn } = PRICED
   return [
     `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
     `Measured for one payment that is paid:\n\n${flowTable(measured.perPayment)}`,

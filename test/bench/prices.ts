@@ -1,8 +1,14 @@
-/** Where a stage is unless AWS_REGION says otherwise. The bill of docs/operations.md is for this region. */
-const STAGE_REGION = 'ap-southeast-3'
+/** The region and the day of the prices. */
+export const PRICED = { region: 'us-east-1', readOn: '2026-11-20' } as const
 
-/** Of one each, or of a million where the name ends so. A name begins with what it is of, by which a row finds it. */
-const US_EAST_1 = {
+/**
+ * List prices in US dollars, without free tiers, collected in November 2026 from AWS's price pages and from reports that
+ * quote them. Jakarta is dearer for most services and was not read: put its prices here before a budget depends on them.
+ * The front's prices are the same in all regions.
+ *
+ * Of one each, or of a million where the name ends so. A name begins with what it is of, by which a row finds it.
+ */
+export const PRICES = {
   dynamodbWriteMillion: 0.625,
   dynamodbReadMillion: 0.125,
   storageGbMonth: 0.25,
@@ -41,17 +47,4 @@ const US_EAST_1 = {
   hostedZoneMonth: 0.5,
 } as const
 
-export type Prices = Readonly<Record<keyof typeof US_EAST_1, number>>
-export type PriceTable = { readonly region: string; readonly readOn: string; readonly prices: Prices }
-
-/**
- * List prices in US dollars, without free tiers, collected in November 2026 from AWS's price pages and from reports that
- * quote them. Jakarta is dearer for most services and was not read: put a table of its prices here before a budget
- * depends on them. The front's prices are the same in all regions.
- */
-export const US_EAST: PriceTable = { region: 'us-east-1', readOn: '2026-11-20', prices: US_EAST_1 }
-const TABLES: readonly PriceTable[] = [US_EAST]
-
-/** The table of the stage's region, or that of us-east-1 where none is given. */
-export const pricesOf = (region = STAGE_REGION, tables = TABLES): PriceTable =>
-  tables.find((table) => table.region === region) ?? US_EAST
+export type Prices = Readonly<Record<keyof typeof PRICES, number>>
