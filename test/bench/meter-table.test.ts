@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
-import { createMemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import { exists, put, update } from '../../shared/table/step.ts'
-import { meterTable, storedBytes } from './meter-table.ts'
-
-const meteredTable = () => {
-  const table = createMemoryTable({ indexes: 'immediate' })
-  const { take } = meterTable(table)
-  return { table, requests: memoryRequests(table), take }
-}
+import { meteredDeps, storedBytes } from './meter-table.ts'
 
 const pk = `bench-${randomUUID()}`
 const key = { pk, sk: 'a' }
@@ -18,7 +10,10 @@ const page = { index: 'by-owner', partition: [pk, 'bench'], limit: 10 } as const
 
 describe('meterTable', () => {
   it('counts what DynamoDB bills and DynamoDB Local does not: transactions twice, reads that find nothing', async () => {
-    const { requests, take } = meteredTable()
+    const {
+      deps: { requests },
+      meter: { take },
+    } = meteredDeps()
     const missing = { pk, sk: 'missing' }
 
     await requests.transact([put(key, {}), put({ pk, sk: 'b' }, listed)])
@@ -34,7 +29,10 @@ describe('meterTable', () => {
   })
 
   it('counts a write that is refused', async () => {
-    const { requests, take } = meteredTable()
+    const {
+      deps: { requests },
+      meter: { take },
+    } = meteredDeps()
 
     expect(await requests.write(update(key, { set: { note: 'late' } }, exists))).toMatchObject({ applied: false })
 
@@ -44,13 +42,16 @@ describe('meterTable', () => {
 
 describe('storedBytes', () => {
   it('adds the overhead of the item and of every index that has it', async () => {
-    const { table, requests } = meteredTable()
+    const {
+      memory,
+      deps: { requests },
+    } = meteredDeps()
     await requests.write(put({ pk: 'ab', sk: 'c' }, { n: 12 }))
     const plain = 2 + 2 + 2 + 1 + (1 + 2) + 100
 
-    expect(storedBytes(table)).toBe(plain)
+    expect(storedBytes(memory)).toBe(plain)
     await requests.write(put({ pk: 'ab', sk: 'd' }, { owner: 'o', entity: 'e', listedAt: 't', id: 'i' }))
     const listedBytes = 2 + 2 + 2 + 1 + (5 + 1) + (6 + 1) + (9 + 1) + (2 + 1) + 100
-    expect(storedBytes(table)).toBe(plain + 2 * listedBytes)
+    expect(storedBytes(memory)).toBe(plain + 2 * listedBytes)
   })
 })

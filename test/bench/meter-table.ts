@@ -1,6 +1,8 @@
-import type { MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
+import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import { indexEntries } from '../../infra/local/emulators/memory-table/request-use.ts'
 import { itemSize } from '../../infra/local/emulators/memory-table/stored-item.ts'
+import { type Overrides, testDeps } from '../support/test-deps.ts'
 
 /** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
@@ -45,6 +47,12 @@ export const meterTable = (table: MemoryTable) => {
       return { reads: unitsIn(detail, 'reads'), writes: unitsIn(detail, 'writes'), detail }
     },
   }
+}
+
+/** A gateway on a table of its own in memory, whose requests are counted. */
+export const meteredDeps = (overrides: Overrides = {}) => {
+  const memory = createMemoryTable({ indexes: 'immediate' })
+  return { memory, meter: meterTable(memory), deps: testDeps({ ...overrides, requests: memoryRequests(memory) }) }
 }
 
 /** All that was used of one sort: `reads`, `writes`, `calls`, `provider`. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import {
   BatchGetItemCommand,
   type DynamoDBClient,
@@ -6,8 +6,15 @@ import {
   PutItemCommand,
   QueryCommand,
   TransactWriteItemsCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import {
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import * as v from 'valibot'
 import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
@@ -43,29 +50,41 @@ const PROVIDER_HEADERS = {
   'content-type': 'application/json',
 }
 
-export const raw = (values: object) => marshall(values, { removeUndefinedValues: true })
+const raw = (values: object) => marshall(values, { removeUndefinedValues: true })
 const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
 const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
 
 const ask = async (means: FloorMeans, method: string, path: string, body?: object): Promise<unknown> => {
-  const { status, text } = await means.call({
+  const sent = body && { body: JSON.stringify(body), wanted: 201 }
+  const { text } = await means.call({
     method,
     url: means.providerUrl + path,
     headers: PROVIDER_HEADERS,
-    ...(body && { body: JSON.stringify(body) }),
+    wanted: 200,
+    ...sent,
   })
-  if (status >= 300) throw new Error(`the provider answered ${status}: ${text}`)
   return JSON.parse(text)
 }
 
+/** A step of a transaction: the payment in its next state, if it is in this one. */
+const replaced = (TableName: string, from: string, item: object) => ({
+  Put: {
+    TableName,
+    Item: raw(item),
+    ConditionExpression: '#status = :from',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: raw({ ':from': from }),
+  },
+})
+
 /** Claim, so that no other caller asks the provider for this payment; the provider; what leads to it; payment and count. */
-const create = async (means: FloorMeans, body: unknown) => {
+export const create = async (means: FloorMeans, body: unknown) => {
   const { table, tableName: TableName, clientId: client_id } = means
   const asked = v.parse(Request, body)
   const [id, now] = [randomUUID(), new Date().toISOString()]
   const claim = { ...paymentKey(id), client_id, status: 'creating', attempt: 1, claimed_at: now, request: asked }
   await table.send(new PutItemCommand({ TableName, Item: raw(claim), ConditionExpression: 'attribute_not_exists(pk)' }))
-  const made = await ask(means, 'POST', '/v3/payment_requests', {
+  const answer = await ask(means, 'POST', '/v3/payment_requests', {
     reference_id: `${id}-1`,
     type: 'PAY',
     country: 'ID',
@@ -74,7 +93,7 @@ const create = async (means: FloorMeans, body: unknown) => {
     channel_code: `${asked.channel_code}_VIRTUAL_ACCOUNT`,
     channel_properties: { display_name: 'Floor' },
   })
-  const { payment_request_id, actions } = v.parse(Upstream, made)
+  const { payment_request_id, actions } = v.parse(Upstream, answer)
   const payment_destination = actions[0]?.value ?? ''
   const payment = {
     ...asked,
@@ -97,52 +116,40 @@ const create = async (means: FloorMeans, body: unknown) => {
     { pk: `REFERENCE#${asked.external_reference}`, sk: `${now}#${id}`, payment_id: id },
   ]
   await Promise.all(pointers.map((pointer) => table.send(new PutItemCommand({ TableName, Item: raw(pointer) }))))
-  await table.send(
-    new TransactWriteItemsCommand({
-      TransactItems: [
-        {
-          Put: {
-            TableName,
-            Item: raw({ ...paymentKey(id), ...payment }),
-            ConditionExpression: '#status = :creating',
-            ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: raw({ ':creating': 'creating' }),
-          },
-        },
-        count(means, id, 'count_pending', 1),
-      ],
-    }),
-  )
+  const made = replaced(TableName, 'creating', { ...paymentKey(id), ...payment })
+  const steps = [made, count(means, id, 'count_pending')]
+  await table.send(new TransactWriteItemsCommand({ TransactItems: steps }))
   return payment
 }
 
-const count = ({ tableName, clientId }: FloorMeans, id: string, field: string, by: number) => ({
+const count = ({ tableName, clientId }: FloorMeans, id: string, field: string) => ({
   Update: {
     TableName: tableName,
     Key: raw({ pk: `LEDGER#${clientId}`, sk: `SHARD#${shardOf(id)}` }),
     UpdateExpression: 'ADD #field :by',
     ExpressionAttributeNames: { '#field': field },
-    ExpressionAttributeValues: raw({ ':by': by }),
+    ExpressionAttributeValues: raw({ ':by': 1 }),
   },
 })
 
-const get = async ({ table, tableName: TableName }: FloorMeans, id: string) => {
+export const get = async ({ table, tableName: TableName }: FloorMeans, id: string) => {
   const { Item = {} } = await table.send(
     new GetItemCommand({ TableName, Key: raw(paymentKey(id)), ConsistentRead: true }),
   )
   return unmarshall(Item)
 }
 
+const ofPartition = (TableName: string, pk: string) =>
+  new QueryCommand({
+    TableName,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: raw({ ':pk': pk }),
+    ConsistentRead: true,
+  })
+
 /** The newest by the index, what they are by the table, and how many there are by the ledger. */
-const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
-  const ledger = await table.send(
-    new QueryCommand({
-      TableName,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: raw({ ':pk': `LEDGER#${clientId}` }),
-      ConsistentRead: true,
-    }),
-  )
+export const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
+  const ledger = await table.send(ofPartition(TableName, `LEDGER#${clientId}`))
   const { Items: found = [] } = await table.send(
     new QueryCommand({
       TableName,
@@ -161,63 +168,66 @@ const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
 }
 
 /** The provider is asked; who is told; payment, credit, event and delivery; and the message of the delivery. */
-const applyCallback = async (means: FloorMeans, body: unknown) => {
-  const { table, tableName: TableName, clientId, sqs, queueUrl: QueueUrl } = means
+export const applyCallback = async (means: FloorMeans, body: unknown) => {
+  const { table, tableName: TableName, clientId: owner, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)
   const id = data.reference_id.slice(0, 36)
   const payment = await get(means, id)
   const { captures } = v.parse(Capture, await ask(means, 'GET', `/v3/payments/${data.payment_id}`))
-  await table.send(
-    new QueryCommand({
-      TableName,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: raw({ ':pk': endpointKey(clientId).pk }),
-      ConsistentRead: true,
-    }),
-  )
+  await table.send(ofPartition(TableName, endpointKey(owner).pk))
   const [now, event_id] = [new Date().toISOString(), randomUUID()]
   const net_minor = Number(captures[0]?.capture_amount) - FEE_MINOR
   const paid = { ...payment, status: 'succeeded', paid_at: now, net_minor }
   const sent = JSON.stringify({ event: 'payment.succeeded', event_id, timestamp: now, data: paid })
-  await credit(means, { id, paid, event: { event_id, body: sent, listed_at: now } })
+  const event = { ...eventKey(id), event_id, body: sent, entity: 'event', owner, id, listed_at: now }
+  const listed = { entity: 'delivery', owner, id, listed_at: now, work: 'floor', slot: 2, due_at: now }
+  const steps = [
+    replaced(TableName, 'pending', { ...paid, ...paymentKey(id) }),
+    count(means, id, 'credited_minor'),
+    { Put: { TableName, Item: raw(event) } },
+    { Put: { TableName, Item: raw({ ...deliveryKey(id), ...listed }) } },
+  ]
+  await table.send(new TransactWriteItemsCommand({ TransactItems: steps }))
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: id }))
   return { outcome: 'applied' }
 }
 
-type Credit = { readonly id: string; readonly paid: object; readonly event: object }
+const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
+const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
+const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
 
-export const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
-export const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
-export const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+const SECRET = randomUUID()
 
-const credit = async (means: FloorMeans, { id, paid, event }: Credit): Promise<void> => {
-  const { table, tableName: TableName, clientId: owner } = means
-  const listed_at = new Date().toISOString()
-  const delivery = { entity: 'delivery', owner, id, listed_at, work: 'floor', slot: 2, due_at: listed_at }
+/** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
+const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Message): Promise<void> => {
+  const { table, tableName: TableName, clientId, call, webhookUrl, sqs, queueUrl: QueueUrl } = means
+  const Keys = [raw(deliveryKey(id)), raw(endpointKey(clientId))]
+  await table.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys, ConsistentRead: true } } }))
+  const { Item = {} } = await table.send(new GetItemCommand({ TableName, Key: raw(eventKey(id)) }))
+  const body = String(unmarshall(Item)['body'])
   await table.send(
-    new TransactWriteItemsCommand({
-      TransactItems: [
-        {
-          Put: {
-            TableName,
-            Item: raw({ ...paid, ...paymentKey(id) }),
-            ConditionExpression: '#status = :pending',
-            ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: raw({ ':pending': 'pending' }),
-          },
-        },
-        count(means, id, 'credited_minor', 1),
-        { Put: { TableName, Item: raw({ ...eventKey(id), ...event, entity: 'event', owner, id }) } },
-        { Put: { TableName, Item: raw({ ...deliveryKey(id), ...delivery }) } },
-      ],
+    new UpdateItemCommand({
+      TableName,
+      Key: raw(deliveryKey(id)),
+      UpdateExpression: 'SET claim_token = :token',
+      ConditionExpression: 'attribute_not_exists(claim_token)',
+      ExpressionAttributeValues: raw({ ':token': randomUUID() }),
     }),
   )
+  const signature = createHmac('sha256', SECRET).update(body).digest('hex')
+  await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
+  await table.send(
+    new UpdateItemCommand({ TableName, Key: raw(deliveryKey(id)), UpdateExpression: 'REMOVE claim_token, due_at' }),
+  )
+  await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
 }
 
-/** The unavoidable calls of each request, one after the other as they depend on each other. */
-export const floorCalls = (means: FloorMeans) => ({
-  create: (body: unknown) => create(means, body),
-  get: (id: string) => get(means, id),
-  list: () => list(means),
-  applyCallback: (body: unknown) => applyCallback(means, body),
-})
+/** Works off the queue until it is gone. */
+export const work = async (means: FloorMeans): Promise<void> => {
+  const { sqs, queueUrl: QueueUrl } = means
+  for (;;) {
+    const asked = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 })
+    const { Messages = [] } = await sqs.send(asked)
+    for (const message of Messages) void deliver(means, message)
+  }
+}

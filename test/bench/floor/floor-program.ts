@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Agent } from 'node:http'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
+import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { httpCaller } from '../local/http-caller.ts'
-import { type FloorMeans, floorCalls } from './floor-calls.ts'
-import { floorWorker } from './floor-worker.ts'
+import { applyCallback, create, type FloorMeans, get, list, work } from './floor-calls.ts'
 
 /**
- * A program that does what nobody who keeps payments in this table can leave out, and nothing else: it believes every
- * caller, checks nothing and logs nothing. Like the local gateway it has the provider's simulator and the queues'
- * emulator in its own process.
+ * A program that does what a gateway with this table cannot leave out, and nothing else: it believes every caller,
+ * checks nothing and logs nothing. Like the local gateway it has the provider's simulator, the queues' emulator and the
+ * local HTTP server in its own process.
  * Arguments: the table's endpoint, its name, and where webhooks go.
  */
 const [endpoint = '', tableName = '', webhookUrl = ''] = process.argv.slice(2)
@@ -45,38 +45,17 @@ const means: FloorMeans = {
   queueUrl: await emulator.queue('floor'),
   clientId: randomUUID(),
 }
-const calls = floorCalls(means)
-void floorWorker(means)
+void work(means)
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  let text = ''
-  for await (const part of request.setEncoding('utf8')) text += String(part)
-  return text
-}
-
-const answer = async (request: IncomingMessage): Promise<readonly [number, unknown]> => {
-  const { pathname } = new URL(request.url ?? '', 'http://floor')
-  if (request.method === 'POST') {
-    const body: unknown = JSON.parse(await bodyOf(request))
-    return pathname === '/v1/payments' ? [201, await calls.create(body)] : [200, await calls.applyCallback(body)]
-  }
-  const id = /^\/v1\/payments\/([0-9a-f-]+)$/.exec(pathname)?.[1]
-  return [200, id === undefined ? await calls.list() : await calls.get(id)]
-}
-
-const serve = (request: IncomingMessage, response: ServerResponse): void => {
-  const reply = (status: number, body: unknown) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  answer(request).then(
-    ([status, body]) => reply(status, body),
-    (error: unknown) => reply(500, { message: String(error) }),
-  )
-}
-
-const server = createServer(serve)
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  process.send?.({ api: `http://127.0.0.1:${port}`, provider: simulator.url })
+const server = await startLocalHttpServer({
+  port: 0,
+  answer: async ({ method, path, body }) => {
+    const sent = (): unknown => JSON.parse(body.toString('utf8'))
+    if (path === '/callbacks/xendit') return jsonReply(200, await applyCallback(means, sent()))
+    if (method === 'POST') return jsonReply(201, await create(means, sent()))
+    const id = /^\/v1\/payments\/([0-9a-f-]+)$/.exec(path)?.[1]
+    return jsonReply(200, id === undefined ? await list(means) : await get(means, id))
+  },
 })
 process.once('disconnect', () => process.exit())
+process.send?.({ api: server.url, provider: simulator.url })

@@ -1,24 +1,22 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { PAYMENT_BODY } from '../assumptions.ts'
-import { addMerchant, expectStatus } from '../local/bench-merchant.ts'
+import { addMerchant } from '../local/bench-merchant.ts'
 import { CALLBACK_HEADERS, keepCallbacks, payAtProvider } from '../local/customers.ts'
-import { type HttpCaller, httpCaller } from '../local/http-caller.ts'
+import type { HttpCaller } from '../local/http-caller.ts'
 import { during, type Latencies, measureLoop, noLatencies } from '../local/latencies.ts'
-import { type Program, startProgram } from '../local/start-program.ts'
+import { type Program, startBench, startProgram } from '../local/start-bench.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../local/webhook-receiver.ts'
 
 export const REQUESTS = ['create', 'get', 'list', 'callback', 'callback to webhook'] as const
-export type FloorRequest = (typeof REQUESTS)[number]
-export const CONCURRENCIES = [1, 8, 32] as const
+type FloorRequest = (typeof REQUESTS)[number]
+const CONCURRENCIES = [1, 8, 32] as const
 
-/** One kind of request at one concurrency, on both. */
-export type FloorFigure = {
-  readonly request: FloorRequest
-  readonly concurrency: number
-  readonly gateway: Latencies
-  readonly floor: Latencies
-}
+/** What was measured of one side, at one concurrency. */
+type Side = Readonly<Record<FloorRequest, Latencies>>
+
+/** Every kind of request at one concurrency, on both. */
+export type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
 
 /** Payments by callers who pay flat out, and the webhooks of these payments. */
 export type PaceFigure = {
@@ -30,21 +28,19 @@ export type PaceFigure = {
 }
 export const PAYING = 16
 
-type Side = {
+type Measured = {
   readonly name: 'gateway' | 'floor'
   readonly program: Program
   readonly headers: Record<string, string>
+  readonly call: HttpCaller['call']
+  readonly receiver: WebhookReceiver
   /** Payments made so far, for those who ask about one. */
   readonly made: string[]
 }
 
-type Bench = { readonly caller: HttpCaller; readonly receiver: WebhookReceiver; readonly sides: readonly Side[] }
-
 /** Both take turns in slices this short, so that whatever else the machine does hits both. */
 const SLICE_MS = 800
 const ROUNDS = 3
-/** The first requests of a process are those of code that has not been compiled yet. */
-const WARM_UP = 40
 const ASKED_ABOUT = 100
 const PACE_MS = 15_000
 /** Callbacks in a slice: each needs a payment that was made and paid before. */
@@ -54,152 +50,128 @@ const NO_LIMIT = 10_000
 
 const Made = v.object({ id: v.string() })
 
-const create = async ({ caller }: Bench, { program, headers, made }: Side): Promise<string> => {
-  const answer = await caller.call({ method: 'POST', url: `${program.api}/v1/payments`, headers, body: PAYMENT_BODY })
-  const { id } = v.parse(Made, JSON.parse(expectStatus(201, answer)))
+const create = async ({ call, program, headers, made }: Measured): Promise<string> => {
+  const url = `${program.api}/v1/payments`
+  const { text } = await call({ method: 'POST', url, headers, body: PAYMENT_BODY, wanted: 201 })
+  const { id } = v.parse(Made, JSON.parse(text))
   made.push(id)
   return id
 }
 
-const read = async ({ caller }: Bench, { program, headers }: Side, path: string): Promise<void> => {
-  expectStatus(200, await caller.call({ method: 'GET', url: `${program.api}/v1/payments${path}`, headers }))
-}
+const read = ({ call, program, headers }: Measured, path: string) =>
+  call({ method: 'GET', url: `${program.api}/v1/payments${path}`, headers, wanted: 200 })
 
-const slice = async (bench: Bench, side: Side, request: FloorRequest, concurrency: number, into: Latencies) => {
-  const goOn = during(SLICE_MS)
+const sendCallback = ({ call, program }: Measured, body: string) =>
+  call({ method: 'POST', url: `${program.api}/callbacks/xendit`, headers: CALLBACK_HEADERS, body, wanted: 200 })
+
+type Slice = (side: Measured, concurrency: number, into: Side) => Promise<void>
+
+const creates: Slice = (side, concurrency, into) =>
+  measureLoop(into.create, concurrency, during(SLICE_MS), () => create(side))
+
+const gets: Slice = (side, concurrency, into) => {
   let asked = 0
-  const asks: Readonly<Record<string, () => Promise<unknown>>> = {
-    create: () => create(bench, side),
-    get: () => read(bench, side, `/${side.made[asked++ % ASKED_ABOUT] ?? ''}`),
-    list: () => read(bench, side, '?per_page=25'),
-  }
-  const ask = asks[request]
-  if (ask !== undefined) await measureLoop(into, concurrency, goOn, ask)
+  const one = () => read(side, `/${side.made[asked++ % ASKED_ABOUT] ?? ''}`)
+  return measureLoop(into.get, concurrency, during(SLICE_MS), one)
 }
 
-const sendCallback = async ({ caller }: Bench, { program }: Side, body: string): Promise<void> => {
-  const url = `${program.api}/callbacks/xendit`
-  expectStatus(200, await caller.call({ method: 'POST', url, headers: CALLBACK_HEADERS, body }))
-}
+const lists: Slice = (side, concurrency, into) =>
+  measureLoop(into.list, concurrency, during(SLICE_MS), () => read(side, '?per_page=25'))
 
-/** One slice of callbacks: when each was answered, and when its webhook came. */
-const callbacks = async (bench: Bench, side: Side, concurrency: number, answered: Latencies, announced: Latencies) => {
-  const { caller, receiver } = bench
+/** When each callback was answered, and when its webhook came. */
+const callbacks: Slice = async (side, concurrency, into) => {
   const paid: (readonly [string, string])[] = []
-  const wanted = CALLBACKS[concurrency] ?? concurrency
-  await measureLoop(
-    noLatencies(),
-    8,
-    () => paid.length < wanted,
-    async () => {
-      const id = await create(bench, side)
-      paid.push([id, await payAtProvider(caller, side.program, id)])
-    },
-  )
-  const before = answered.ms.length
-  await measureLoop(
-    announced,
-    concurrency,
-    () => paid.length > 0,
-    async () => {
-      const [id = '', body = ''] = paid.pop() ?? []
-      const came = receiver.webhookOf(id)
-      const from = performance.now()
-      await sendCallback(bench, side, body)
-      answered.ms.push(performance.now() - from)
-      await came
-    },
-  )
+  const pay = async () => {
+    const id = await create(side)
+    paid.push([id, await payAtProvider(side.call, side.program, id)])
+  }
+  await measureLoop(noLatencies(), 8, () => paid.length < (CALLBACKS[concurrency] ?? concurrency), pay)
+  const answered = noLatencies()
+  const announce = async () => {
+    const [id = '', body = ''] = paid.pop() ?? []
+    const from = performance.now()
+    await sendCallback(side, body)
+    answered.ms.push(performance.now() - from)
+    await side.receiver.arrivalOf(id)
+  }
+  await measureLoop(into['callback to webhook'], concurrency, () => paid.length > 0, announce)
+  into.callback.ms.push(...answered.ms)
   // So many side by side: what a caller that waits for the answer alone could ask.
-  const busyMs = answered.ms.slice(before).reduce((sum, ms) => sum + ms, 0)
-  answered.elapsedMs += busyMs / concurrency
+  into.callback.elapsedMs += answered.ms.reduce((sum, ms) => sum + ms, 0) / concurrency
 }
+
+const SLICES: readonly Slice[] = [creates, gets, lists, callbacks]
+
+const noFigures = (): Side => ({
+  create: noLatencies(),
+  get: noLatencies(),
+  list: noLatencies(),
+  callback: noLatencies(),
+  'callback to webhook': noLatencies(),
+})
 
 /** Callers who create, pay and send the callback, each the next payment at once. Webhooks are waited for at the end. */
-const measurePace = async (bench: Bench, gateway: Side): Promise<PaceFigure> => {
-  const { caller, receiver } = bench
-  const before = receiver.came.size
-  const paid = noLatencies()
+const measurePace = async (gateway: Measured): Promise<PaceFigure> => {
+  const [paid, ids]: [Latencies, string[]] = [noLatencies(), []]
   await measureLoop(paid, PAYING, during(PACE_MS), async () => {
-    await sendCallback(bench, gateway, await payAtProvider(caller, gateway.program, await create(bench, gateway)))
+    const id = await create(gateway)
+    await sendCallback(gateway, await payAtProvider(gateway.call, gateway.program, id))
+    ids.push(id)
   })
-  const told = receiver.came.size - before
+  const told = ids.filter((id) => gateway.receiver.came.has(id)).length
   const from = performance.now()
-  await receiver.whenCame(before + paid.ms.length)
+  await Promise.all(ids.map(gateway.receiver.arrivalOf))
   return { paid, told, restMs: performance.now() - from }
 }
 
-const both = async <Figures>(bench: Bench, round: number, run: (side: Side) => Promise<Figures>): Promise<void> => {
-  // Each begins as often as the other.
-  for (const side of round % 2 === 0 ? bench.sides : bench.sides.toReversed()) await run(side)
+/** The first requests of a process are those of code that has not been compiled yet. */
+const warmUp = async (side: Measured): Promise<void> => {
+  await keepCallbacks(side.call, side.program)
+  await measureLoop(
+    noLatencies(),
+    1,
+    () => side.made.length < ASKED_ABOUT,
+    () => create(side),
+  )
+  for (const slice of [...SLICES, ...SLICES]) await slice(side, 8, noFigures())
 }
 
-const figure = (request: FloorRequest, concurrency: number): FloorFigure => ({
-  request,
-  concurrency,
-  gateway: noLatencies(),
-  floor: noLatencies(),
-})
-
-const measure = async (bench: Bench): Promise<readonly FloorFigure[]> => {
-  const figures: FloorFigure[] = []
+const measure = async (sides: readonly Measured[]): Promise<readonly FloorFigures[]> => {
+  const measured: FloorFigures[] = []
   for (const concurrency of CONCURRENCIES) {
-    const own = REQUESTS.map((request) => figure(request, concurrency))
-    const [answered, announced] = [own[3], own[4]]
+    const figures = { concurrency, gateway: noFigures(), floor: noFigures() }
     for (let round = 0; round < ROUNDS; round++) {
-      for (const one of own.slice(0, 3)) {
-        await both(bench, round, (side) => slice(bench, side, one.request, concurrency, one[side.name]))
+      for (const slice of SLICES) {
+        // Each begins as often as the other.
+        for (const side of round % 2 === 0 ? sides : sides.toReversed())
+          await slice(side, concurrency, figures[side.name])
       }
-      if (answered === undefined || announced === undefined) continue
-      await both(bench, round, (side) => callbacks(bench, side, concurrency, answered[side.name], announced[side.name]))
     }
-    figures.push(...own)
+    measured.push(figures)
   }
-  return figures
-}
-
-const warmUp = async (bench: Bench): Promise<void> => {
-  for (const side of bench.sides) {
-    await keepCallbacks(bench.caller, side.program)
-    for (const request of ['create', 'get', 'list'] as const) {
-      let left = request === 'create' ? ASKED_ABOUT : WARM_UP
-      const [asked, into] = [noLatencies(), noLatencies()]
-      while (left-- > 0) {
-        if (request === 'create') await create(bench, side)
-        else await read(bench, side, request === 'list' ? '' : `/${side.made[0] ?? ''}`)
-      }
-      await callbacks(bench, side, 8, asked, into)
-    }
-  }
+  return measured
 }
 
 /**
  * The local gateway and the floor program, each a process of its own on the same DynamoDB Local, with the provider's
  * simulator in its process; the same requests of both, in turn.
  */
-export const measureFloor = async (): Promise<{
-  readonly figures: readonly FloorFigure[]
-  readonly pace: PaceFigure
-}> => {
+export const measureFloor = async () => {
   await using started = new AsyncDisposableStack()
-  const caller = httpCaller()
-  started.defer(() => caller.close())
   const receiver = await startWebhookReceiver()
   started.defer(() => receiver.close())
-  const gateway = await startProgram(join(import.meta.dirname, '../local/gateway-program.ts'))
-  started.defer(() => gateway.end())
+  const { call, gateway } = await startBench(started)
   const { endpoint = '', name = '' } = gateway.table ?? {}
   const floor = await startProgram(join(import.meta.dirname, 'floor-program.ts'), [endpoint, name, receiver.url])
   started.defer(() => floor.end())
-  const options = { endpointUrls: [receiver.url], rateLimitPerSecond: NO_LIMIT }
-  const { headers } = await addMerchant(caller, gateway, options)
-  const own: Side = { name: 'gateway', program: gateway, headers, made: [] }
-  const bench: Bench = {
-    caller,
-    receiver,
-    sides: [own, { name: 'floor', program: floor, headers: { 'content-type': 'application/json' }, made: [] }],
-  }
-  await warmUp(bench)
+  const { headers } = await addMerchant(
+    { call, gateway },
+    { endpointUrl: receiver.url, rate_limit_per_second: NO_LIMIT },
+  )
+  const shared = { call, receiver, headers }
+  const own: Measured = { ...shared, name: 'gateway', program: gateway, made: [] }
+  const sides: readonly Measured[] = [own, { ...shared, name: 'floor', program: floor, made: [] }]
+  for (const side of sides) await warmUp(side)
   // Awaited here: what was started is ended when this returns.
-  return { figures: await measure(bench), pace: await measurePace(bench, own) }
+  return { figures: await measure(sides), pace: await measurePace(own) }
 }

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
-import { expectStatus } from './bench-merchant.ts'
 import type { HttpCaller } from './http-caller.ts'
-import type { Program } from './start-program.ts'
+import type { Program } from './start-bench.ts'
 
 export const BASIC = {
   authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
@@ -14,22 +13,22 @@ const Requests = v.array(
 const MANY = 1_000_000
 
 /** From now on the provider's simulator sends no callback by itself: the bench sends them. */
-export const keepCallbacks = async ({ call }: HttpCaller, { provider }: Program): Promise<void> => {
+export const keepCallbacks = async (call: HttpCaller['call'], { provider }: Program): Promise<void> => {
   const body = JSON.stringify({ target: 'callback', fault: 'lost', times: MANY })
-  expectStatus(200, await call({ method: 'POST', url: `${provider}/_simulator/faults`, body }))
+  await call({ method: 'POST', url: `${provider}/_simulator/faults`, body, wanted: 200 })
 }
 
 /** The customer pays a payment at the provider. Answers the callback that the provider would send then. */
-export const payAtProvider = async ({ call }: HttpCaller, { provider }: Program, paymentId: string) => {
+export const payAtProvider = async (call: HttpCaller['call'], { provider }: Program, paymentId: string) => {
   const find = async () => {
     const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
-    const [found] = v.parse(Requests, JSON.parse(expectStatus(200, await call({ method: 'GET', url }))))
+    const [found] = v.parse(Requests, JSON.parse((await call({ method: 'GET', url, wanted: 200 })).text))
     if (found === undefined) throw new Error(`the provider knows nothing of ${paymentId}`)
     return found
   }
   const { payment_request_id: requestId } = await find()
   const url = `${provider}/v3/payment_requests/${requestId}/simulate`
-  expectStatus(200, await call({ method: 'POST', url, headers: BASIC }))
+  await call({ method: 'POST', url, headers: BASIC, wanted: 200 })
   const { latest_payment_id: payment_id, ...said } = await find()
   return JSON.stringify({ event: 'payment.capture', data: { ...said, payment_id } })
 }

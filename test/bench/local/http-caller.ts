@@ -1,13 +1,15 @@
 import { Agent, request } from 'node:http'
 
-export type HttpAnswer = { readonly status: number; readonly text: string }
-
 type Call = {
   readonly method: string
   readonly url: string
   readonly headers?: Record<string, string>
   readonly body?: string
+  /** The answer must have this status: figures of refusals would be too good. */
+  readonly wanted?: number | undefined
 }
+
+export type HttpAnswer = { readonly status: number; readonly text: string }
 
 const isReset = (error: Error): boolean => 'code' in error && error.code === 'ECONNRESET'
 
@@ -16,14 +18,18 @@ export const httpCaller = () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
   const call = (asked: Call): Promise<HttpAnswer> =>
     new Promise((resolve, reject) => {
-      const { method, url, headers = {}, body } = asked
+      const { method, url, headers = {}, body, wanted } = asked
       const sent = request(url, { method, agent, headers }, (answer) => {
+        const { statusCode: status = 0 } = answer
         let text = ''
         answer.setEncoding('utf8')
         answer.on('data', (part: string) => {
           text += part
         })
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+        answer.on('end', () => {
+          if (wanted === undefined || status === wanted) return resolve({ status, text })
+          reject(new Error(`${method} ${url} was answered ${status}: ${text}`))
+        })
         answer.on('error', reject)
       })
       sent.setTimeout(60_000, () => sent.destroy(new Error(`${method} ${url} had no answer in a minute`)))

@@ -1,8 +1,8 @@
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import { addMerchant, type BenchMerchant, expectStatus } from '../local/bench-merchant.ts'
-import type { HttpCaller } from '../local/http-caller.ts'
+import { PAYMENT_BODY } from '../assumptions.ts'
+import { addMerchant, type BenchMerchant } from '../local/bench-merchant.ts'
 import { type Latencies, measureRate, noLatencies } from '../local/latencies.ts'
-import type { Program } from '../local/start-program.ts'
+import type { Bench } from '../local/start-bench.ts'
 
 /** Others' requests while one client asks at a rate of its own. */
 export type FloodFigures = {
@@ -24,56 +24,44 @@ const GETS_A_SECOND = 4
 const SLICE_MS = 5_000
 const ROUNDS = 4
 
-const BODY = JSON.stringify({
-  method: 'qris',
-  amount: 150_000,
-  currency: 'IDR',
-  external_reference: 'order-2026-000001',
-})
+/** A client, and a payment of its own to ask for. */
+type Asking = { readonly merchant: BenchMerchant; readonly id: string }
 
-type Bench = { readonly caller: HttpCaller; readonly gateway: Program }
-
-const create = async ({ caller, gateway }: Bench, { headers }: BenchMerchant): Promise<string> => {
-  const answer = await caller.call({ method: 'POST', url: `${gateway.api}/v1/payments`, headers, body: BODY })
-  return String(JSON.parse(expectStatus(201, answer)).id)
+const create = async ({ call, gateway }: Bench, { headers }: BenchMerchant): Promise<string> => {
+  const url = `${gateway.api}/v1/payments`
+  return JSON.parse((await call({ method: 'POST', url, headers, body: PAYMENT_BODY, wanted: 201 })).text).id
 }
 
-const get = ({ caller, gateway }: Bench, { headers }: BenchMerchant, id: string) =>
-  caller.call({ method: 'GET', url: `${gateway.api}/v1/payments/${id}`, headers })
+const get = ({ call, gateway }: Bench, { merchant: { headers }, id }: Asking, wanted?: number) =>
+  call({ method: 'GET', url: `${gateway.api}/v1/payments/${id}`, headers, wanted })
 
-type Clients = {
-  readonly others: readonly (readonly [BenchMerchant, string])[]
-  readonly flooder: readonly [BenchMerchant, string]
-}
+type Clients = { readonly others: readonly Asking[]; readonly flooder: Asking }
 
 type Counted = { -readonly [Name in keyof FloodFigures]: FloodFigures[Name] }
 
-const slice = async (bench: Bench, { others, flooder: [flooder, own] }: Clients, into: Counted): Promise<void> => {
+const slice = async (bench: Bench, { others, flooder }: Clients, into: Counted): Promise<void> => {
   const flood = measureRate(noLatencies(), { perSecond: into.flood, ms: SLICE_MS }, async () => {
-    const { status } = await get(bench, flooder, own)
+    const { status } = await get(bench, flooder)
     if (status === 200) into.passed++
     else if (status === 429) into.refused++
     else throw new Error(`the flood was answered ${status}`)
   })
-  const asking = others.flatMap(([merchant, id]) => [
-    measureRate(into.create, { perSecond: CREATES_A_SECOND, ms: SLICE_MS }, () => create(bench, merchant)),
-    measureRate(into.get, { perSecond: GETS_A_SECOND, ms: SLICE_MS }, async () =>
-      expectStatus(200, await get(bench, merchant, id)),
-    ),
+  const asking = others.flatMap((other) => [
+    measureRate(into.create, { perSecond: CREATES_A_SECOND, ms: SLICE_MS }, () => create(bench, other.merchant)),
+    measureRate(into.get, { perSecond: GETS_A_SECOND, ms: SLICE_MS }, () => get(bench, other, 200)),
   ])
   await Promise.all([flood, ...asking])
 }
 
 /** Others' creates and gets at a steady rate, in turn without a flood and beside floods of one client. */
-export const measureFlood = async (caller: HttpCaller, gateway: Program): Promise<readonly FloodFigures[]> => {
-  const bench = { caller, gateway }
-  const add = async (rateLimitPerSecond: number) => {
-    const merchant = await addMerchant(caller, gateway, { rateLimitPerSecond })
-    return [merchant, await create(bench, merchant)] as const
+export const measureFlood = async (bench: Bench): Promise<readonly FloodFigures[]> => {
+  const add = async (): Promise<Asking> => {
+    const merchant = await addMerchant(bench, { rate_limit_per_second: FLOOD_LIMIT })
+    return { merchant, id: await create(bench, merchant) }
   }
-  const flooder = await add(FLOOD_LIMIT)
-  const others: (readonly [BenchMerchant, string])[] = []
-  for (let added = 0; added < OTHERS; added++) others.push(await add(FLOOD_LIMIT))
+  const flooder = await add()
+  const others: Asking[] = []
+  for (let added = 0; added < OTHERS; added++) others.push(await add())
   const zero = (flood: number): Counted => ({
     flood,
     create: noLatencies(),

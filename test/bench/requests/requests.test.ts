@@ -4,8 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { API } from '../../support/api-event.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { withWritten } from '../../written-part.ts'
-import { measureRequests, type RequestCost } from './measure-requests.ts'
-import { requestsReport } from './requests-report.ts'
+import { measureRequests, type RequestCost, requestsReport } from './requests.ts'
 
 let costs: readonly RequestCost[]
 

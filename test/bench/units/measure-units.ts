@@ -5,8 +5,9 @@ import { type HttpRequest, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
 import { measureFlows } from '../measure-flows.ts'
-import type { Detail } from '../meter-table.ts'
+import { type Detail, unitsIn } from '../meter-table.ts'
 import { type MeteredWorld, startMeteredWorld } from '../metered-world.ts'
+import { markdownTable } from '../report/markdown-table.ts'
 
 /** What one flow uses, by the names of `Detail`. */
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
@@ -163,4 +164,57 @@ export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
   flows.push(...(await webhooks(await started())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
   return flows
+}
+
+const shown = (value: number): string => String(Math.round(value * 100) / 100)
+
+/** `PAYMENT 2, PAYMENT/by-due 1`: of one sort, in the order of the alphabet. */
+const parts = ({ detail }: FlowUnits, sort: string): string =>
+  Object.entries(detail)
+    .filter(([name, units]) => name.startsWith(`${sort} `) && shown(units) !== '0')
+    .map(([name, units]) => `${name.slice(sort.length + 1)} ${shown(units)}`)
+    .toSorted()
+    .join(', ')
+
+const HEADING = ['Flow', 'Write units', 'Read units', 'Written', 'Read', 'Calls of the table', 'Calls of the provider']
+
+const cells = (flow: FlowUnits): readonly string[] => [
+  flow.flow,
+  shown(unitsIn(flow.detail, 'writes')),
+  shown(unitsIn(flow.detail, 'reads')),
+  parts(flow, 'writes'),
+  parts(flow, 'reads'),
+  parts(flow, 'calls'),
+  [parts(flow, 'provider'), parts(flow, 'rows').replace(/^/, 'rows: ')]
+    .filter((text) => !/^(rows: )?$/.test(text))
+    .join('; '),
+]
+
+/** A payment's way, in the table's order: what is asked of it besides is not counted. */
+export const PAID = [
+  'created',
+  'paid, credited, announced',
+  'delivered',
+  'looked at by the sync',
+  'fee made final',
+  'settled',
+]
+
+const together = (flow: string, flows: readonly FlowUnits[]): readonly string[] => {
+  const sum = (sort: string) => shown(flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0))
+  return [flow, sum('writes'), sum('reads'), sum('provider')]
+}
+
+/** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
+export const unitsReport = (flows: readonly FlowUnits[]): string => {
+  const unpaid = Map.groupBy(flows, ({ flow }) => /^unpaid [^:]+/.exec(flow)?.[0])
+  const whole = [
+    together(
+      'paid, from create to settled',
+      flows.filter(({ flow }) => PAID.includes(flow)),
+    ),
+    ...[...unpaid].flatMap(([name, some]) => (name === undefined ? [] : [together(`${name}, to its webhook`, some)])),
+  ]
+  const wholes = markdownTable(['A payment', 'Write units', 'Read units', 'Calls of the provider'], whole)
+  return `${wholes}\n\n${markdownTable(HEADING, flows.map(cells))}`
 }

@@ -5,8 +5,7 @@ import { KEY_UNITS, PAYMENT_UNITS } from '../../../infra/stack/capacity/payment-
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { withWritten } from '../../written-part.ts'
 import { unitsIn } from '../meter-table.ts'
-import { type FlowUnits, measureUnits } from './measure-units.ts'
-import { PAID, unitsReport } from './units-report.ts'
+import { type FlowUnits, measureUnits, PAID, unitsReport } from './measure-units.ts'
 
 let flows: readonly FlowUnits[]
 

@@ -1,12 +1,10 @@
 import { type Station, stationsOf } from '../../../infra/stack/capacity/stations.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
-import { barPlot } from '../report/bar-plot.ts'
 import { markdownTable } from '../report/markdown-table.ts'
 import { measuredOn } from '../report/measured-on.ts'
 import type { SuiteReport } from '../suites.ts'
-import { type Kind, measureUse, type Use } from './measure-use.ts'
-import { measureWorkers, type WorkerSpeeds } from './measure-workers.ts'
+import { type Kind, measureUse, measureWorkers, type Use, type WorkerSpeeds } from './measure-use.ts'
 import { dueWorkers, type FlowModel, listingWorkers, modelWall, ROWS_A_PAGE } from './model-flows.ts'
 import { type Load, runSingles, type SinglesFigures } from './single-payments.ts'
 
@@ -151,15 +149,6 @@ export const wallsReport = async (): Promise<SuiteReport> => {
     ['Quota', 'Payments', 'A second, for ever', 'First wall', 'The next one'],
     wallRows(model),
   )
-  const plot = barPlot({
-    title: 'Highest lasting rate, as a part of what the quota lets be created',
-    groups: QUOTA_STAGES.map(([factor, stage]) => ({
-      name: `${factor} × the quota`,
-      bars: MIXES.map(([, paidPart]) => modelWall(model, stage, paidPart).perSecond / (factor * 10)),
-    })),
-    series: MIXES.map(([mix]) => mix),
-    mark: { at: 1, name: 'the create' },
-  })
   const use = markdownTable(['A payment', 'Calls', 'Rows read in its life', 'in its first hour'], uses.map(useRow))
   const held = markdownTable(
     [
@@ -173,14 +162,6 @@ export const wallsReport = async (): Promise<SuiteReport> => {
     ],
     singles,
   )
-  const text = [
-    measuredOn('npm run bench -- walls'),
-    walls,
-    '![highest lasting rates](plots/walls.svg)',
-    stationTable(),
-    use,
-    speedText(speeds),
-    held,
-  ].join('\n\n')
-  return { text, plots: { 'walls.svg': plot }, failures }
+  const text = [measuredOn('npm run bench -- walls'), walls, stationTable(), use, speedText(speeds), held].join('\n\n')
+  return { text, failures }
 }

@@ -43,3 +43,7 @@ export const startWallsWorld = async (callsPerMinute: number) => {
 }
 
 export type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
+
+/** The statuses of all payments. */
+export const statusesIn = ({ table }: WallsWorld['world']): readonly unknown[] =>
+  table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))

@@ -7,11 +7,12 @@ import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { meterTable } from '../meter-table.ts'
-import { makePayments, measuredWorld } from './measure-growth.ts'
+import { markdownTable } from '../report/markdown-table.ts'
+import type { SuiteReport } from '../suites.ts'
+import { makePayments, meteredGateway } from './growth.ts'
 
 /** One command of the month end: how many lines it wrote, in how long, by how many runs of its function. */
-export type Command = {
+type Command = {
   readonly command: string
   readonly lines: number
   readonly runs: number
@@ -34,26 +35,26 @@ type Part = { readonly csv?: string; readonly cursor?: string; readonly balanced
 
 /** A year in which so many clients are settled every week, and every tenth payout of a client fails; then the month end. */
 export const measureMonthEnd = async (clients: number, weeks = 52): Promise<readonly Command[]> => {
-  const { memory, clock, deps } = measuredWorld()
-  const meter = meterTable(memory)
+  const { deps, meter } = meteredGateway()
+  const { clock } = deps
   const all: Client[] = []
   for (let made = 0; made < clients; made++) {
-    clock.now = addMs(clock.now, 1)
+    clock.set(addMs(clock.now(), 1))
     all.push(await aStoredClient(deps, { settlementFloorMinor: 0 as never }))
   }
   for (let week = 0; week < weeks; week++) {
-    const paidAt = clock.now
-    clock.now = addMs(clock.now, DAY_MS + HOUR_MS)
+    const paidAt = clock.now()
+    clock.set(addMs(paidAt, DAY_MS + HOUR_MS))
     for (const [number, client] of all.entries()) {
       await makePayments(deps, client, 2, paidAt)
       const { settlement } = await settleClient(deps, client.clientId, { by: 'auto' })
       if (settlement === undefined) throw new Error('nothing was settled')
       const status = (number + week) % 10 === 0 ? 'failed' : 'manual_paid'
-      await deps.table.write(closeStep({ ...settlement, status, settledAt: clock.now }))
+      await deps.table.write(closeStep({ ...settlement, status, settledAt: clock.now() }))
     }
-    clock.now = addMs(paidAt, WEEK_MS)
+    clock.set(addMs(paidAt, WEEK_MS))
   }
-  const days = { from: bookDay(addMs(clock.now, -MONTH_MS)), to: bookDay(clock.now) }
+  const days = { from: bookDay(addMs(clock.now(), -MONTH_MS)), to: bookDay(clock.now()) }
   const measured: Command[] = []
   for (const [command, handler, input] of COMMANDS) {
     meter.take()
@@ -75,4 +76,27 @@ export const measureMonthEnd = async (clients: number, weeks = 52): Promise<read
     measured.push({ command, lines, runs, seconds, reads: meter.take().reads })
   }
   return measured
+}
+
+const CLIENTS = 1_000
+/** The owner of the books waits at most so long for all of them. */
+const MOST_SECONDS = 300
+
+const rowOf = ({ command, lines, runs, seconds, reads }: Command) => [
+  `\`${command}\``,
+  lines === 0 ? '' : (lines - 1).toLocaleString('en'),
+  String(runs),
+  seconds.toFixed(1),
+  Math.round(reads).toLocaleString('en'),
+]
+
+/** The commands of the month end on a year of made data, on the table in memory. */
+export const monthEndReport = async (clients = CLIENTS): Promise<SuiteReport> => {
+  const commands = await measureMonthEnd(clients)
+  const seconds = commands.reduce((sum, command) => sum + command.seconds, 0)
+  const text = [
+    `${clients.toLocaleString('en')} merchants, each settled every week of a year, on the table in memory:`,
+    markdownTable(['Command', 'Lines', 'Runs', 'Seconds', 'Read units'], commands.map(rowOf)),
+  ].join('\n\n')
+  return { text, failures: seconds <= MOST_SECONDS ? [] : [`the month end takes ${Math.round(seconds)} seconds`] }
 }

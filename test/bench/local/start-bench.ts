@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import * as v from 'valibot'
+import { type HttpCaller, httpCaller } from './http-caller.ts'
 
 /** What `gateway-program.ts` says when it is ready. */
 const Ready = v.object({
@@ -12,6 +14,8 @@ const Ready = v.object({
 export type Program = v.InferOutput<typeof Ready> & {
   end(): Promise<void>
 }
+/** The local gateway, and who calls it. */
+export type Bench = Pick<HttpCaller, 'call'> & { readonly gateway: Program }
 
 const READY_WITHIN_MS = 60_000
 const END_WITHIN_MS = 15_000
@@ -24,6 +28,15 @@ export const startProgram = async (file: string, args: readonly string[] = []): 
   const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), gone])
   gone.catch(() => undefined)
   return { ...v.parse(Ready, message), end: () => end(child) }
+}
+
+/** Starts the local gateway with a caller; both end with the stack. */
+export const startBench = async (started: AsyncDisposableStack): Promise<Bench> => {
+  const { call, close } = httpCaller()
+  started.defer(close)
+  const gateway = await startProgram(join(import.meta.dirname, 'gateway-program.ts'))
+  started.defer(() => gateway.end())
+  return { call, gateway }
 }
 
 const end = async (child: ChildProcess): Promise<void> => {

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest'
-import { measureMonthEnd } from './measure-month-end.ts'
+import { growthReport } from './growth.ts'
+import { measureMonthEnd } from './month-end.ts'
+
+it('what must not grow with the payments of a client costs three hundred what it costs a hundred', async () => {
+  expect(await growthReport([100, 300])).toMatchObject({ failures: [] })
+})
 
 it('the month end has a line for each merchant, and one for each settlement of the month', async () => {
   const commands = await measureMonthEnd(20, 5)

@@ -1,6 +1,6 @@
-import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
-import { createMemoryTable, type MemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
+import type { MemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import { attemptKey, deliveryKey, paymentKey } from '../../../shared/table/keys.ts'
@@ -8,9 +8,9 @@ import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { sweptNow } from '../../support/settlement-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
 import { ABANDONED, ENDED, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
-import { meterTable } from '../meter-table.ts'
+import { meteredDeps } from '../meter-table.ts'
+import { markdownTable } from '../report/markdown-table.ts'
 
 /** What one request used, and the points that were taken before it worked. */
 export type RequestCost = {
@@ -42,11 +42,9 @@ const ENTRIES = 1_000
 const PAGE = 100
 
 /** A gateway with one merchant, each of whose requests is counted. */
-export const startMeteredApi = async () => {
-  const memory = createMemoryTable({ indexes: 'immediate' })
-  const deps = testDeps({ requests: memoryRequests(memory) })
+const startMeteredApi = async () => {
+  const { memory, deps, meter } = meteredDeps()
   const caller = await anApiClient(deps)
-  const meter = meterTable(memory)
   const ask = async (endpoint: keyof typeof API, asked: ApiRequest, status = 200): Promise<Record<string, unknown>> => {
     const answer = await call(deps, API[endpoint], { caller, ...asked })
     if (answer.status !== status) throw new Error(`${endpoint} answered ${answer.status}: ${answer.text.slice(0, 300)}`)
@@ -66,7 +64,7 @@ export const startMeteredApi = async () => {
   return { memory, deps, caller, ask, measure, costs }
 }
 
-export type MeteredApi = Awaited<ReturnType<typeof startMeteredApi>>
+type MeteredApi = Awaited<ReturnType<typeof startMeteredApi>>
 
 const itemOf = (memory: MemoryTable, key: Key): StoredItem => {
   const item = memory.item(key)
@@ -74,12 +72,15 @@ const itemOf = (memory: MemoryTable, key: Key): StoredItem => {
   return item
 }
 
+const store = (memory: MemoryTable, { pk, sk }: Key, item: object): void =>
+  void memory.requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
+
 /** Copies of a row, a millisecond apart, each under a key of its own. */
 const copy = (memory: MemoryTable, key: Key, count: number, changed: (number: number) => Key & StoredItem): void => {
   const item = itemOf(memory, key)
   for (let number = 0; number < count; number++) {
     const { pk, sk, ...others } = changed(number)
-    memory.requests.write({ kind: 'put', key: { pk, sk }, item: { ...item, ...others }, condition: undefined })
+    store(memory, { pk, sk }, { ...item, ...others })
   }
 }
 
@@ -97,12 +98,7 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
   if (!pointer) throw new Error('the reference leads nowhere')
   for (let number = 0; number < OF_REFERENCE - 1; number++) {
     const to = { ...pointer, sk: idOf(number), payment_id: idOf(number) }
-    memory.requests.write({
-      kind: 'put',
-      key: { pk: String(pointer['pk']), sk: to.sk },
-      item: to,
-      condition: undefined,
-    })
+    store(memory, { pk: String(pointer['pk']), sk: to.sk }, to)
   }
   copy(memory, key, OF_REFERENCE - 1, (number) => ({
     ...paymentKey(idOf(number) as never),
@@ -113,7 +109,7 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
   const { owner = '', entity = '' } = itemOf(memory, key)
   for (let number = OF_REFERENCE; number < PAYMENTS; number++) {
     const item = { owner, entity, id: idOf(number), listed_at: at(number) }
-    memory.requests.write({ kind: 'put', key: paymentKey(idOf(number) as never), item, condition: undefined })
+    store(memory, paymentKey(idOf(number) as never), item)
   }
   const shard = memory.items(`LEDGER#${caller.clientId}`).find((item) => item['count_pending'] === 1)
   if (!shard) throw new Error('the payment is not counted')
@@ -147,17 +143,9 @@ const books = async ({ deps, caller, measure }: MeteredApi): Promise<void> => {
 }
 
 const attemptsOf = (memory: MemoryTable, deliveryId: never, at: Timestamp): void => {
-  for (let number = 1; number <= ATTEMPTS; number++) {
-    const attempt = {
-      number,
-      at,
-      duration_ms: 1,
-      http_status: 500,
-      error: 'http_status',
-      response_body: 'x'.repeat(1_024),
-    }
-    memory.requests.write({ kind: 'put', key: attemptKey(deliveryId, number), item: attempt, condition: undefined })
-  }
+  const failed = { at, duration_ms: 1, http_status: 500, error: 'http_status', response_body: 'x'.repeat(1_024) }
+  for (let number = 1; number <= ATTEMPTS; number++)
+    store(memory, attemptKey(deliveryId, number), { number, ...failed })
 }
 
 const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<void> => {
@@ -203,3 +191,21 @@ export const measureRequests = async (): Promise<readonly RequestCost[]> => {
   }
   return costs
 }
+
+const HEADING = ['Request', 'Write units', 'Read units', 'Points before', 'Points in all']
+
+/** At least those that are taken before. */
+const pointsInAll = ({ reads, writes, before }: RequestCost): number => Math.max(before, pointsOf(reads + writes))
+
+/** The table of docs/reliability.md as markdown. The same measurement gives the same text. */
+export const requestsReport = (costs: readonly RequestCost[]): string =>
+  markdownTable(
+    HEADING,
+    costs.map((cost) => [
+      `\`${cost.request.split(': ')[0]}\`${cost.request.includes(': ') ? `: ${cost.request.split(': ')[1]}` : ''}`,
+      String(cost.writes),
+      String(cost.reads),
+      String(cost.before),
+      String(pointsInAll(cost)),
+    ]),
+  )

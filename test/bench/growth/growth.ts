@@ -1,7 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
-import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
-import { auditClient } from '../../../shared/audit/run-audits.ts'
+import { auditClient, auditRecorded } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
@@ -13,60 +10,31 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
-import { addMs, DAY_MS, epochMs, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { assembledDeps } from '../../support/assembled-deps.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { meterTable } from '../meter-table.ts'
+import { meteredDeps } from '../meter-table.ts'
+import { markdownTable } from '../report/markdown-table.ts'
+import type { SuiteReport } from '../suites.ts'
 
 /** What one action costs a client that has made so many payments. */
-export type Cost = { readonly action: string; readonly reads: number; readonly writes: number }
-export type Growth = { readonly payments: number; readonly costs: readonly Cost[] }
+type Cost = { readonly action: string; readonly reads: number; readonly writes: number }
+type Growth = { readonly payments: number; readonly costs: readonly Cost[] }
 
-const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 /** Every size gets the same new day on top of its history. */
 const NEW_PAYMENTS = 100
 const CHUNK = 1_000
 const REFERENCE = 'order-1'
 const STORED_AT_ONCE = 5_000
 
-const nobody = (what: string) => () => Promise.reject(new Error(`${what} is asked by nothing that is measured`))
-
-/** A gateway on a table in memory and a clock that only we move; nothing it does here asks the provider. */
-export const measuredWorld = () => {
-  const memory = createMemoryTable({ indexes: 'immediate' })
-  const clock = { now: timestampOf(START_MS) }
-  const messages: object[] = []
-  const asked = nobody('the provider')
-  const deps = assembledDeps({
-    requests: memoryRequests(memory),
-    provider: {
-      createRequest: asked,
-      getRequest: asked,
-      getPayment: asked,
-      cancelRequest: asked,
-      listTransactions: asked,
-    },
-    queues: { send: async (_queue: string, { body }: { readonly body: object }) => void messages.push(body) },
-    alerts: { publish: nobody('the topic') },
-    secrets: {
-      get: nobody('a secret'),
-      create: nobody('a secret'),
-      replace: nobody('a secret'),
-      remove: nobody('a secret'),
-    },
-    sendWebhook: nobody('a merchant'),
-    log: { info: () => {}, warn: () => {}, error: () => {} },
-    now: () => clock.now,
-    realNowMs: () => epochMs(clock.now),
+/** A gateway whose runs have the time that this machine takes, and whose clock only we move. */
+export const meteredGateway = () => {
+  const silent = () => undefined
+  return meteredDeps({
+    log: { info: silent, warn: silent, error: silent },
     monotonicMs: () => performance.now(),
-    sleep: async () => {},
-    newId: randomUUID,
-    random: Math.random,
-    randomBytes,
-  } as never)
-  return { memory, clock, deps: deps as TestDeps, messages }
+  })
 }
 
 /** Paid a millisecond apart, each posted by its settled row. */
@@ -106,16 +74,13 @@ const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) =
 }
 
 /** The actions of one client with so many payments in one settled window, and a new day after it. */
-export const measureGrowth = async (payments: number): Promise<Growth> => {
-  const { memory, clock, deps, messages } = measuredWorld()
+const measureGrowth = async (payments: number): Promise<Growth> => {
+  const { deps, meter } = meteredGateway()
   const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
   const { clientId } = client
-  await makePayments(deps, client, payments, clock.now)
-  const pass = (ms: number) => {
-    clock.now = addMs(clock.now, ms)
-  }
+  await makePayments(deps, client, payments, deps.now())
+  const pass = (ms: number) => deps.clock.set(addMs(deps.now(), ms))
   pass(payments + DAY_MS + MINUTE_MS)
-  const meter = meterTable(memory)
   const costs: Cost[] = []
   const measure = async (action: string, run: () => Promise<unknown>) => {
     meter.take()
@@ -125,9 +90,9 @@ export const measureGrowth = async (payments: number): Promise<Growth> => {
   }
   const audit = async () => {
     do {
-      messages.length = 0
+      deps.sent.length = 0
       await auditClient(deps, clientId)
-    } while (messages.length > 0)
+    } while (deps.sent.length > 0)
   }
   const settle = () => settleClient(deps, clientId, { by: 'auto' })
   const page = (number: number) =>
@@ -148,34 +113,74 @@ export const measureGrowth = async (payments: number): Promise<Growth> => {
   const pages: Omit<Cost, 'action'>[] = []
   meter.take()
   await wholeList(deps, settlement, () => void pages.push(meter.take()))
-  const dearest = pages.reduce((most, one) => (one.reads > most.reads ? one : most))
-  costs.push({
-    action: 'payments of a settlement, a hundred: the dearest page of all',
-    reads: dearest.reads,
-    writes: dearest.writes,
-  })
-  await measure('payment by external_reference', () =>
-    paymentsOfReference(deps, {
-      clientId: client.clientId,
-      reference: REFERENCE,
-      status: undefined,
-      page: { page: 1, perPage: 25 },
-    }),
-  )
-  await measure('mark paid', () =>
-    markSettlementPaid(deps, {
-      settlementId,
-      operator: 'bench',
-      bankReference: 'bench',
-      notes: undefined,
-      confirm: {},
-    }),
-  )
+  const { reads, writes } = pages.reduce((most, one) => (one.reads > most.reads ? one : most))
+  costs.push({ action: 'payments of a settlement, a hundred: the dearest page of all', reads, writes })
+  const found = { clientId, reference: REFERENCE, status: undefined, page: { page: 1, perPage: 25 } }
+  await measure('payment by external_reference', () => paymentsOfReference(deps, found))
+  const paid = { settlementId, operator: 'bench', bankReference: 'bench', notes: undefined, confirm: {} }
+  pass(MINUTE_MS)
+  await measure('audit of this settlement, before it may be paid', () => auditRecorded(deps, settlementId))
+  await measure('mark paid', () => markSettlementPaid(deps, paid))
   await measure('audit of all of them, the first', audit)
-  await makePayments(deps, client, NEW_PAYMENTS, clock.now)
+  await makePayments(deps, client, NEW_PAYMENTS, deps.now())
   pass(DAY_MS + HOUR_MS)
   await measure(`settle ${NEW_PAYMENTS} more`, settle)
-  await measure(`audit with ${NEW_PAYMENTS} more`, audit)
-  await measure('audit, nothing has moved', audit)
+  await measure('audits of the thirty days after that', async () => {
+    for (let day = 0; day < 30; day++) {
+      pass(DAY_MS)
+      await audit()
+    }
+  })
   return { payments, costs }
+}
+
+const SIZES = [100, 10_000, 100_000] as const
+
+const shown = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
+
+/** What costs the same at any number, within the page that is read anyway. */
+const CONSTANT = [
+  'balance',
+  'list, first page',
+  'list of settlements',
+  'statement, first page',
+  'payments of a settlement, a hundred: the dearest page of all',
+  'payment by external_reference',
+  'settle 100 more',
+]
+/** A page that was not kept: at most 2,000 rows of the index, a million bytes. */
+const MOST_MORE = 125
+
+const unitsOf = ({ reads, writes }: Growth['costs'][number]): number => reads + writes
+
+const failuresIn = (sizes: readonly Growth[]): readonly string[] => {
+  const [smallest, ...larger] = sizes
+  return CONSTANT.flatMap((action) => {
+    const of = (size: Growth | undefined) => size?.costs.find((cost) => cost.action === action)
+    const first = of(smallest)
+    return larger.flatMap((size) => {
+      const cost = of(size)
+      if (first === undefined || cost === undefined) return [`${action} was not measured at ${size.payments}`]
+      const more = unitsOf(cost) - unitsOf(first)
+      return more <= MOST_MORE ? [] : [`${action} costs ${shown(more)} units more at ${size.payments} payments`]
+    })
+  })
+}
+
+/** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
+export const growthReport = async (sizes: readonly number[] = SIZES): Promise<SuiteReport> => {
+  const measured: Growth[] = []
+  for (const payments of sizes) measured.push(await measureGrowth(payments))
+  const [smallest] = measured
+  const heading = ['Action', ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`)]
+  const rows = (smallest?.costs ?? []).map(({ action }, at) => [
+    action,
+    ...measured.map(({ costs }) => {
+      const cost = costs[at]
+      if (cost === undefined) return ''
+      return `${shown(cost.reads)} read, ${shown(cost.writes)} written`
+    }),
+  ])
+  return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }
