@@ -1,5 +1,7 @@
 import { RUN_SECONDS } from '../../infra/stack/capacity/payment-use.ts'
+import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-log.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
+import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 
 /**
  * What cannot be measured on this machine. Replace the durations by those of your own functions (the metric
@@ -31,6 +33,15 @@ export const ASSUMPTIONS = {
   /** Of one webhook over NAT, both ways, with its TLS handshake. */
   webhookBytes: 8_000,
 } as const
+
+/**
+ * Bytes that AWS itself logs for a request, in the API's access log and the front's: the names of their fields, and
+ * values of the usual length with what stands around them in JSON.
+ */
+export const ACCESS_LINE_BYTES = [...Object.keys(ACCESS_LOG_FIELDS), ...FRONT_LOG_FIELDS].reduce(
+  (sum, field) => sum + field.length + 15,
+  0,
+)
 
 /** What a merchant sends: its own fields are some 150 bytes. */
 export const PAYMENT_BODY = JSON.stringify({

@@ -4,10 +4,9 @@ import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { operate } from '../simulation/world/lambda.ts'
 import { addTenant, type Tenant } from '../simulation/world/tenants.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
-import { measureUnpaid } from './measure-unpaid.ts'
 import { storedBytes } from './meter-table.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
-import { deliverNext, walkPayment } from './walk-payment.ts'
+import { createPayment, deliverNext, walkPayment } from './walk-payment.ts'
 
 export type Measured = {
   /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
@@ -24,6 +23,7 @@ export type Measured = {
 
 /** Runs that serve many payments are measured with so many, and divided. */
 const MANY = 200
+const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /** Walks payments through their life on the real handlers and counts what every step uses. */
@@ -52,7 +52,6 @@ export const measureFlows = async (): Promise<Measured> => {
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   // A run that found nothing to settle writes nothing, and would be no measurement.
   if (settle.writes === 0) throw new Error('nothing was settled')
-  const unpaid = await measureUnpaid(MANY)
   return {
     perPayment: [
       ...steps,
@@ -63,8 +62,7 @@ export const measureFlows = async (): Promise<Measured> => {
     abandoned: await abandonOne(metered, merchant),
     idleRuns,
     storedBytesPerPayment,
-    perUnpaid: [unpaid.created, share(unpaid.expired), unpaid.delivered],
-    storedBytesPerUnpaid: Math.round(unpaid.storedBytes / MANY),
+    ...(await measureUnpaid()),
   }
 }
 
@@ -94,6 +92,36 @@ const share = (flow: Flow): Flow => times(flow, 1 / MANY)
 /** What a scheduled run uses for the payments it looks at, beyond what it uses every hour anyhow. */
 const beyond = (idle: Flow, flow: Flow): Flow =>
   counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)))
+
+/** A payment that is pending after so many minutes' rounds has no end. */
+const MOST_ROUNDS = 60
+
+/** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */
+const measureUnpaid = async () => {
+  const metered = await startMeteredWorld()
+  const { world, measure, run, serve, pass } = metered
+  const merchant = await drive(world, addTenant(world, 0, 1))
+  const before = storedBytes(world.table)
+  const { flow: created } = await createPayment(metered, merchant, 'payment-1')
+  for (let number = 2; number <= MANY; number++) await createPayment(metered, merchant, `payment-${number}`)
+  await pass(DAY_MS)
+  const isPending = () => world.table.items().some(({ sk, status }) => sk === 'PAYMENT' && status === 'pending')
+  let invocations = 0
+  const expired = await measure('check-due-payments', 'expired, announced', async () => {
+    for (let rounds = 0; isPending(); rounds++) {
+      if (rounds > MOST_ROUNDS) throw new Error('unpaid payments never end')
+      await pass(MINUTE_MS)
+      await run('check-due-work', {})
+      while (await serve('due-payments', 1)) invocations++
+    }
+  })
+  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(metered))
+  while (await deliverNext(metered));
+  return {
+    perUnpaid: [created, share({ ...expired, invocations }), delivered],
+    storedBytesPerUnpaid: Math.round((storedBytes(world.table) - before) / MANY),
+  }
+}
 
 /** More hops than eight attempts can need: a delivery that is not over by then has no end. */
 const MOST_HOPS = 40

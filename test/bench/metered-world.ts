@@ -1,6 +1,8 @@
 import * as v from 'valibot'
-import { isHttp } from '../../functions/function-spec.ts'
+import { isHttp, queuesOf } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import type { LogCode } from '../../shared/log.ts'
+import type { QueueName } from '../../shared/queues.ts'
 import { UNSEALED_MS } from '../../shared/runtime/aws/kms-sealer.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/secrets-manager.ts'
 import { inOneLine, joiningLog } from '../../shared/runtime/joining-log.ts'
@@ -8,6 +10,7 @@ import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { loadFunctions } from '../simulation/world/handlers.ts'
 import { invoke } from '../simulation/world/lambda.ts'
+import { sqsEvent } from '../simulation/world/sim-queue.ts'
 import { createWorld, MOST_ROWS_A_PAGE } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
@@ -32,6 +35,9 @@ export type Flow = Units & {
   /** Of what the units are, the calls of the table, and those of the provider. */
   readonly detail: Detail
 }
+
+const SOURCES = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
+const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
 
 /** The same payments, ids and answers every time: ids decide in which slot a thing is, and so how many digits are stored. */
 const SEED = 1
@@ -101,8 +107,27 @@ export const startMeteredWorld = async () => {
     if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
     return invocation.result
   }
+  /** Hands the next messages of a queue to their function, a batch of them at most. False when there is none. */
+  const serve = async (from: QueueName, most?: number): Promise<boolean> => {
+    const source = SOURCES.find(({ queue }) => queue === from)
+    const messages = world.queues[from].receive({
+      max: most ?? source?.batchSize ?? 1,
+      nowMs: world.scheduler.nowMs(),
+    })
+    if (messages.length === 0) return false
+    v.parse(NoFailures, await run(source?.name ?? from, sqsEvent(messages)))
+    for (const { receipt } of messages) world.queues[from].remove(receipt)
+    return true
+  }
+  /** What the queues would start by now, until nothing is left to do. */
+  const work = async (): Promise<void> => {
+    for (let worked = true; worked; ) {
+      worked = false
+      for (const { queue } of SOURCES) worked = (await serve(queue)) || worked
+    }
+  }
   const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
-  return { world, callbacks, measure, run, pass, writtenIn: units.writtenIn }
+  return { world, callbacks, measure, run, serve, work, pass, writtenIn: units.writtenIn }
 }
 
 const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>

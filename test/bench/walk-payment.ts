@@ -1,12 +1,8 @@
-import * as v from 'valibot'
 import { drive } from '../simulation/world/drive.ts'
 import { type HttpRequest, request } from '../simulation/world/lambda.ts'
-import { sqsEvent } from '../simulation/world/sim-queue.ts'
 import type { Tenant } from '../simulation/world/tenants.ts'
 import { PAYMENT_BODY } from './assumptions.ts'
 import type { Flow, FunctionName, MeteredWorld } from './metered-world.ts'
-
-const NoFailures = v.object({ batchItemFailures: v.strictTuple([]) })
 
 type Answer = Readonly<Record<string, unknown>>
 
@@ -58,13 +54,9 @@ export const walkPayment = async (metered: MeteredWorld, merchant: Tenant, key: 
 }
 
 /** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
-export const deliverNext = async ({ world, run }: MeteredWorld): Promise<boolean> => {
-  const queue = world.queues.webhooks
-  const dueMs = queue.nextDueMs()
+export const deliverNext = async ({ world, serve }: MeteredWorld): Promise<boolean> => {
+  const dueMs = world.queues.webhooks.nextDueMs()
   if (dueMs === undefined) return false
   await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))
-  const messages = queue.receive({ max: 1, nowMs: world.scheduler.nowMs() })
-  v.parse(NoFailures, await run('deliver-webhook', sqsEvent(messages)))
-  for (const { receipt } of messages) queue.remove(receipt)
-  return true
+  return serve('webhooks', 1)
 }

@@ -7,20 +7,6 @@ export type TemplateMetric = {
   readonly periodSeconds: number
 }
 
-type TemplateAlarm = {
-  /** The name without its stage. */
-  readonly id: string
-  readonly description: string
-  readonly metrics: readonly TemplateMetric[]
-  readonly expression: string | undefined
-  readonly threshold: number
-  readonly comparison: string
-  readonly evaluationPeriods: number
-  readonly treatMissingData: string
-  readonly alarmActions: readonly unknown[]
-  readonly okActions: readonly unknown[]
-}
-
 /** As CloudFormation has it: of one metric, or of several and what is calculated of them. */
 type RawMetric = {
   readonly Namespace: string
@@ -44,19 +30,22 @@ type RawAlarm = RawMetric & {
 }
 
 /** The alarms of a stage as its template has them, those of other constructs (a canary's) and all. */
-export const alarmsIn = (template: StackTemplate, stage: string): readonly TemplateAlarm[] =>
+export const alarmsIn = (template: StackTemplate, stage: string) =>
   template.all('AWS::CloudWatch::Alarm').map((properties) => {
     const alarm = properties as RawAlarm
     const stats = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat ?? []) ?? [{ ...alarm, Metric: alarm }]
     return {
+      /** The name without its stage. */
       id: alarm.AlarmName.replace(`gateway-${stage}-`, ''),
       description: alarm.AlarmDescription,
-      metrics: stats.map(({ Metric: { Namespace, MetricName, Dimensions = [] }, Period }) => ({
-        namespace: Namespace,
-        name: MetricName,
-        dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
-        periodSeconds: Period,
-      })),
+      metrics: stats.map(
+        ({ Metric: { Namespace, MetricName, Dimensions = [] }, Period }): TemplateMetric => ({
+          namespace: Namespace,
+          name: MetricName,
+          dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
+          periodSeconds: Period,
+        }),
+      ),
       expression: alarm.Metrics?.find(({ Expression }) => Expression !== undefined)?.Expression,
       threshold: alarm.Threshold,
       comparison: alarm.ComparisonOperator,
@@ -68,7 +57,7 @@ export const alarmsIn = (template: StackTemplate, stage: string): readonly Templ
   })
 
 /** Those that tell operators: a canary's alarms only take a deployment back. */
-export const tellingAlarms = (template: StackTemplate, stage: string): readonly TemplateAlarm[] =>
+export const tellingAlarms = (template: StackTemplate, stage: string) =>
   alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
 
 type RawWidget = {
@@ -81,17 +70,8 @@ type RawWidget = {
   }
 }
 
-/** A graph of the dashboard: its title, plain metrics, and what is calculated or searched. */
-type TemplateGraph = {
-  readonly title: string
-  readonly y: number
-  readonly metrics: readonly Omit<TemplateMetric, 'periodSeconds'>[]
-  readonly expressions: readonly string[]
-  /** Where an alarm on it goes off. */
-  readonly threshold: number | undefined
-}
-
-export const graphsIn = (template: StackTemplate): readonly TemplateGraph[] => {
+/** The graphs of the dashboard: title, plain metrics, what is calculated or searched, and where an alarm goes off. */
+export const graphsIn = (template: StackTemplate) => {
   const body = template.only('AWS::CloudWatch::Dashboard').properties['DashboardBody']
   const { widgets } = JSON.parse(String(body)) as { readonly widgets: readonly RawWidget[] }
   return widgets
@@ -107,7 +87,7 @@ export const graphsIn = (template: StackTemplate): readonly TemplateGraph[] => {
         return [{ namespace, name, dimensions: Object.fromEntries(pairs) }]
       }),
       expressions: metrics.flatMap((row) => {
-        const expression: unknown = Object(row.at(-1))['expression']
+        const { expression }: { readonly expression?: unknown } = Object(row.at(-1))
         return typeof expression === 'string' ? [expression] : []
       }),
     }))

@@ -10,19 +10,11 @@ class ProcessDied extends Error {
 
 const PROVIDER_CALLS = ['createRequest', 'getRequest', 'getPayment', 'cancelRequest', 'listTransactions'] as const
 
-type Process = {
-  readonly deps: TestDeps
-  /** Every call that went out, in order: to the table, the provider, the topic or a queue. */
-  readonly calls: readonly string[]
-  /** Whether it came as far as its death. */
-  readonly died: () => boolean
-}
-
 /**
  * A process that dies at its nth call; without a death, one whose calls are counted. What was on its way when it died
  * still arrives; nothing it does afterwards does, whatever it catches.
  */
-export const processThatDies = (deps: TestDeps, death?: Death): Process => {
+export const processThatDies = (deps: TestDeps, death?: Death) => {
   const calls: string[] = []
   let dead = false
   const depart = (name: string): number => {
@@ -51,24 +43,16 @@ export const processThatDies = (deps: TestDeps, death?: Death): Process => {
   })
   const provider = { ...deps.provider }
   for (const name of PROVIDER_CALLS) Object.assign(provider, { [name]: mortal<never[], unknown>(name, provider[name]) })
+  const alerts = { publish: mortal('publish', deps.alerts.publish) }
+  const queues = { send: mortal('send', deps.queues.send) }
   return {
-    deps: {
-      ...table,
-      provider,
-      alerts: { publish: mortal('publish', deps.alerts.publish) },
-      queues: { send: mortal('send', deps.queues.send) },
-    },
-    calls,
+    deps: { ...table, provider, alerts, queues },
+    /** Every call that went out, in order: to the table, the provider, the topic or a queue. */
+    calls: calls as readonly string[],
+    /** Whether it came as far as its death. */
     died: () => dead,
   }
 }
-
-/** Both sides of every call of a run that made `calls` of them. */
-export const everyDeath = (calls: number): readonly Death[] =>
-  Array.from({ length: calls }, (_, index) => index + 1).flatMap((call) => [
-    { call, when: 'before' },
-    { call, when: 'after' },
-  ])
 
 /** Runs what may die; anything else that is thrown is thrown on. True when it died. */
 export const dies = async (run: () => Promise<unknown>): Promise<boolean> => {

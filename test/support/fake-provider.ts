@@ -15,28 +15,6 @@ import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
 type KnownRequest = ProviderRequest & { readonly input: CreateRequestInput }
 
-/** A provider made of answers: every method can be replaced, every call is recorded. */
-export type FakeProvider = Provider & {
-  readonly calls: { readonly operation: ProviderOperation; readonly id: string }[]
-  readonly requests: Map<string, KnownRequest>
-  readonly payments: Map<string, ProviderPayment>
-  /** Its list of transactions: what is pushed here is in it from then on. */
-  readonly transactions: ProviderTransaction[]
-  /** What it answers where nothing is scripted; not recorded. */
-  readonly healthy: Provider
-  /** Replaces one method from now on. */
-  script<Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void
-  /** Ends what was scripted for one method. */
-  heal(name: keyof Provider): void
-  /** The request that was made, with what was asked; throws when there is none. */
-  requestOf(paymentRequestId: string): KnownRequest
-  /** The customer pays: the request succeeds and a captured payment appears. Answers the provider payment id. */
-  pay(paymentRequestId: string, amountMinor?: number): string
-  /** Ends the request without money. */
-  close(paymentRequestId: string, status: 'failed' | 'expired' | 'cancelled'): void
-  countOf(operation: ProviderOperation): number
-}
-
 const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
   if (method === 'virtual_account') return '381652390000001'
   if (method === 'qris') return '00020101021226-a-qr-string'
@@ -97,10 +75,11 @@ type Asked = string | { readonly providerPaymentId?: string; readonly reference?
 
 const idIn = (asked: Asked) => (typeof asked === 'string' ? asked : (asked.providerPaymentId ?? asked.reference ?? ''))
 
-export const fakeProvider = (): FakeProvider => {
-  const calls: FakeProvider['calls'] = []
-  const requests: FakeProvider['requests'] = new Map()
-  const payments: FakeProvider['payments'] = new Map()
+/** A provider made of answers: every method can be replaced, every call is recorded. */
+export const fakeProvider = () => {
+  const calls: { readonly operation: ProviderOperation; readonly id: string }[] = []
+  const requests = new Map<string, KnownRequest>()
+  const payments = new Map<string, ProviderPayment>()
   const transactions: ProviderTransaction[] = []
   const requestOf = (id: string) => {
     const request = requests.get(id)
@@ -143,24 +122,30 @@ export const fakeProvider = (): FakeProvider => {
     calls,
     requests,
     payments,
+    /** Its list of transactions: what is pushed here is in it from then on. */
     transactions,
+    /** What it answers where nothing is scripted; not recorded. */
+    healthy,
     createRequest: recorded('createRequest'),
     getRequest: recorded('getRequest'),
     getPayment: recorded('getPayment'),
     cancelRequest: recorded('cancelRequest'),
     listTransactions: recorded('listTransactions'),
     getBalance: recorded('getBalance'),
-    pauseMs: (operation) => answers.pauseMs(operation),
     isOtherChannel,
-    nameFor: (channel) => answers.nameFor(channel),
-    callsLeft: (operation) => answers.callsLeft(operation),
-    script: (name, implementation) => {
+    pauseMs: (operation: ProviderOperation) => answers.pauseMs(operation),
+    nameFor: (channel: Parameters<Provider['nameFor']>[0]) => answers.nameFor(channel),
+    callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
+    /** Replaces one method from now on. */
+    script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {
       answers[name] = implementation
     },
-    healthy,
-    heal: (name) => void Object.assign(answers, { [name]: healthy[name] }),
+    /** Ends what was scripted for one method. */
+    heal: (name: keyof Provider) => void Object.assign(answers, { [name]: healthy[name] }),
+    /** The request that was made, with what was asked; throws when there is none. */
     requestOf,
-    pay: (paymentRequestId, amountMinor) => {
+    /** The customer pays: the request succeeds and a captured payment appears. Answers the provider payment id. */
+    pay: (paymentRequestId: string, amountMinor?: number): string => {
       const { reference, status, input } = requestOf(paymentRequestId)
       const providerPaymentId = `py-${crypto.randomUUID()}-${payments.size + 1}`
       payments.set(providerPaymentId, {
@@ -176,8 +161,11 @@ export const fakeProvider = (): FakeProvider => {
       requests.set(paymentRequestId, { ...requestOf(paymentRequestId), ...ended })
       return providerPaymentId
     },
-    close: (paymentRequestId, status) =>
+    /** Ends the request without money. */
+    close: (paymentRequestId: string, status: 'failed' | 'expired' | 'cancelled') =>
       void requests.set(paymentRequestId, { ...requestOf(paymentRequestId), status }),
-    countOf: (operation) => calls.filter((call) => call.operation === operation).length,
+    countOf: (operation: ProviderOperation) => calls.filter((call) => call.operation === operation).length,
   }
 }
+
+export type FakeProvider = ReturnType<typeof fakeProvider>

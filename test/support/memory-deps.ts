@@ -2,28 +2,21 @@ import * as v from 'valibot'
 import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
 import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
-import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
-
-export type MemoryDeps = TestDeps & {
-  readonly stored: MemoryTable
-  /** Every change of an item so far: nothing written is nothing added here. */
-  readonly changes: TableChange[]
-}
+import { type Overrides, testDeps } from './test-deps.ts'
 
 /**
- * Test dependencies, with the items given, on a table of their own in memory, whose indexes follow at once: for thousands of runs, for what
- * is done over all clients, and for seeing that nothing was written.
+ * Test dependencies on a table of their own in memory, with the items given; its indexes follow at once. For thousands of
+ * runs, for what is done over all clients, and for seeing that nothing was written.
  */
-export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []): MemoryDeps => {
+export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []) => {
+  /** Every change of an item so far: nothing written is nothing added here. */
   const changes: TableChange[] = []
-  const stored = createMemoryTable({
-    indexes: 'immediate',
-    onChange: (change) => void changes.push(change),
-  })
+  const stored = createMemoryTable({ indexes: 'immediate', onChange: (change) => void changes.push(change) })
   for (const item of items) storeRaw(stored, item)
   changes.length = 0
   return { ...testDeps({ ...overrides, requests: memoryRequests(stored) }), stored, changes }
 }
+export type MemoryDeps = ReturnType<typeof memoryDeps>
 
 /**
  * On a table in memory whose indexes learn of changes to some items only when told to, as those of DynamoDB do a moment

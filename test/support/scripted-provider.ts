@@ -8,7 +8,7 @@ import type { CreateRequestInput, Provider } from '../../shared/provider/provide
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import { aRequest } from './payment-builders.ts'
 import { type aSimulator } from './provider-simulator-harness.ts'
-import { json, type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts'
+import { json, type Script, startScriptedServer } from './scripted-server.ts'
 
 export const PROVIDER_KEY = 'xnd_development_test_key'
 
@@ -32,10 +32,7 @@ export const aCreateInput = ({ reference, expiresAt, phone, ...asked }: Asked = 
 }
 
 /** The adapter, talking to a server that behaves as scripted. */
-export const scriptedProvider = async (
-  script: Script,
-  nowMs = Date.now,
-): Promise<{ readonly provider: Provider; readonly server: ScriptedServer }> => {
+export const scriptedProvider = async (script: Script, nowMs = Date.now) => {
   const server = await startScriptedServer(script)
   const secrets = { get: async () => PROVIDER_SECRET }
   return { provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets, nowMs }), server }

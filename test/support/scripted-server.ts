@@ -11,12 +11,6 @@ export type ReceivedRequest = {
 /** Writes the answer, or part of one, or nothing at all. */
 export type Script = (response: ServerResponse, request: ReceivedRequest) => void
 
-export type ScriptedServer = {
-  readonly url: string
-  readonly requests: ReceivedRequest[]
-  close(): Promise<void>
-}
-
 /** Answers JSON with a status. */
 export const json =
   (status: number, body: unknown): Script =>
@@ -33,7 +27,7 @@ export const cut: Script = (response) => {
 }
 
 /** An HTTP server on 127.0.0.1 that behaves as told and records what it receives; closed when the test is over. */
-export const startScriptedServer = async (script: Script): Promise<ScriptedServer> => {
+export const startScriptedServer = async (script: Script) => {
   const requests: ReceivedRequest[] = []
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = []
@@ -57,3 +51,5 @@ export const startScriptedServer = async (script: Script): Promise<ScriptedServe
     })
   return { url: `http://127.0.0.1:${port}`, requests, close }
 }
+
+export type ScriptedServer = Awaited<ReturnType<typeof startScriptedServer>>

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
-import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
@@ -23,26 +22,6 @@ export type Resource = {
   readonly updatePolicy: unknown
   /** Logical ids of what must be there first. */
   readonly dependsOn: readonly string[]
-}
-
-export type StackTemplate = {
-  /** With every stack of the stage, one in another region included. */
-  readonly app: App
-  readonly assembly: CloudAssembly
-  readonly resources: readonly Resource[]
-  readonly outputs: Properties
-  readonly terminationProtection: boolean
-  /** How many resources each of the stacks has, by its name. */
-  readonly sizes: Readonly<Record<string, number>>
-  /** What CDK would print while synthesising. */
-  readonly messages: readonly string[]
-  ofType(type: string): readonly Resource[]
-  /** The one resource of a type; throws where there are none or several. */
-  only(type: string): Resource
-  /** The properties of every resource of a type. */
-  all(type: string): readonly Properties[]
-  /** One property of every resource of a type. */
-  each(type: string, property: string): readonly unknown[]
 }
 
 type RawResource = {
@@ -114,14 +93,13 @@ const partOfAlias = (operand: unknown, template: RawTemplate): unknown => {
 }
 
 type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs: Properties }
-type RawStacks = RawTemplate & Pick<StackTemplate, 'app' | 'assembly' | 'terminationProtection' | 'sizes' | 'messages'>
 
 /**
  * Synthesises into a directory of its own, which is gone afterwards. Resources and outputs are those of the stacks in the
  * stage's region. CDK's check against the schemas of CloudFormation takes most of a
  * synthesis: `rule-packs.test.ts` makes it by night, for a stage with every option.
  */
-const rawStacks = (addTo: (app: App) => void): RawStacks => {
+const rawStacks = (addTo: (app: App) => void) => {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
   try {
@@ -137,15 +115,22 @@ const rawStacks = (addTo: (app: App) => void): RawStacks => {
       return JSON.parse(JSON.stringify({ Resources, Outputs }))
     })
     const messages = stacks.flatMap((stack) => assembly.getStackByName(stack.stackName).messages)
+    const { Resources, Outputs }: RawTemplate = {
+      Resources: Object.assign({}, ...templates.map((template) => template.Resources)),
+      Outputs: Object.assign({}, ...templates.map((template) => template.Outputs)),
+    }
     return {
+      /** With every stack of the stage, one in another region included. */
       app,
       assembly,
-      Resources: Object.assign({}, ...templates.map(({ Resources }) => Resources)),
-      Outputs: Object.assign({}, ...templates.map(({ Outputs }) => Outputs)),
+      Resources,
+      Outputs,
       terminationProtection: first.terminationProtection ?? false,
+      /** How many resources each of the stacks has, by its name. */
       sizes: Object.fromEntries(
         stacks.map(({ stackName }, at) => [stackName, Object.keys(templates[at]?.Resources ?? {}).length]),
       ),
+      /** What CDK would print while synthesising. */
       messages: messages.map(({ level, id, entry }) => `${level} ${id}: ${JSON.stringify(entry.data)}`),
     }
   } finally {
@@ -179,8 +164,8 @@ export const watchedIn = (stage: string): Watched => {
   return gateway.watched
 }
 
-const readableTemplate = ({ Resources, Outputs, ...synthesis }: RawStacks): StackTemplate => {
-  const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
+const readableTemplate = ({ Resources, Outputs, ...synthesis }: ReturnType<typeof rawStacks>) => {
+  const resources: readonly Resource[] = Object.entries(Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
     properties: Object.fromEntries(
@@ -202,8 +187,13 @@ const readableTemplate = ({ Resources, Outputs, ...synthesis }: RawStacks): Stac
     resources,
     outputs: Outputs,
     ofType,
+    /** The one resource of a type; throws where there are none or several. */
     only,
+    /** The properties of every resource of a type. */
     all,
-    each: (type, property) => all(type).map((properties) => properties[property]),
+    /** One property of every resource of a type. */
+    each: (type: string, property: string) => all(type).map((properties) => properties[property]),
   }
 }
+
+export type StackTemplate = ReturnType<typeof readableTemplate>

@@ -6,28 +6,13 @@ import type { Alert } from '../../shared/alerts.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
-import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
 import { addMs, epochMs, SECOND_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 import { assembledDeps, type Outside } from './assembled-deps.ts'
 import { dynamoDbTestRequests } from './dynamodb.ts'
-import { type FakeProvider, fakeProvider } from './fake-provider.ts'
+import { fakeProvider } from './fake-provider.ts'
 
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
-
-export type TestDeps = Deps & {
-  /** The single requests below the table's retries; an interceptor goes in here. */
-  readonly requests: TableRequests
-  readonly clock: ManualClock
-  readonly provider: FakeProvider
-  readonly sent: { readonly queue: QueueName; readonly message: QueueMessage }[]
-  readonly published: Alert[]
-  readonly secretValues: Map<string, string>
-  readonly lines: LogLine[]
-  readonly webhooks: WebhookRequest[]
-  /** What the merchant answers; 200 by default. */
-  answerWebhooks(answer: SendWebhook): void
-}
 
 const DELIVERED: WebhookResult = {
   delivered: true,
@@ -59,9 +44,9 @@ const SHARED =
 export type Overrides = Partial<Outside>
 
 /** The worker's table, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
-export const testDeps = (overrides: Overrides = {}): TestDeps => {
+export const testDeps = (overrides: Overrides = {}) => {
   const clock = manualClock()
-  const sent: TestDeps['sent'] = []
+  const sent: { readonly queue: QueueName; readonly message: QueueMessage }[] = []
   const published: Alert[] = []
   const secretValues = new Map<string, string>()
   const lines: LogLine[] = []
@@ -69,7 +54,7 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
   let answer: SendWebhook = async () => DELIVERED
   const requests = overrides.requests ?? SHARED
   const provider = fakeProvider()
-  const deps = assembledDeps({
+  const deps: Deps = assembledDeps({
     queues: { send: async (queue, ...messages) => void sent.push(...messages.map((message) => ({ queue, message }))) },
     alerts: { publish: async (alert) => void published.push(alert) },
     secrets: { get: async (name) => secretValues.get(name) },
@@ -90,33 +75,19 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
     provider,
     requests,
   })
-  return {
-    ...deps,
-    requests,
-    provider,
-    clock,
-    sent,
-    published,
-    secretValues,
-    lines,
-    webhooks,
-    answerWebhooks: (next) => {
-      answer = next
-    },
+  /** What the merchant answers from now on; 200 by default. */
+  const answerWebhooks = (next: SendWebhook) => {
+    answer = next
   }
+  const recorded = { sent, published, secretValues, lines, webhooks, answerWebhooks }
+  /** `requests` are single ones, below the table's retries; an interceptor goes in there. */
+  return { ...deps, ...recorded, requests, provider, clock }
 }
+
+export type TestDeps = ReturnType<typeof testDeps>
 
 /** A clock that moves only when told, or when the code under test sleeps. */
-type ManualClock = {
-  now(): Timestamp
-  monotonicMs(): number
-  set(time: Timestamp): void
-  advance(seconds: number): void
-  /** Passes the time at once, and lets other work have its turn as a real wait would. */
-  sleep(ms: number): Promise<void>
-}
-
-export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))): ManualClock => {
+export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))) => {
   let current = start
   let elapsedMs = 0
   const pass = (ms: number) => {
@@ -126,14 +97,15 @@ export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
   return {
     now: () => current,
     monotonicMs: () => elapsedMs,
-    set: (time) => {
+    set: (time: Timestamp) => {
       current = time
     },
-    advance: (seconds) => pass(seconds * SECOND_MS),
-    // Waits that overlap pass together: the first to wake has moved the clock for the others too.
-    sleep: async (ms) => {
+    advance: (seconds: number) => pass(seconds * SECOND_MS),
+    /** Passes the time at once, and lets other work have its turn as a real wait would. */
+    sleep: async (ms: number): Promise<void> => {
       const wakeAt = elapsedMs + ms
       await new Promise<void>((resolve) => setImmediate(resolve))
+      // Waits that overlap pass together: the first to wake has moved the clock for the others too.
       if (elapsedMs < wakeAt) pass(wakeAt - elapsedMs)
     },
   }

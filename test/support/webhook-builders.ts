@@ -63,15 +63,6 @@ export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}
   return event
 }
 
-/** An event of a client with these endpoints. */
-export const eventFor = async (...endpoints: readonly Partial<Endpoint>[]) => {
-  const deps = testDeps()
-  const clientId = aClientId()
-  const stored = []
-  for (const endpoint of endpoints) stored.push(await storedEndpoint(deps, { clientId, ...endpoint }))
-  return { deps, clientId, event: await storedEvent(deps, { clientId }), endpoints: stored }
-}
-
 /** A delivery in the table, due now. Its event, if none is given, is in the table too. */
 export const storedDelivery = async (
   deps: TestDeps,
@@ -169,9 +160,7 @@ export const statusesOf = async (deps: TestDeps, { eventId }: Event, endpoints: 
     endpoints.map(async ({ endpointId }) => (await findDelivery(deps, deliveryIdFor(eventId, endpointId)))?.status),
   )
 
-export const CLAIM_MS = 30_000
-
-export const claimOf = (deps: TestDeps, token: string) => ({ token, until: addMs(deps.now(), CLAIM_MS) })
+export const claimOf = (deps: TestDeps, token: string) => ({ token, until: addMs(deps.now(), 30_000) })
 
 export const attemptOf = (
   deps: TestDeps,

@@ -1,12 +1,9 @@
-import { queuesOf } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { drive } from '../../simulation/world/drive.ts'
 import { type HttpRequest, requestAs } from '../../simulation/world/lambda.ts'
-import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
 import { measureFlows } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
-import { type MeteredWorld, startMeteredWorld } from '../metered-world.ts'
+import { startMeteredWorld } from '../metered-world.ts'
 import { markdownTable } from '../report/markdown-table.ts'
 
 /** What one flow uses, by the names of `Detail`. */
@@ -37,7 +34,7 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
 
 const started = async () => {
   const metered = await startMeteredWorld()
-  const { world, measure, run } = metered
+  const { world, measure } = metered
   const merchant = await drive(world, addTenant(world, 0, 1))
   const used = async (flow: string, step: () => Promise<unknown>): Promise<FlowUnits> => {
     const { detail } = await measure('api-get-payment', flow, step)
@@ -54,26 +51,10 @@ const started = async () => {
       { headers: { 'idempotency-key': key }, body: JSON.stringify({ ...ORDER, ...channel }) },
       status,
     )
-  return { ...metered, merchant, used, ask, create, work: () => workOff(metered, run) }
+  return { ...metered, merchant, used, ask, create }
 }
 
 type Started = Awaited<ReturnType<typeof started>>
-
-/** What the queues would start by now, until nothing is left to do. */
-const workOff = async ({ world }: MeteredWorld, run: MeteredWorld['run']): Promise<void> => {
-  for (let worked = true; worked; ) {
-    worked = false
-    const sources = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
-    for (const { name, queue: from, batchSize } of sources) {
-      const queue = world.queues[from]
-      const messages = queue.receive({ max: batchSize, nowMs: world.scheduler.nowMs() })
-      if (messages.length === 0) continue
-      worked = true
-      await run(name, sqsEvent(messages))
-      for (const { receipt } of messages) queue.remove(receipt)
-    }
-  }
-}
 
 /** Every unpaid payment comes to its event. */
 const closeAll = async ({ ask, run, pass, work }: Started): Promise<void> => {
@@ -207,13 +188,13 @@ const together = (flow: string, flows: readonly FlowUnits[]): readonly string[] 
 
 /** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
 export const unitsReport = (flows: readonly FlowUnits[]): string => {
-  const unpaid = Map.groupBy(flows, ({ flow }) => /^unpaid [^:]+/.exec(flow)?.[0])
+  const ofUnpaid = Map.groupBy(flows, ({ flow }) => /^unpaid [^:]+/.exec(flow)?.[0])
   const whole = [
     together(
       'paid, from create to settled',
       flows.filter(({ flow }) => PAID.includes(flow)),
     ),
-    ...[...unpaid].flatMap(([name, some]) => (name === undefined ? [] : [together(`${name}, to its webhook`, some)])),
+    ...[...ofUnpaid].flatMap(([name, some]) => (name === undefined ? [] : [together(`${name}, to its webhook`, some)])),
   ]
   const wholes = markdownTable(['A payment', 'Write units', 'Read units', 'Calls of the provider'], whole)
   return `${wholes}\n\n${markdownTable(HEADING, flows.map(cells))}`
