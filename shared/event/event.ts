@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ClientIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
-import { clientOfOwner, EVENT_SK_PREFIX } from '../table/keys.ts'
-import { TimestampSchema } from '../time.ts'
+import { toJson } from '../json.ts'
+import { DAY_MS, epochMs, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** Events of a payment's status (spec 6.1), one of each for a payment. */
 export const STATUS_EVENT_TYPES = ['payment.succeeded', 'payment.failed', 'payment.expired'] as const
@@ -27,25 +27,7 @@ export const EventNameSchema = v.pipe(
 /** An operator's test: goes to one endpoint whatever its event types, and has no event row. */
 export const TEST_EVENT_TYPE = 'gateway.test'
 
-const Row = v.looseObject({ pk: v.string(), sk: v.string() })
-
-/** Adds the fields that a row leaves out: its keys and index attributes contain them. */
-const whole = (row: unknown): unknown => {
-  const read = v.safeParse(Row, row)
-  if (!read.success) return row
-  const { pk, sk, id, owner, listedAt } = read.output
-  const name = sk.slice(EVENT_SK_PREFIX.length)
-  const said = {
-    eventId: id,
-    name,
-    type: typeOfEvent(name),
-    clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
-    paymentId: pk.slice(pk.indexOf('#') + 1),
-    firedAt: listedAt,
-  }
-  return { ...said, ...read.output }
-}
-
+/** One fact, written by the transition that made it true. Holds the exact bytes that every delivery sends. */
 export const EventFields = v.object({
   eventId: EventIdSchema,
   name: EventNameSchema,
@@ -57,15 +39,25 @@ export const EventFields = v.object({
   /** The endpoints to which the event's own transaction wrote a delivery. */
   endpointIds: v.optional(v.array(EndpointIdSchema), []),
 })
+export type Event = v.InferOutput<typeof EventFields>
+/** The position of an event among those of its client. */
+export type EventPosition = Pick<Event, 'eventId' | 'name' | 'paymentId' | 'firedAt'>
 
-/** One fact, written by the transition that made it true. Holds the exact bytes that every delivery sends. */
-export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
-export type Event = v.InferOutput<typeof EventSchema>
+/**
+ * How long events and deliveries are kept. A delivery and its attempts: from its end. An event: from when it fired or
+ * was sent again, longer than a delivery is kept and can take, because the delivery sends its bytes, and longer than
+ * the feed shows it.
+ */
+export const RETENTION = {
+  deliveryMs: 90 * DAY_MS,
+  eventMs: 120 * DAY_MS,
+  keepMs: 100 * DAY_MS,
+  feedMs: 90 * DAY_MS,
+} as const
 
-/** The position of an event among those of its client, as its row and its index entries say. */
-export const EventPositionSchema = v.pipe(
-  v.unknown(),
-  v.transform(whole),
-  v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
-)
-export type EventPosition = v.InferOutput<typeof EventPositionSchema>
+/** The table's `ttl` of an item that is kept this long, in whole seconds. */
+export const expiresAfter = (from: Timestamp, keptMs: number): number => Math.ceil((epochMs(from) + keptMs) / SECOND_MS)
+
+/** The webhook's body (spec 6.2), built once. Every attempt to every endpoint signs and sends these bytes. */
+export const envelopeBody = (event: string, eventId: string, timestamp: Timestamp, data: object): string =>
+  toJson({ event, event_id: eventId, timestamp, data })

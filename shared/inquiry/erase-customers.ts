@@ -1,14 +1,14 @@
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import { eraseFromEvent, listPaymentEvents } from '../event/event-store.ts'
+import { listPaymentEvents } from '../event/read-events.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { findAnyPayment } from '../payment/find-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/reference-store.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
-import { eraseFromPayment, eraseFromRequest } from './erase-store.ts'
+import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
 type EraseDeps = RecordDeps & Pick<Deps, 'log'>
 

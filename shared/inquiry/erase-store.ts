@@ -1,6 +1,10 @@
+import type { Deps } from '../deps.ts'
+import { assertInvariant } from '../errors.ts'
+import type { Event } from '../event/event.ts'
+import { memberText } from '../json.ts'
 import { isAttempt, isCreating, leaseIsOver } from '../payment/creating-store.ts'
 import type { CreatingPayment, Payment } from '../payment/payment.ts'
-import { paymentKey } from '../table/keys.ts'
+import { eventKey, paymentKey } from '../table/keys.ts'
 import { absent, all, equals, type Step, unchanged, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 
@@ -26,4 +30,33 @@ export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPaymen
     { set: { request: rest } },
     all(isCreating, isAttempt(attempt), leaseIsOver(now)),
   )
+}
+
+/** Removes the customer from an event's data. False when it has none; refused when the bytes have changed since. */
+export const eraseFromEvent = async (deps: Pick<Deps, 'table'>, { paymentId, name, body }: Event): Promise<boolean> => {
+  const erased = withoutCustomer(body)
+  if (erased === undefined) return false
+  const step = update(eventKey(paymentId, name), { set: { body: erased } }, equals('body', body))
+  return (await deps.table.write(step)).applied
+}
+
+const CUSTOMER = '"customer":'
+
+/**
+ * An event's body without the customer in its `data`, every other byte unchanged; undefined when it has none. The
+ * customer comes before the merchant's metadata, and quotes inside a string are escaped, so the first such key is the
+ * customer.
+ */
+export const withoutCustomer = (body: string): string | undefined => {
+  const data = memberText(body, 'data')
+  const customer = data === undefined ? undefined : memberText(data, 'customer')
+  if (customer === undefined) return undefined
+  const member = `${CUSTOMER}${customer}`
+  const erased = body.includes(`,${member}`) ? body.replace(`,${member}`, '') : body.replace(`${member},`, '')
+  const left = memberText(erased, 'data')
+  assertInvariant(
+    left !== undefined && memberText(left, 'customer') === undefined,
+    'the customer is still in the event',
+  )
+  return erased
 }

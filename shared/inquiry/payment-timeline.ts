@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
-import { listPaymentEvents } from '../event/event-store.ts'
+import { listPaymentEvents } from '../event/read-events.ts'
 import type { Payment, ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { toSuspenseDto } from '../suspense/suspense-dto.ts'

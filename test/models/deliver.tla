@@ -14,18 +14,18 @@ CONSTANTS
   Workers, Operators, Nobody, Most, MostRounds, MostDeaths,
   EventIsNew,         \* announcementOf in shared/payment/announcement.ts, or OnePost breaks
   DeliveryIsNew,      \* insertDelivery in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
-  BornDue,            \* newDelivery in shared/webhook/delivery/new-delivery.ts, or NothingIsForgotten breaks
+  BornDue,            \* newDelivery in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
   ScheduledIsDue,     \* schedule in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
   MessagesComeAgain,  \* checkOverdueDelivery in shared/webhook/delivery/check-overdue-delivery.ts, or Ends breaks
-  ClaimIsFree,        \* unclaimed in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
-  WaitIsOver,         \* claimAttempt in shared/webhook/delivery/delivery-store.ts, or WaitsAreKept breaks
+  ClaimIsFree,        \* unclaimed in shared/webhook/send/attempt-store.ts, or OnePost breaks
+  WaitIsOver,         \* claimAttempt in shared/webhook/send/attempt-store.ts, or WaitsAreKept breaks
   LostIsFailed,       \* handleClaimed in shared/webhook/send/deliver-webhook.ts, or OnePost breaks
-  ResultHasItsClaim,  \* onItsClaim in shared/webhook/delivery/attempt-store.ts, or ResultsStand breaks
-  RoundEnds,          \* waitAfterFailureMs in shared/webhook/delivery/retry-schedule.ts, or RoundIsBounded breaks
-  AbandonedIsTold,    \* changesAfter in shared/webhook/delivery/attempt-store.ts, or AlertIsDue breaks
-  RoundIsNew,         \* startRound in shared/webhook/delivery/delivery-store.ts, or RoundIsBounded breaks
+  ResultHasItsClaim,  \* onItsClaim in shared/webhook/send/attempt-store.ts, or ResultsStand breaks
+  RoundEnds,          \* waitAfterFailureMs in shared/webhook/send/retry-schedule.ts, or RoundIsBounded breaks
+  AbandonedIsTold,    \* changesAfter in shared/webhook/send/attempt-store.ts, or AlertIsDue breaks
+  RoundIsNew,         \* startRound in shared/webhook/delivery/round-store.ts, or RoundIsBounded breaks
   ToldFirst,          \* tellFirst in shared/webhook/delivery/tell-abandoned.ts, or AlertIsDue breaks
-  NotedAsRead         \* endAlert in shared/webhook/delivery/delivery-store.ts, or AlertIsDue breaks
+  NotedAsRead         \* endAlert in shared/webhook/delivery/overdue-store.ts, or AlertIsDue breaks
 
 VARIABLES
   event,    \* whether it is committed

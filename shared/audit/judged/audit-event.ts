@@ -1,15 +1,14 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
-import { envelopeBody } from '../../event/envelope-body.ts'
 import {
   type Event,
   type EventPosition,
-  EventSchema,
+  envelopeBody,
   reversedEventName,
   STATUS_EVENT_TYPES,
   type StatusEventType,
 } from '../../event/event.ts'
-import { eventPositionPages } from '../../event/event-store.ts'
+import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { movementData, toWebhookData } from '../../payment/payment-dto.ts'

@@ -1,11 +1,10 @@
 import type { Deps } from '../../deps.ts'
 import { type GatewayError, invalid } from '../../errors.ts'
-import { keepEvent } from '../../event/event-store.ts'
 import type { Step } from '../../table/step.ts'
 import type { TransactOutcome } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Delivery } from './delivery.ts'
-import { mayBeginRound, ROUNDS_A_DAY, startRound } from './delivery-store.ts'
+import { keepEvent, mayBeginRound, ROUNDS_A_DAY, startRound } from './round-store.ts'
 import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
 import { tellFirst } from './tell-abandoned.ts'
 

@@ -1,8 +1,8 @@
 import type { Deps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs } from '../../time.ts'
-import { findDelivery, postponeDelivery } from './delivery-store.ts'
-import { overdueAfterMs } from './retry-schedule.ts'
+import { findDelivery, overdueAfterMs } from './delivery-store.ts'
+import { postponeDelivery } from './overdue-store.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 
 /**

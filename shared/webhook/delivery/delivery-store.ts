@@ -1,27 +1,12 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps } from '../../deps.ts'
-import { assertInvariant } from '../../errors.ts'
-import { expiresAfter, RETENTION } from '../../event/retention.ts'
-import type { DeliveryId } from '../../ids.ts'
+import type { Deps } from '../../deps.ts'
+import { type Event, expiresAfter, RETENTION } from '../../event/event.ts'
+import { type DeliveryId, deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
 import { deliveryKey } from '../../table/keys.ts'
-import {
-  absent,
-  all,
-  any,
-  atMost,
-  type Condition,
-  DUE_WORK_FIELDS,
-  dueWork,
-  equals,
-  isNew,
-  put,
-  type Step,
-  unchanged,
-  update,
-} from '../../table/step.ts'
-import { addMs, type Timestamp } from '../../time.ts'
+import { any, type Condition, DUE_WORK_FIELDS, dueWork, equals, isNew, put, type Step } from '../../table/step.ts'
+import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
 import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
-import { overdueAfterMs } from './retry-schedule.ts'
 
 /** The second part of the lists' keys; the first is the endpoint's id. */
 export const DELIVERY_ENTITY = 'delivery'
@@ -30,6 +15,49 @@ export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] 
 /** The state that keeps a row out of the list of its status. A failure puts the row into that list. */
 export const UNLISTED_FIELD = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
+
+export type Announced = {
+  readonly eventId: EventId
+  readonly eventName: string
+  /** Only of a test; other deliveries send their event's bytes. */
+  readonly body?: string
+  readonly firedAt: Timestamp
+  /** The event's key; absent when there is none, as for a test. */
+  readonly paymentId?: PaymentId
+}
+
+/** The fields of an event that its delivery needs. */
+export const announced = ({ eventId, name, firedAt, paymentId }: Event): Announced => ({
+  eventId,
+  eventName: name,
+  firedAt,
+  paymentId,
+})
+
+/**
+ * The one delivery of an event to an endpoint. Its id is derived, so a repeat makes the same one. It is due at once.
+ * For a disabled endpoint it starts as `skipped`, so that an operator can see and redeliver it. The event keeps the
+ * body; a test has no event and keeps its own. The status lists a delivery only after a failure.
+ */
+export const newDelivery = (event: Announced, endpoint: Endpoint, now: Timestamp): Delivery => ({
+  deliveryId: deliveryIdFor(event.eventId, endpoint.endpointId),
+  ...event,
+  clientId: endpoint.clientId,
+  endpointId: endpoint.endpointId,
+  url: endpoint.url,
+  attempts: 0,
+  roundStart: 0,
+  createdAt: now,
+  resends: 0,
+  ...(endpoint.enabled
+    ? {
+        status: 'scheduled',
+        nextAttemptAt: now,
+        dueAt: addMs(now, overdueAfterMs(0)),
+        unlisted: true,
+      }
+    : { status: 'skipped' }),
+})
 
 /** Reads a delivery, strongly consistent. */
 export const findDelivery = async (
@@ -74,109 +102,15 @@ export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => 
   ...dueWork('delivery', deliveryId, addMs(nextAttemptAt, overdueAfterMs(0))),
 })
 
-const isStatus = (status: DeliveryStatus): Condition => any(equals('status', status), equals(UNLISTED_FIELD, status))
+export const isStatus = (status: DeliveryStatus): Condition =>
+  any(equals('status', status), equals(UNLISTED_FIELD, status))
 
-/** No worker has made or claimed the attempt that follows those on this row. */
-const unclaimed = ({ attempts }: Delivery): Condition =>
-  all(isStatus('scheduled'), equals('attempts', attempts), absent('claimToken'))
-
-export type Claim = { readonly token: string; readonly until: Timestamp }
+const OVERDUE_AFTER_MS = MINUTE_MS
+const LONGEST_OVERDUE_MS = HOUR_MS
 
 /**
- * Claims the next attempt's number, which can be claimed once. Answers the row with its claim; undefined when another
- * worker was first or it is not due. When our claim's answer was lost and the SDK's retry is refused, the token shows
- * that the claim is ours.
+ * How long due work waits for an attempt's queue message before it sends another: a minute, doubled after each one
+ * without effect, so that a long outage does not fill the queue.
  */
-export const claimAttempt = async (
-  deps: StoreDeps,
-  delivery: Delivery,
-  claim: Claim,
-): Promise<Delivery | undefined> => {
-  const outcome = await deps.table.write(
-    update(
-      deliveryKey(delivery.deliveryId),
-      { set: { claimToken: claim.token, claimedUntil: claim.until } },
-      all(unclaimed(delivery), atMost('nextAttemptAt', deps.now())),
-    ),
-  )
-  const ours = outcome.applied || outcome.item?.['claimToken'] === claim.token
-  return ours ? v.parse(DeliverySchema, outcome.item) : undefined
-}
-
-/** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
-export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
-  const { applied } = await deps.table.write(
-    update(
-      deliveryKey(delivery.deliveryId),
-      {
-        set: { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) },
-        remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD],
-      },
-      unclaimed(delivery),
-    ),
-  )
-  return applied
-}
-
-/** The most rounds of one delivery that may be begun on one UTC day. */
-export const ROUNDS_A_DAY = 10
-
-const utcDay = (at: Timestamp): string => at.slice(0, 10)
-
-const roundsToday = ({ rounds = 0, roundsOn }: Delivery, now: Timestamp): number =>
-  roundsOn === utcDay(now) ? rounds : 0
-
-export const mayBeginRound = (delivery: Delivery, now: Timestamp): boolean => roundsToday(delivery, now) < ROUNDS_A_DAY
-
-/**
- * Starts a new round of attempts on a finished delivery and counts it. Refused when another round was begun meanwhile.
- * A skipped round leaves status and attempts unchanged; the count distinguishes it.
- */
-export const startRound = (delivery: Delivery, now: Timestamp): Step => {
-  assertInvariant(delivery.status !== 'scheduled', 'a round starts where another has ended')
-  assertInvariant(mayBeginRound(delivery, now), 'a delivery has some rounds a day')
-  return update(
-    deliveryKey(delivery.deliveryId),
-    {
-      set: {
-        ...schedule(delivery, now),
-        roundStart: delivery.attempts,
-        rounds: roundsToday(delivery, now) + 1,
-        roundsOn: utcDay(now),
-      },
-      remove: ['lostBefore', 'resends', 'ttl', UNLISTED_FIELD],
-    },
-    all(
-      isStatus(delivery.status),
-      equals('attempts', delivery.attempts),
-      unchanged('rounds', delivery.rounds),
-      unchanged('roundsOn', delivery.roundsOn),
-    ),
-  )
-}
-
-/** Claims due work by moving its due time forward. False when another worker has claimed it, or it is done. */
-export const postponeDelivery = async (
-  deps: Pick<Deps, 'table'>,
-  delivery: Delivery,
-  dueAt: Timestamp,
-  resends: number | undefined,
-): Promise<boolean> => {
-  const { applied } = await deps.table.write(
-    update(
-      deliveryKey(delivery.deliveryId),
-      // Overdue deliveries are listed, because operators look for them.
-      { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED_FIELD] },
-      all(isStatus(delivery.status), equals('dueAt', delivery.dueAt)),
-    ),
-  )
-  return applied
-}
-
-/** Marks that operators know of it. A new round's due work stays. */
-export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
-  update(
-    deliveryKey(deliveryId),
-    { remove: DUE_WORK_FIELDS },
-    all(equals('status', 'abandoned'), equals('attempts', attempts)),
-  )
+export const overdueAfterMs = (resends: number): number =>
+  Math.min(OVERDUE_AFTER_MS * 2 ** Math.min(resends, 10), LONGEST_OVERDUE_MS)

@@ -4,11 +4,11 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
-import { findEndpointEver, listEndpointsEver } from '../endpoint/endpoint-store.ts'
-import { attemptsOf } from './attempt-store.ts'
+import { findEndpointEver, listEndpointsEver } from '../endpoint/find-endpoints.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { findDeliveries } from './delivery-store.ts'
 import { newestFirst, newestKeys } from './newest-keys.ts'
+import { attemptsOf } from './read-attempts.ts'
 
 export type DeliveryFilter = {
   readonly status?: DeliveryStatus | undefined

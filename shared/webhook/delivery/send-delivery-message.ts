@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { QueueMessage } from '../../queues.ts'
-import type { Lane } from '../endpoint/lane.ts'
+import type { Lane } from '../endpoint/endpoint.ts'
 import type { Delivery } from './delivery.ts'
 
 /**

@@ -1,15 +1,13 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, invalid } from '../../errors.ts'
-import { envelopeBody } from '../../event/envelope-body.ts'
-import { TEST_EVENT_TYPE } from '../../event/event.ts'
+import { envelopeBody, TEST_EVENT_TYPE } from '../../event/event.ts'
 import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import { laneOf } from '../endpoint/lane.ts'
+import { laneOf } from '../endpoint/endpoint.ts'
 import { requireEndpoint } from '../endpoint/update-endpoint.ts'
 import type { Delivery } from './delivery.ts'
-import { insertDelivery } from './delivery-store.ts'
-import { newDelivery } from './new-delivery.ts'
+import { insertDelivery, newDelivery } from './delivery-store.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }

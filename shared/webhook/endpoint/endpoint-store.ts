@@ -1,8 +1,5 @@
-import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
-import type { ClientId, EndpointId } from '../../ids.ts'
-import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
-import { queryPages } from '../../table/merged-pages.ts'
+import { endpointKey, goneEndpointKey } from '../../table/keys.ts'
 import {
   absent,
   all,
@@ -18,71 +15,7 @@ import {
   updateFields,
 } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
-import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
-
-/** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
-export const MOST_ENDPOINTS = 20
-
-/** Two concurrent registrations may each have seen room for one. */
-const MOST_READ = 2 * MOST_ENDPOINTS
-const READ_PAGE = 100
-
-/** Fields that are read of an endpoint: all but its sealed secret. */
-const FIELDS = Object.keys(EndpointSchema.entries)
-
-/** Reads an endpoint that is not deleted, strongly consistent. */
-export const findEndpoint = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  endpointId: EndpointId,
-): Promise<Endpoint | undefined> => {
-  const item = await deps.table.get(endpointKey(clientId, endpointId), FIELDS)
-  return item && v.parse(EndpointSchema, item)
-}
-
-/**
- * An endpoint, including a deleted one. The two keys are read one after the other, because a batch could miss a
- * deletion in between.
- */
-export const findEndpointEver = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  endpointId: EndpointId,
-): Promise<Endpoint | undefined> => {
-  const item =
-    (await deps.table.get(endpointKey(clientId, endpointId), FIELDS)) ??
-    (await deps.table.get(goneEndpointKey(clientId, endpointId), FIELDS))
-  return item && v.parse(EndpointSchema, item)
-}
-
-/** The endpoints of a client, strongly consistent, up to the limit. */
-export const liveEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
-  const found: Endpoint[] = []
-  const range = { beginsWith: ENDPOINT_SK_PREFIX }
-  const asked = { partition: [endpointsPk(clientId)], range, limit: MOST_READ, fields: FIELDS }
-  // A page may end before its limit.
-  for await (const items of queryPages(deps, asked)) {
-    found.push(...items.map((item) => v.parse(EndpointSchema, item)))
-    if (found.length >= MOST_READ) break
-  }
-  return found.slice(0, MOST_READ)
-}
-
-/** All endpoints that a client ever had, strongly consistent. */
-export const listEndpointsEver = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-): Promise<readonly Endpoint[]> => {
-  const found: Endpoint[] = []
-  for await (const items of queryPages(deps, {
-    partition: [endpointsPk(clientId)],
-    limit: READ_PAGE,
-    fields: FIELDS,
-  })) {
-    found.push(...items.map((item) => v.parse(EndpointSchema, item)))
-  }
-  return found
-}
+import type { Endpoint, SealedEndpoint } from './endpoint.ts'
 
 export const insertEndpoint = (endpoint: SealedEndpoint): Step =>
   put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)

@@ -4,7 +4,7 @@ import { notFound } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
 import type { Endpoint } from './endpoint.ts'
-import { liveEndpoints } from './endpoint-store.ts'
+import { liveEndpoints } from './find-endpoints.ts'
 
 /** A client's endpoints that are not deleted, newest first. Throws 404 for an unknown client. */
 export const listEndpoints = async (

@@ -6,7 +6,8 @@ import { type ClientId, EndpointIdSchema } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
-import { insertEndpoint, liveEndpoints, MOST_ENDPOINTS } from './endpoint-store.ts'
+import { insertEndpoint } from './endpoint-store.ts'
+import { liveEndpoints, MOST_ENDPOINTS } from './find-endpoints.ts'
 import { assertSafeUrl, urlRulesOf } from './safe-url.ts'
 
 type RegisterDeps = Pick<

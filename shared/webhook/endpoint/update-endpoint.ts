@@ -5,7 +5,8 @@ import { type RecordDeps, recordChange } from '../../operator/audit-record-store
 import type { Steps } from '../../table/table.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
-import { changeEndpoint, findEndpoint, findEndpointEver, moveToGone } from './endpoint-store.ts'
+import { changeEndpoint, moveToGone } from './endpoint-store.ts'
+import { findEndpoint, findEndpointEver } from './find-endpoints.ts'
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 

@@ -1,9 +1,8 @@
 import type { Deps } from '../../deps.ts'
 import { SECOND_MS } from '../../time.ts'
 import type { DeliveryAttempt } from '../delivery/delivery.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
+import { type Endpoint, type Lane, laneOf } from '../endpoint/endpoint.ts'
 import { markSlow, unmarkSlow } from '../endpoint/endpoint-store.ts'
-import { type Lane, laneOf } from '../endpoint/lane.ts'
 
 /**
  * Half of the time of an attempt. An attempt that took so long held its worker: an endpoint that answers in the ninth

@@ -1,12 +1,11 @@
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { addMs, later, msBetween, type Timestamp } from '../../time.ts'
-import { type AfterAttempt, storeAttemptResult } from '../delivery/attempt-store.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
-import { hopSeconds, waitAfterFailureMs } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import { alertDueAt } from '../delivery/tell-abandoned.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
-import type { Lane } from '../endpoint/lane.ts'
+import type { Endpoint, Lane } from '../endpoint/endpoint.ts'
+import { type AfterAttempt, storeAttemptResult } from './attempt-store.ts'
+import { hopSeconds, waitAfterFailureMs } from './retry-schedule.ts'
 
 export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 

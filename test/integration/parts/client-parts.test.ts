@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
-import { listClientEventsSince } from '../../../shared/event/event-store.ts'
+import { listClientEventsSince } from '../../../shared/event/read-events.ts'
 import { searchPayments } from '../../../shared/inquiry/search-payments.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { listPayments } from '../../../shared/payment/list-payments.ts'

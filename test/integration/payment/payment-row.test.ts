@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listPaymentEvents } from '../../../shared/event/event-store.ts'
+import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'

@@ -3,7 +3,7 @@
  * posted or an open payment of a client with endpoints; what its transaction wrote, and what was sent, is read back.
  */
 import { describe, expect } from 'vitest'
-import { listPaymentEvents } from '../../../shared/event/event-store.ts'
+import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'

@@ -3,7 +3,7 @@
  * endpoints is paid; what its transaction wrote, and what was sent after it, is read back.
  */
 import { describe, expect, it } from 'vitest'
-import { listPaymentEvents } from '../../../shared/event/event-store.ts'
+import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'

@@ -1,15 +1,11 @@
 import { describe, expect } from 'vitest'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
-import { listAttempts, storeAttemptResult } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import {
-  claimAttempt,
-  findDelivery,
-  insertDelivery,
-  postponeDelivery,
-  skipDelivery,
-  startRound,
-} from '../../../shared/webhook/delivery/delivery-store.ts'
+import { findDelivery, insertDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { postponeDelivery } from '../../../shared/webhook/delivery/overdue-store.ts'
+import { listAttempts } from '../../../shared/webhook/delivery/read-attempts.ts'
+import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
+import { claimAttempt, skipDelivery, storeAttemptResult } from '../../../shared/webhook/send/attempt-store.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,

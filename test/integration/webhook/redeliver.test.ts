@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
-import { expiresAfter, RETENTION } from '../../../shared/event/retention.ts'
+import { expiresAfter, RETENTION } from '../../../shared/event/event.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
-import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { skipDelivery, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { listAttempts } from '../../../shared/webhook/delivery/read-attempts.ts'
+import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import {
-  changeEndpoint,
-  findEndpointEver,
-  moveToGone,
-  noteAlert,
-} from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { findEndpointEver } from '../../../shared/webhook/endpoint/find-endpoints.ts'
+import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst, interceptTable, type TableCall } from '../../support/intercept-table.ts'

@@ -9,7 +9,7 @@ import {
   type WebhookRefused,
 } from '../../../docs/examples/receive-webhooks.ts'
 import { forLambda, forNode } from '../../../docs/examples/webhook-servers.ts'
-import { envelopeBody } from '../../../shared/event/envelope-body.ts'
+import { envelopeBody } from '../../../shared/event/event.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
 

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  ATTEMPTS_PER_ROUND,
-  hopSeconds,
-  overdueAfterMs,
-  waitAfterFailureMs,
-} from '../../../shared/webhook/delivery/retry-schedule.ts'
+import { overdueAfterMs } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { ATTEMPTS_PER_ROUND, hopSeconds, waitAfterFailureMs } from '../../../shared/webhook/send/retry-schedule.ts'
 
 describe('retry schedule (spec 6.4)', () => {
   it('waits as the specification lists, never longer than six hours, and ends after the eighth failure', () => {

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../../../shared/time.ts'
-import { ATTEMPTS_PER_ROUND } from '../../../../shared/webhook/delivery/retry-schedule.ts'
+import { ATTEMPTS_PER_ROUND } from '../../../../shared/webhook/send/retry-schedule.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { OVERALL, orZero } from './metric-ref.ts'
 import type { Watched } from './watched.ts'

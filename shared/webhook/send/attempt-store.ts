@@ -1,51 +1,60 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
-import { expiresAfter, RETENTION } from '../../event/retention.ts'
-import type { DeliveryId } from '../../ids.ts'
+import { expiresAfter, RETENTION } from '../../event/event.ts'
 import { toItem } from '../../table/attributes.ts'
-import { attemptKey, attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
-import { all, type Condition, dueWork, equals, isNew, put, update } from '../../table/step.ts'
+import { attemptKey, deliveryKey } from '../../table/keys.ts'
+import { absent, all, atMost, type Condition, dueWork, equals, isNew, put, update } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
-import { type Delivery, type DeliveryAttempt, DeliveryAttemptSchema, DeliverySchema } from './delivery.ts'
-import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from './delivery-store.ts'
+import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
+import { CLAIM_FIELDS, isStatus, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
+
+/** No worker has made or claimed the attempt that follows those on this row. */
+const unclaimed = ({ attempts }: Delivery): Condition =>
+  all(isStatus('scheduled'), equals('attempts', attempts), absent('claimToken'))
+
+export type Claim = { readonly token: string; readonly until: Timestamp }
+
+/**
+ * Claims the next attempt's number, which can be claimed once. Answers the row with its claim; undefined when another
+ * worker was first or it is not due. When our claim's answer was lost and the SDK's retry is refused, the token shows
+ * that the claim is ours.
+ */
+export const claimAttempt = async (
+  deps: StoreDeps,
+  delivery: Delivery,
+  claim: Claim,
+): Promise<Delivery | undefined> => {
+  const outcome = await deps.table.write(
+    update(
+      deliveryKey(delivery.deliveryId),
+      { set: { claimToken: claim.token, claimedUntil: claim.until } },
+      all(unclaimed(delivery), atMost('nextAttemptAt', deps.now())),
+    ),
+  )
+  const ours = outcome.applied || outcome.item?.['claimToken'] === claim.token
+  return ours ? v.parse(DeliverySchema, outcome.item) : undefined
+}
+
+/** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
+export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
+  const { applied } = await deps.table.write(
+    update(
+      deliveryKey(delivery.deliveryId),
+      {
+        set: { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) },
+        remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD],
+      },
+      unclaimed(delivery),
+    ),
+  )
+  return applied
+}
 
 export type AfterAttempt =
   | { readonly status: 'succeeded' }
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
-
-/** The most attempts shown of one delivery: the newest. */
-const SHOWN_ATTEMPTS = 100
-
-/**
- * The newest attempts of a delivery, oldest first: the one in the delivery itself, and those with rows of their own.
- */
-export const attemptsOf = async (
-  deps: Pick<Deps, 'table'>,
-  { deliveryId, attempts, success }: Delivery,
-  most = SHOWN_ATTEMPTS,
-): Promise<readonly DeliveryAttempt[]> => {
-  const held = success ? [success] : []
-  if (attempts <= held.length) return held
-  const made = [...(await listAttempts(deps, deliveryId, most)), ...held]
-  return made.toSorted((a, b) => a.number - b.number).slice(-most)
-}
-
-/** The newest attempts of a delivery that have rows of their own, oldest first. */
-export const listAttempts = async (
-  deps: Pick<Deps, 'table'>,
-  deliveryId: DeliveryId,
-  most = SHOWN_ATTEMPTS,
-): Promise<readonly DeliveryAttempt[]> => {
-  const { items } = await deps.table.query({
-    partition: [deliveryKey(deliveryId).pk],
-    range: { beginsWith: attemptSkPrefix },
-    limit: Math.min(most, SHOWN_ATTEMPTS),
-    newestFirst: true,
-  })
-  return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
-}
 
 /** The last attempt sets until when the delivery is kept. */
 const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })

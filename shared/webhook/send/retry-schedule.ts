@@ -24,16 +24,6 @@ export const waitAfterFailureMs = (failures: number): number | undefined => {
   return waitMs === undefined ? undefined : Math.min(waitMs, LONGEST_WAIT_MS)
 }
 
-const OVERDUE_AFTER_MS = MINUTE_MS
-const LONGEST_OVERDUE_MS = HOUR_MS
-
-/**
- * How long due work waits for an attempt's queue message before it sends another: a minute, doubled after each one
- * without effect, so that a long outage does not fill the queue.
- */
-export const overdueAfterMs = (resends: number): number =>
-  Math.min(OVERDUE_AFTER_MS * 2 ** Math.min(resends, 10), LONGEST_OVERDUE_MS)
-
 /** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
 export const hopSeconds = (waitMs: number): number =>
   Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)

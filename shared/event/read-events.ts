@@ -1,0 +1,119 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import type { ClientId, PaymentId } from '../ids.ts'
+import { MOST_MOVEMENTS } from '../journal/payment-money.ts'
+import { toItem } from '../table/attributes.ts'
+import { clientOfOwner, EVENT_SK_PREFIX, eventKey, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
+import { mergedPages, shareOf } from '../table/merged-pages.ts'
+import { END_OF_TIME, type Timestamp } from '../time.ts'
+import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
+import { EVENT_ENTITY } from './event-store.ts'
+
+const Row = v.looseObject({ pk: v.string(), sk: v.string() })
+
+/** Adds the fields that a row leaves out: its keys and index attributes contain them. */
+const whole = (row: unknown): unknown => {
+  const read = v.safeParse(Row, row)
+  if (!read.success) return row
+  const { pk, sk, id, owner, listedAt } = read.output
+  const name = sk.slice(EVENT_SK_PREFIX.length)
+  const said = {
+    eventId: id,
+    name,
+    type: typeOfEvent(name),
+    clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
+    paymentId: pk.slice(pk.indexOf('#') + 1),
+    firedAt: listedAt,
+  }
+  return { ...said, ...read.output }
+}
+
+export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
+
+/** The position of an event, as its row and its index entries say. */
+export const EventPositionSchema = v.pipe(
+  v.unknown(),
+  v.transform(whole),
+  v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
+)
+
+/** One event of its status, and one of each movement of its money. */
+const MOST_OF_A_PAYMENT = 1 + MOST_MOVEMENTS
+
+/** The events of a payment. */
+export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<readonly Event[]> => {
+  const { items } = await deps.table.query({
+    partition: [paymentKey(paymentId).pk],
+    range: { beginsWith: EVENT_SK_PREFIX },
+    limit: MOST_OF_A_PAYMENT,
+  })
+  return items.map((item) => v.parse(EventSchema, item))
+}
+
+type EventsSince = {
+  readonly clientId: ClientId
+  /** How many parts the client has. */
+  readonly parts: number
+  readonly since: Timestamp
+  /** That time included; without it, to the end. */
+  readonly until?: Timestamp
+  readonly limit: number
+  readonly after: EventPosition | undefined
+}
+
+/** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
+export const listEventPositions = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, parts, since, until, limit, after }: EventsSince,
+): Promise<readonly EventPosition[]> => {
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
+  const range = { between: [since, until ?? END_OF_TIME] } as const
+  const pages = mergedPages(
+    deps,
+    { index: 'by-owner', partitions, range, limit: shareOf(limit, partitions) },
+    after && { ...eventKey(after.paymentId, after.name), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
+  )
+  const found: EventPosition[] = []
+  for await (const { items } of pages) {
+    found.push(...items.map((item) => v.parse(EventPositionSchema, { ...item, ...foundKey('PAYMENT', item) })))
+    if (found.length >= limit) break
+  }
+  return found.slice(0, limit)
+}
+
+/** Positions of a client's events that fired in a span, its end included, page by page. */
+export const eventPositionPages = async function* (
+  deps: Pick<Deps, 'table'>,
+  {
+    clientId,
+    parts,
+    between,
+  }: Pick<EventsSince, 'clientId' | 'parts'> & { readonly between: readonly [string, string] },
+): AsyncGenerator<readonly EventPosition[]> {
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
+  const limit = shareOf(POSITIONS_PAGE, partitions)
+  for await (const { items } of mergedPages(deps, { index: 'by-owner', partitions, range: { between }, limit })) {
+    yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...foundKey('PAYMENT', item) }))
+  }
+}
+const POSITIONS_PAGE = 500
+
+/** The events at these positions, strongly consistent; undefined where one is gone. */
+export const findEvents = async (
+  deps: Pick<Deps, 'table'>,
+  positions: readonly EventPosition[],
+): Promise<readonly (Event | undefined)[]> => {
+  const items = await deps.table.getMany(positions.map(({ paymentId, name }) => eventKey(paymentId, name)))
+  return items.map((item) => item && v.parse(EventSchema, item))
+}
+
+/** A client's events as above, and where the page ended if there are more. */
+export const listClientEventsSince = async (
+  deps: Pick<Deps, 'table'>,
+  { limit, ...input }: EventsSince,
+): Promise<{ readonly events: readonly Event[]; readonly next: EventPosition | undefined }> => {
+  const positions = await listEventPositions(deps, { ...input, limit: limit + 1 })
+  const page = positions.slice(0, limit)
+  const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
+  return { events, next: positions.length > limit ? page.at(-1) : undefined }
+}

@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+import type { Deps } from '../../deps.ts'
+import type { ClientId, EndpointId } from '../../ids.ts'
+import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
+import { queryPages } from '../../table/merged-pages.ts'
+import { type Endpoint, EndpointSchema } from './endpoint.ts'
+
+/** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
+export const MOST_ENDPOINTS = 20
+
+/** Two concurrent registrations may each have seen room for one. */
+const MOST_READ = 2 * MOST_ENDPOINTS
+const READ_PAGE = 100
+
+/** Fields that are read of an endpoint: all but its sealed secret. */
+const FIELDS = Object.keys(EndpointSchema.entries)
+
+/** Reads an endpoint that is not deleted, strongly consistent. */
+export const findEndpoint = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  endpointId: EndpointId,
+): Promise<Endpoint | undefined> => {
+  const item = await deps.table.get(endpointKey(clientId, endpointId), FIELDS)
+  return item && v.parse(EndpointSchema, item)
+}
+
+/**
+ * An endpoint, including a deleted one. The two keys are read one after the other, because a batch could miss a
+ * deletion in between.
+ */
+export const findEndpointEver = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  endpointId: EndpointId,
+): Promise<Endpoint | undefined> => {
+  const live = await findEndpoint(deps, clientId, endpointId)
+  if (live) return live
+  const item = await deps.table.get(goneEndpointKey(clientId, endpointId), FIELDS)
+  return item && v.parse(EndpointSchema, item)
+}
+
+type EndpointsRead = { readonly range?: { readonly beginsWith: string }; readonly limit: number; readonly most: number }
+
+const readEndpoints = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  { range, limit, most }: EndpointsRead,
+): Promise<readonly Endpoint[]> => {
+  const found: Endpoint[] = []
+  // A page may end before its limit.
+  for await (const items of queryPages(deps, { partition: [endpointsPk(clientId)], range, limit, fields: FIELDS })) {
+    found.push(...items.map((item) => v.parse(EndpointSchema, item)))
+    if (found.length >= most) break
+  }
+  return found.slice(0, most)
+}
+
+/** The endpoints of a client, strongly consistent, up to the limit. */
+export const liveEndpoints = (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  readEndpoints(deps, clientId, { range: { beginsWith: ENDPOINT_SK_PREFIX }, limit: MOST_READ, most: MOST_READ })
+
+/** All endpoints that a client ever had, strongly consistent. */
+export const listEndpointsEver = (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  readEndpoints(deps, clientId, { limit: READ_PAGE, most: Infinity })

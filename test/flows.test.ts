@@ -1,0 +1,47 @@
+/**
+ * Goal: a reader can follow each flow of "The flows" in docs/changing.md from its first file to its last write. Method:
+ * the table's rows are compared with the imports of the files that they name.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PROJECT_ROOT, parseSource } from './support/source-file.ts'
+
+const MOST_FILES = 12
+const MOST_LINES = 900
+/** A small edit does not make a row wrong. */
+const TOLERANCE = 40
+
+const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+
+const [, section = ''] = read('docs/changing.md').split('\n## The flows\n')
+const FLOWS = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \| (`.+`) \| (\d+) \|$/gm)].map(
+  ([, name = '', files = '', lines = '']) => ({
+    name,
+    files: [...files.matchAll(/`([^`]+)`/g)].map(([, path = '']) => parseSource(path, read(path))),
+    lines: Number(lines),
+  }),
+)
+
+describe('the flows of docs/changing.md', () => {
+  it('are in the table', () => {
+    expect(FLOWS.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it.each(FLOWS)('$name: each file is imported by an earlier one', ({ files }) => {
+    const reached = files.map(({ imports }) => imports.flatMap(({ path, typeOnly }) => (typeOnly ? [] : [path])))
+
+    const lost = files.filter(({ path }, at) => at > 0 && !reached.slice(0, at).flat().includes(path))
+
+    expect(lost.map(({ path }) => path)).toStrictEqual([])
+  })
+
+  it.each(FLOWS)('$name: is short, and leaves out the table and the runtime', ({ files, lines }) => {
+    const total = files.reduce((sum, { lineCount }) => sum + lineCount, 0)
+
+    expect(files.length).toBeLessThanOrEqual(MOST_FILES)
+    expect(total).toBeLessThanOrEqual(MOST_LINES)
+    expect(Math.abs(total - lines)).toBeLessThanOrEqual(TOLERANCE)
+    expect(files.filter(({ path }) => /^shared\/(runtime|table)\//.test(path))).toStrictEqual([])
+  })
+})
