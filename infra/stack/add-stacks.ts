@@ -4,13 +4,6 @@ import { FrontStack } from './edge/front-stack.ts'
 import { GatewayStack } from './gateway-stack.ts'
 import { WatchStack } from './monitoring/watch-stack.ts'
 import { OperatorsStack } from './operators-stack.ts'
-import {
-  dataStackNameOf,
-  frontStackNameOf,
-  operatorsStackNameOf,
-  stackNameOf,
-  watchStackNameOf,
-} from './stack-name-of.ts'
 import type { DeployedStage } from './stage.ts'
 
 /**
@@ -18,12 +11,10 @@ import type { DeployedStage } from './stage.ts'
  * one tells, and locks nothing there.
  */
 export const addStacks = (app: App, stage: DeployedStage): void => {
-  const data = new DataStack(app, dataStackNameOf(stage), { stage })
-  const gateway = new GatewayStack(app, stackNameOf(stage), { stage, data })
-  new OperatorsStack(app, operatorsStackNameOf(stage), { stage, data })
-  new WatchStack(app, watchStackNameOf(stage), { stage, data, gateway })
-  if (stage.front === 'cloudfront') {
-    // The front reads the copy of a secret that the data stack makes, and calls the gateway's API.
-    new FrontStack(app, frontStackNameOf(stage), { stage }).addStackDependency(gateway)
-  }
+  const data = new DataStack(app, stage)
+  const gateway = new GatewayStack(app, stage, data)
+  new OperatorsStack(app, stage, data)
+  new WatchStack(app, stage, { data, gateway })
+  // The front reads the copy of a secret that the data stack makes, and calls the gateway's API.
+  if (stage.front === 'cloudfront') new FrontStack(app, stage).addStackDependency(gateway)
 }

@@ -1,4 +1,4 @@
-import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
+import { type App, CfnOutput } from 'aws-cdk-lib'
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
@@ -8,6 +8,7 @@ import { assertDeployable } from './assert-deployable.ts'
 import { OriginSecret } from './edge/origin-secret.ts'
 import { OperatorTopic } from './monitoring/operator-topic.ts'
 import { type DeployedStage, hasAlarms } from './stage.ts'
+import { StageStack } from './stage-stack.ts'
 import { GatewayTable } from './storage/gateway-table.ts'
 import { ProviderSecrets } from './storage/provider-secrets.ts'
 import { encryptsAll, StageKey } from './storage/stage-key.ts'
@@ -17,7 +18,7 @@ import { GatewayQueues } from './triggers/gateway-queues.ts'
  * What a stage keeps: table, key, secrets, queues and topics. A release of code changes nothing here, and neither does
  * its rollback.
  */
-export class DataStack extends Stack {
+export class DataStack extends StageStack {
   readonly table: ITableV2
   /** Seals the secrets of endpoints. */
   readonly sealKey: Key
@@ -31,13 +32,10 @@ export class DataStack extends Stack {
   /** Of a stage with alarms. */
   readonly pageTopic: ITopic | undefined
 
-  constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
+  constructor(scope: App, stage: DeployedStage) {
     assertDeployable(stage)
-    super(scope, id, {
-      description: `Payment gateway, stage ${stage.settings.name}: table, key, secrets, queues, topics`,
-      terminationProtection: stage.deletionProtection,
-      tags: { service: 'payment-gateway', stage: stage.settings.name },
-    })
+    const holds = 'table, key, secrets, queues, topics'
+    super(scope, stage, { part: 'data', holds, terminationProtection: stage.deletionProtection })
     this.sealKey = new StageKey(this, 'Key', stage).key
     this.key = encryptsAll(stage) ? this.sealKey : undefined
     this.table = new GatewayTable(this, 'Table', stage, this.key).table
@@ -45,9 +43,11 @@ export class DataStack extends Stack {
     this.provider = new ProviderSecrets(this, 'Provider', stage, this.key)
     this.originSecret = stage.front === 'none' ? undefined : new OriginSecret(this, 'Origin', stage).secret
     const { alarmRecipients, pageRecipients = alarmRecipients } = stage
-    this.topic = this.topicOf(stage, 'alerts', alarmRecipients)
+    const topicOf = (id: string, name: 'alerts' | 'pages', recipients: readonly string[]) =>
+      new OperatorTopic(this, id, { stage, name, recipients, key: this.key }).topic
+    this.topic = topicOf('Alerts', 'alerts', alarmRecipients)
     // Tickets that can wait do not reach the topic that wakes people.
-    this.pageTopic = hasAlarms(stage) ? this.topicOf(stage, 'pages', pageRecipients) : undefined
+    this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined
 
     this.output('AlertsTopicArn', this.topic.topicArn, 'Every alarm and alert, read during the day')
     this.output('PagesTopicArn', this.pageTopic?.topicArn, 'Only what must wake a person: subscribe the pager')
@@ -55,11 +55,6 @@ export class DataStack extends Stack {
     const secrets = [providerSecretName, callbackSecretName].map((nameIn) => nameIn(stage.settings.name))
     this.output('ProviderSecretName', secrets[0], 'Put {"secret_key": "..."} here before the first payment')
     this.output('CallbackSecretName', secrets[1], 'Put {"callback_tokens": ["..."]} here before the first payment')
-  }
-
-  private topicOf(stage: DeployedStage, name: 'alerts' | 'pages', recipients: readonly string[]): ITopic {
-    const id = name === 'alerts' ? 'Alerts' : 'Pages'
-    return new OperatorTopic(this, id, { stage, name, recipients, key: this.key }).topic
   }
 
   private output(id: string, value: string | undefined, description: string): void {

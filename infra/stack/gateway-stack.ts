@@ -1,4 +1,4 @@
-import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
+import { type App, CfnOutput } from 'aws-cdk-lib'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { DataStack } from './data-stack.ts'
 import { ApiDomain } from './edge/api-domain.ts'
@@ -9,27 +9,23 @@ import { watchedStack } from './monitoring/watched-stack.ts'
 import { WebhookEgress } from './network/webhook-egress.ts'
 import { ReleaseProof } from './release/release-proof.ts'
 import type { DeployedStage } from './stage.ts'
+import { StageStack } from './stage-stack.ts'
 import { encryptLogs } from './storage/stage-key.ts'
 import { EventSources } from './triggers/event-sources.ts'
 import { GatewayHttpApi } from './triggers/gateway-http-api.ts'
 import { Schedules } from './triggers/schedules.ts'
 
 /** The API, the callback route and the workers, and what starts them. It keeps no data. */
-export class GatewayStack extends Stack {
+export class GatewayStack extends StageStack {
   /** What the stack of alarms and dashboard looks at. */
   readonly watched: Watched
 
-  constructor(scope: App, id: string, { stage, data }: { readonly stage: DeployedStage; readonly data: DataStack }) {
-    super(scope, id, {
-      description: `Payment gateway, stage ${stage.settings.name}`,
-      // Merchants know its address, and the fixed addresses of its webhooks.
-      terminationProtection: stage.deletionProtection,
-      tags: { service: 'payment-gateway', stage: stage.settings.name },
-    })
+  constructor(scope: App, stage: DeployedStage, data: DataStack) {
+    // Merchants know its address, and the fixed addresses of its webhooks.
+    super(scope, stage, { terminationProtection: stage.deletionProtection })
     encryptLogs(this, data.key)
     const { queues, table } = data
-    const egress =
-      stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', { stage, table }) : undefined
+    const egress = stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', stage, table) : undefined
     const specs = MANIFEST.filter(({ trigger }) => trigger.kind !== 'operator')
     const functions = new GatewayFunctions(this, 'Functions', specs, { stage, data, egress })
     const proof = new ReleaseProof(this, 'Release', { stage, functions })

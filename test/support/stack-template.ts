@@ -8,7 +8,6 @@ import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
 import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
 import type { Watched } from '../../infra/stack/monitoring/alarms/watched.ts'
-import { frontStackNameOf } from '../../infra/stack/stack-name-of.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
@@ -155,7 +154,7 @@ export const synthesised = (stage: string | DeployedStage): StackTemplate => {
 
 /** The stack of the front of a stage behind CloudFront, likewise. */
 export const synthesisedFront = (stage: DeployedStage): StackTemplate =>
-  readableTemplate(rawStacks((app) => new FrontStack(app, frontStackNameOf(stage), { stage })))
+  readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
 
 /** What the alarms of a stage are made for, by the names that CloudWatch knows. */
 export const watchedIn = (stage: string): Watched => {

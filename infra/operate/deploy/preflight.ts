@@ -1,4 +1,4 @@
-import { dataStackNameOf, stackNameOf } from '../../stack/stack-name-of.ts'
+import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
@@ -52,8 +52,8 @@ export const preflight = async (
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
     runCheck('data stack', async () => {
       // One whose creation broke off holds its names itself, and is gone on with.
-      const is = await status(dataStackNameOf(stage))
-      if (is !== undefined) return ok('data stack', `${dataStackNameOf(stage)} is ${is}`)
+      const is = await status(stackNameOf(stage, 'data'))
+      if (is !== undefined) return ok('data stack', `${stackNameOf(stage, 'data')} is ${is}`)
       return [ok('data stack', 'is not there yet'), ...(await checkLeftovers(aws, { stage, region, flags }))]
     }),
     runCheck('stack', async () => {

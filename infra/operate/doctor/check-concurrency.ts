@@ -3,7 +3,7 @@ import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { mapInChunks } from '../../../shared/chunks.ts'
 import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
-import { proverNameOf } from '../../stack/stack-name-of.ts'
+import { PROVER, stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { runCheck } from '../check/run-check.ts'
@@ -20,7 +20,7 @@ export const checkConcurrency = async (lambda: LambdaClient, stage: DeployedStag
     FunctionName: functionName(stage.settings.name, spec),
     expected: reservedConcurrency(spec, stage).reservedConcurrentExecutions,
   }))
-  const all = [...functions, { FunctionName: proverNameOf(stage), expected: undefined }]
+  const all = [...functions, { FunctionName: stackNameOf(stage, PROVER), expected: undefined }]
   const found = await mapInChunks(all, CONCURRENCY, ({ FunctionName, expected = 'none' }) =>
     runCheck(`function ${FunctionName}`, async () => {
       const answer = await lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))

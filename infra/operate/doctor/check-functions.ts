@@ -4,7 +4,7 @@ import { answersClients, functionName } from '../../../functions/function-spec.t
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { chunks, mapInChunks } from '../../../shared/chunks.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
-import { proverNameOf } from '../../stack/stack-name-of.ts'
+import { PROVER, stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { errorName } from '../check/run-check.ts'
@@ -51,7 +51,7 @@ export const checkOperatorFunctions = async (
   lambda: LambdaClient,
   stage: DeployedStage,
 ): Promise<readonly Finding[]> => {
-  const FunctionName = proverNameOf(stage)
+  const FunctionName = stackNameOf(stage, PROVER)
   const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
   const names = operated.map((spec) => functionName(stage.settings.name, spec))
   const found = await mapInChunks(chunks(names, AT_ONCE), 1, async (some) => {

@@ -4,13 +4,7 @@ import { providerSecretProblems } from '../../../shared/provider/provider-secret
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import {
-  dataStackNameOf,
-  frontStackNameOf,
-  operatorsStackNameOf,
-  stackNameOf,
-  watchStackNameOf,
-} from '../../stack/stack-name-of.ts'
+import { stackNameOf } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account-quotas.ts'
@@ -40,9 +34,9 @@ export type Examination = Waiting & {
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
-    lookAt(examination, 'data stack', dataStackNameOf(stage)),
+    lookAt(examination, 'data stack', stackNameOf(stage, 'data')),
     lookAt(examination, 'stack', stackNameOf(stage)),
-    lookAt(examination, 'stack of operators', operatorsStackNameOf(stage)),
+    lookAt(examination, 'stack of operators', stackNameOf(stage, 'operators')),
   ])
   const findings = [data, gateway, operators].flatMap((looked) => looked.findings)
   const [kept, running, operated] = [data.stack, gateway.stack, operators.stack]
@@ -69,14 +63,14 @@ const lookAt = ({ aws, nowMs, sleep }: Examination, what: string, StackName: str
 
 /** The stack of alarms and dashboard. */
 const checkWatch = async (examination: Examination): Promise<readonly Finding[]> =>
-  (await lookAt(examination, 'watch stack', watchStackNameOf(examination.stage))).findings
+  (await lookAt(examination, 'watch stack', stackNameOf(examination.stage, 'watch'))).findings
 
 /** The front's stack, what it shows to the API, and the secret by which the functions know what came through it. */
 const checkFront = async ({ stage, aws, nowMs, sleep }: Examination): Promise<readonly Finding[]> => {
   const what = 'origin certificate'
   const { originCertificate } = stage.frontSettings
   const [{ findings }, secret, certificate] = await Promise.all([
-    checkStack(aws.globalCloudFormation, { what: 'front stack', StackName: frontStackNameOf(stage), nowMs, sleep }),
+    checkStack(aws.globalCloudFormation, { what: 'front stack', StackName: stackNameOf(stage, 'front'), nowMs, sleep }),
     checkSecret(aws.secretsManager, {
       what: 'origin secret',
       name: originSecretName(stage.settings.name),

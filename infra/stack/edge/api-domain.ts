@@ -14,6 +14,10 @@ import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 export const hostedZone = (scope: Construct, id: string, { zone }: StageDomain): IHostedZone =>
   HostedZone.fromHostedZoneAttributes(scope, id, { hostedZoneId: zone.id, zoneName: zone.name })
 
+/** It renews itself, because its proof stays in the zone. */
+export const certificateOf = (scope: Construct, domainName: string, zone: IHostedZone): Certificate =>
+  new Certificate(scope, 'Certificate', { domainName, validation: CertificateValidation.fromDns(zone) })
+
 /** The domain name of API Gateway. With a front it is the front's origin, and the stage's name belongs to the front. */
 export const apiDomainName = ({ name }: StageDomain, front: DeployedStage['front']): string =>
   front === 'cloudfront' ? `origin.${name}` : name
@@ -38,10 +42,7 @@ export class ApiDomain extends Construct {
 
     const domainName = new apigateway.DomainName(this, 'Name', {
       domainName: this.name,
-      certificate: new Certificate(this, 'Certificate', {
-        domainName: this.name,
-        validation: CertificateValidation.fromDns(zone),
-      }),
+      certificate: certificateOf(this, this.name, zone),
       endpointType: apigateway.EndpointType.REGIONAL,
       securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
       ipAddressType: apigateway.IpAddressType.DUAL_STACK,
@@ -49,9 +50,8 @@ export class ApiDomain extends Construct {
     })
     new apigateway.ApiMapping(this, 'Mapping', { api: httpApi.api, stage: httpApi.stage, domainName })
 
-    const target = RecordTarget.fromAlias(
-      new ApiGatewayv2DomainProperties(domainName.regionalDomainName, domainName.regionalHostedZoneId),
-    )
+    const { regionalDomainName, regionalHostedZoneId } = domainName
+    const target = RecordTarget.fromAlias(new ApiGatewayv2DomainProperties(regionalDomainName, regionalHostedZoneId))
     new ARecord(this, 'Ipv4', { zone, recordName: this.name, target })
     new AaaaRecord(this, 'Ipv6', { zone, recordName: this.name, target })
   }

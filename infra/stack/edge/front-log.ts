@@ -1,8 +1,9 @@
-import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { RemovalPolicy } from 'aws-cdk-lib'
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
-import { CfnDelivery, CfnDeliveryDestination, CfnDeliverySource, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { CfnDelivery, CfnDeliveryDestination, CfnDeliverySource, type LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
+import { addLog, arnOf } from '../stage-stack.ts'
 
 /**
  * As in the API's log: no path, query, header or body. Only this log knows the caller's address. CloudWatch bills each
@@ -23,13 +24,7 @@ export const FRONT_LOG_FIELDS = [
 ] as const
 
 /** The log's name without the `:*` that CloudFormation appends. */
-export const bareArn = (log: LogGroup): string =>
-  Stack.of(log).formatArn({
-    service: 'logs',
-    resource: 'log-group',
-    resourceName: log.logGroupName,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  })
+export const bareArn = (log: LogGroup): string => arnOf(log, 'logs', `log-group:${log.logGroupName}`)
 
 type Props = { readonly stage: DeployedStage; readonly distribution: Distribution }
 
@@ -38,12 +33,8 @@ export class FrontLog extends Construct {
   constructor(scope: Construct, id: string, { stage, distribution }: Props) {
     super(scope, id)
     const name = `gateway-${stage.settings.name}-front`
-    const log = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/vendedlogs/cloudfront/${name}`,
-      retention: RetentionDays.TWO_WEEKS,
-      // If it were kept, its name would prevent a new front.
-      removalPolicy: RemovalPolicy.DESTROY,
-    })
+    // If it were kept, its name would prevent a new front.
+    const log = addLog(this, `/aws/vendedlogs/cloudfront/${name}`, RemovalPolicy.DESTROY)
     const source = new CfnDeliverySource(this, 'Source', {
       name,
       resourceArn: distribution.distributionArn,

@@ -1,5 +1,4 @@
-import { type App, CfnOutput, Duration, SecretValue, Stack } from 'aws-cdk-lib'
-import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
+import { type App, CfnOutput, Duration, SecretValue } from 'aws-cdk-lib'
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53'
@@ -10,7 +9,8 @@ import { assertDeployable } from '../assert-deployable.ts'
 import { addMonthlyBudget } from '../monitoring/add-monthly-budget.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { StageDomain } from '../stage-file.ts'
-import { apiDomainName, hostedZone } from './api-domain.ts'
+import { arnOf, StageStack } from '../stage-stack.ts'
+import { apiDomainName, certificateOf, hostedZone } from './api-domain.ts'
 import { FrontLog } from './front-log.ts'
 import { FRONT_REGION } from './origin-secret.ts'
 import { WebAcl } from './web-acl.ts'
@@ -25,14 +25,15 @@ const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
  * CloudFront and its firewall before the API, in the one region where both are configured. It knows the gateway's stack
  * by names alone (the origin's name, the secret's copy): regions cannot refer to each other. Deploy it after that stack.
  */
-export class FrontStack extends Stack {
-  constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
+export class FrontStack extends StageStack {
+  constructor(scope: App, stage: DeployedStage) {
     assertDeployable(stage)
-    super(scope, id, {
-      env: { region: FRONT_REGION },
-      description: `Payment gateway, stage ${stage.settings.name}: CloudFront and WAF`,
+    const env = { region: FRONT_REGION }
+    super(scope, stage, {
+      part: 'front',
+      holds: 'CloudFront and WAF',
+      env,
       terminationProtection: stage.deletionProtection,
-      tags: { service: 'payment-gateway', stage: stage.settings.name },
     })
     const { domain } = stage
     if (!domain) throw new Error(`stage ${stage.settings.name}: CloudFront needs a domain`)
@@ -43,10 +44,7 @@ export class FrontStack extends Stack {
       // A change of the comment makes CloudFormation read the secret again.
       comment: `Payment gateway ${stage.settings.name}, origin secret ${stage.frontSettings.originSecretRotation}`,
       domainNames: [domain.name],
-      certificate: new Certificate(this, 'Certificate', {
-        domainName: domain.name,
-        validation: CertificateValidation.fromDns(zone),
-      }),
+      certificate: certificateOf(this, domain.name, zone),
       minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
       // By default CloudFront caches an error for ten seconds and shows it to all callers of the path.
       errorResponses: CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
@@ -84,11 +82,7 @@ const showCertificate = (distribution: cloudfront.Distribution, { frontSettings 
   const { defaultChild: resource } = distribution.node
   if (!(resource instanceof cloudfront.CfnDistribution)) throw new Error('the distribution has no resource')
   resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
-    ClientCertificateArn: Stack.of(distribution).formatArn({
-      service: 'acm',
-      resource: 'certificate',
-      resourceName: originCertificate.id,
-    }),
+    ClientCertificateArn: arnOf(distribution, 'acm', `certificate/${originCertificate.id}`),
   })
 }
 

@@ -1,15 +1,14 @@
 import { Aws, CfnCondition, Fn, RemovalPolicy } from 'aws-cdk-lib'
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
+import { allow } from '../functions/allow.ts'
 import type { DeployedStage } from '../stage.ts'
 
 /** Where CloudFront and its firewall are configured, whatever region the gateway is in. */
 export const FRONT_REGION = 'us-east-1'
-
-const LENGTH = 64
 
 /**
  * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the front's region. How to
@@ -27,16 +26,12 @@ export class OriginSecret extends Construct {
         secretStringTemplate: '{}',
         generateStringKey: 'current',
         excludePunctuation: true,
-        passwordLength: LENGTH,
+        passwordLength: 64,
       },
       // Useless without its stack; a new stack makes a new one.
       removalPolicy: RemovalPolicy.DESTROY,
     })
-    this.copyToFront()
-  }
-
-  /** A secret cannot be copied to the region it is in. */
-  private copyToFront(): void {
+    // A secret cannot be copied to the region it is in.
     const elsewhere = new CfnCondition(this, 'FrontIsElsewhere', {
       expression: Fn.conditionNot(Fn.conditionEquals(Aws.REGION, FRONT_REGION)),
     })
@@ -54,6 +49,4 @@ export const originGrants = (
   spec: FunctionSpec,
   { originSecret }: { readonly originSecret?: secretsmanager.Secret | undefined },
 ): PolicyStatement[] =>
-  originSecret && isHttp(spec)
-    ? [new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [originSecret.secretArn] })]
-    : []
+  originSecret && isHttp(spec) ? allow(['secretsmanager:GetSecretValue'], [originSecret.secretArn]) : []

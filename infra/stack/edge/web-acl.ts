@@ -1,10 +1,10 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
 import { invalidCredentials } from '../../../shared/client/authenticate.ts'
 import { toErrorReply } from '../../../shared/errors.ts'
 import type { DeployedStage } from '../stage.ts'
+import { addLog } from '../stage-stack.ts'
 import { bareArn } from './front-log.ts'
 import { CALLBACK_PATHS, createsWithoutKey, exactly, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
 
@@ -89,13 +89,8 @@ export class WebAcl extends Construct {
 
   /** The API's own log has the requests that were let through. */
   private logRefusals(name: string, acl: CfnWebACL): void {
-    const log = new LogGroup(this, 'Log', {
-      // The firewall requires this beginning of a log's name.
-      logGroupName: `aws-waf-logs-${name}`,
-      retention: RetentionDays.TWO_WEEKS,
-      // If it were kept, its name would prevent a new front.
-      removalPolicy: RemovalPolicy.DESTROY,
-    })
+    // The firewall requires this beginning of a log's name. If it were kept, its name would prevent a new front.
+    const log = addLog(this, `aws-waf-logs-${name}`, RemovalPolicy.DESTROY)
     const keep = (action: string) => ({
       Behavior: 'KEEP',
       Requirement: 'MEETS_ANY',

@@ -1,13 +1,16 @@
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib'
+import { Duration } from 'aws-cdk-lib'
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy'
-import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { type IRole, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Alias, type IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import { awsMetric, type Measure, orZero, ourMetrics } from '../monitoring/alarms/metric-ref.ts'
 import { cloudWatchMetric } from '../monitoring/cloudwatch-metric.ts'
+import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
+import { allow, roleWith } from './allow.ts'
 import type { GatewayFunctions } from './gateway-functions.ts'
 
 const MINUTE = Duration.minutes(1)
@@ -26,9 +29,7 @@ type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctio
 export class CanaryDeployments extends Construct {
   constructor(scope: Construct, id: string, { stage, functions, api }: Props) {
     super(scope, id)
-    const application = new LambdaApplication(this, 'Application', {
-      applicationName: `gateway-${stage.settings.name}`,
-    })
+    const application = new LambdaApplication(this, 'Application', { applicationName: stackNameOf(stage) })
     const role = this.deployerRole(stage)
     const serverErrors = new Alarm(this, 'ServerErrors', {
       alarmName: `${alarmPrefix(stage)}server-errors`,
@@ -67,26 +68,12 @@ export class CanaryDeployments extends Construct {
 
   /** What AWSCodeDeployRoleForLambdaLimited has and this needs, on this stage alone. */
   private deployerRole(stage: DeployedStage): IRole {
-    const own = (service: string, resource: string, resourceName: string) =>
-      Stack.of(this).formatArn({ service, resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME })
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('codedeploy.amazonaws.com'),
-      inlinePolicies: {
-        access: new PolicyDocument({
-          statements: [
-            new PolicyStatement({
-              actions: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
-              resources: [own('lambda', 'function', `gateway-${stage.settings.name}-*`)],
-            }),
-            new PolicyStatement({
-              actions: ['cloudwatch:DescribeAlarms'],
-              // Reading alarms is allowed on all or fails: a list is asked for, whatever names it is narrowed to.
-              resources: [own('cloudwatch', 'alarm', '*')],
-            }),
-          ],
-        }),
-      },
-    })
+    const moves = ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']
+    const role = roleWith(this, new ServicePrincipal('codedeploy.amazonaws.com'), [
+      ...allow(moves, [arnOf(this, 'lambda', `function:${stackNameOf(stage, '*')}`)]),
+      // Reading alarms is allowed on all or fails: a list is asked for, whatever names it is narrowed to.
+      ...allow(['cloudwatch:DescribeAlarms'], [arnOf(this, 'cloudwatch', 'alarm:*')]),
+    ])
     // Otherwise the deployment groups attach the managed policy, which reaches every function of the account.
     return role.withoutPolicyUpdates()
   }

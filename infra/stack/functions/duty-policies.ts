@@ -6,6 +6,7 @@ import { DUTIES, mayInvoke, ROLES, type Role } from '../../../functions/function
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { PROVER, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
 import type { ProviderSecrets } from '../storage/provider-secrets.ts'
 
 type Props = {
@@ -30,7 +31,7 @@ export class DutyPolicies extends Construct {
     // The doctor uses it to ask whether operators' functions work. It starts no action.
     const functions = role === 'deploy' ? [...started, PROVER] : started
     const does = role === 'deploy' ? 'deploy, hold the provider’s secrets, start what schedules start' : DUTIES[role]
-    const name = `${stackNameOf(stage)}-${role}`
+    const name = stackNameOf(stage, role)
     const forWhom = `For people who do this: ${does}. It may invoke ${functions.join(', ')}`
     const policy = new ManagedPolicy(this, role, {
       managedPolicyName: name,
@@ -39,7 +40,7 @@ export class DutyPolicies extends Construct {
         new PolicyStatement({
           sid: 'Invoke',
           actions: ['lambda:InvokeFunction'],
-          resources: functions.map((called) => this.arn('lambda', `function:${stackNameOf(stage)}-${called}`)),
+          resources: functions.map((called) => arnOf(this, 'lambda', `function:${stackNameOf(stage, called)}`)),
         }),
         ...(role === 'deploy' ? this.deploying(props) : []),
       ],
@@ -55,12 +56,12 @@ export class DutyPolicies extends Construct {
   /** `cdk deploy` works by the roles that `cdk bootstrap` made. The provider's secrets are put, and read by the doctor. */
   private deploying({ provider, key }: Props): PolicyStatement[] {
     const secrets = [provider.key.secretArn, provider.callbackTokens.secretArn]
-    const { region } = Stack.of(this)
+    const { partition, account, region } = Stack.of(this)
     return [
       new PolicyStatement({
         sid: 'Deploy',
         actions: ['sts:AssumeRole'],
-        resources: [this.arn('iam', `role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`, '')],
+        resources: [`arn:${partition}:iam::${account}:role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`],
       }),
       new PolicyStatement({
         sid: 'ProviderSecrets',
@@ -78,10 +79,5 @@ export class DutyPolicies extends Construct {
           ]
         : []),
     ]
-  }
-
-  private arn(service: string, resource: string, region?: string): string {
-    const { partition, account, region: here } = Stack.of(this)
-    return `arn:${partition}:${service}:${region ?? here}:${account}:${resource}`
   }
 }

@@ -1,5 +1,5 @@
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { type FunctionSpec, queuesOf, type SecretAccess } from '../../../functions/function-spec.ts'
 import { type FieldAction, iamAction, OPEN_FIELDS, TABLE_ACTIONS } from '../../../shared/table/access.ts'
@@ -8,6 +8,7 @@ import type { DataStack } from '../data-stack.ts'
 import { originGrants } from '../edge/origin-secret.ts'
 import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
 import type { DeployedStage } from '../stage.ts'
+import { allow } from './allow.ts'
 import { keyGrants, sealGrants } from './key-grants.ts'
 
 export type GrantedResources = {
@@ -17,30 +18,21 @@ export type GrantedResources = {
   readonly egress?: WebhookEgress | undefined
 }
 
-const allow = (
-  actions: readonly string[],
-  resources: readonly string[],
-  conditions: Record<string, Record<string, unknown>> = {},
-): PolicyStatement[] =>
-  actions.length > 0 && resources.length > 0
-    ? [new PolicyStatement({ actions: [...actions], resources: [...resources], conditions })]
-    : []
-
-export const logGrant = ({ logGroupArn }: LogGroup): PolicyStatement =>
-  new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] })
+export const logGrant = ({ logGroupArn }: LogGroup): PolicyStatement[] =>
+  allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroupArn])
 
 /** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
 export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => {
   const { stage, data } = resources
   return [
-    logGrant(logGroup),
+    ...logGrant(logGroup),
     ...tableGrants(spec, data),
     ...allow(
       ['sqs:SendMessage'],
       spec.sends.map((name) => data.queues.byName[name].queue.queueArn),
     ),
     ...allow(spec.alerts ? ['sns:Publish'] : [], [data.topic.topicArn]),
-    ...spec.secrets.flatMap((access) => secretGrants(access, data)),
+    ...spec.secrets.flatMap((access) => allow(['secretsmanager:GetSecretValue'], [secretOf(access, data)])),
     ...triggerGrants(spec, data),
     ...keyGrants(spec, data.key),
     ...sealGrants(spec, data.sealKey, stage.settings.name),
@@ -86,14 +78,8 @@ const tableGrants = ({ table: access }: FunctionSpec, { table }: DataStack): Pol
   ),
 ]
 
-const secretGrants = (access: SecretAccess, { provider }: DataStack): PolicyStatement[] => {
-  switch (access) {
-    case 'read-provider':
-      return allow(['secretsmanager:GetSecretValue'], [provider.key.secretArn])
-    case 'read-callback-tokens':
-      return allow(['secretsmanager:GetSecretValue'], [provider.callbackTokens.secretArn])
-  }
-}
+const secretOf = (access: SecretAccess, { provider }: DataStack): string =>
+  ({ 'read-provider': provider.key, 'read-callback-tokens': provider.callbackTokens })[access].secretArn
 
 /** Lambda reads queues with the function's role. */
 const triggerGrants = ({ trigger }: FunctionSpec, { queues }: DataStack): PolicyStatement[] => {

@@ -1,9 +1,10 @@
 import { Stack } from 'aws-cdk-lib'
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { sealContext } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
+import { allow } from './allow.ts'
 
 /** The services that use the key in a function's name. */
 type Service = 'dynamodb' | 'sqs' | 'sns' | 'secretsmanager'
@@ -23,17 +24,11 @@ const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
 export const sealGrants = ({ endpointSecrets }: FunctionSpec, key: IKey, stage: string): PolicyStatement[] =>
   endpointSecrets === undefined
     ? []
-    : [
-        new PolicyStatement({
-          actions: [SEALS[endpointSecrets]],
-          resources: [key.keyArn],
-          conditions: {
-            StringEquals: { 'kms:EncryptionContext:stage': stage },
-            'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': Object.keys(sealContext(stage, NO_OWNER)) },
-            Null: { 'kms:EncryptionContext:client': 'false', 'kms:EncryptionContext:endpoint': 'false' },
-          },
-        }),
-      ]
+    : allow([SEALS[endpointSecrets]], [key.keyArn], {
+        StringEquals: { 'kms:EncryptionContext:stage': stage },
+        'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': Object.keys(sealContext(stage, NO_OWNER)) },
+        Null: { 'kms:EncryptionContext:client': 'false', 'kms:EncryptionContext:endpoint': 'false' },
+      })
 
 const NO_OWNER = { clientId: '', endpointId: '' }
 
@@ -43,18 +38,11 @@ const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields',
 export const keyGrants = (spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] =>
   key === undefined
     ? []
-    : Object.entries(keyUses(spec))
-        .filter(([, actions]) => actions.length > 0)
-        .map(
-          ([service, actions]) =>
-            new PolicyStatement({
-              actions: [...new Set(actions)],
-              resources: [key.keyArn],
-              conditions: {
-                StringEquals: { 'kms:ViaService': `${service}.${Stack.of(key).region}.amazonaws.com` },
-              },
-            }),
-        )
+    : Object.entries(keyUses(spec)).flatMap(([service, actions]) =>
+        allow([...new Set(actions)], [key.keyArn], {
+          StringEquals: { 'kms:ViaService': `${service}.${Stack.of(key).region}.amazonaws.com` },
+        }),
+      )
 
 const keyUses = (spec: FunctionSpec): Readonly<Record<Service, readonly string[]>> => ({
   dynamodb: tableUses(spec),

@@ -1,8 +1,10 @@
-import { PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { type PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { addLog } from '../stage-stack.ts'
+import { roleWith } from './allow.ts'
 
 /** How a function of a stage runs and logs, with a role and a log of its own. */
 export const nodeRuntime = (
@@ -10,20 +12,11 @@ export const nodeRuntime = (
   { stage, functionName }: { readonly stage: DeployedStage; readonly functionName: string },
   grants: (logGroup: LogGroup) => PolicyStatement[],
 ) => {
-  const logGroup = new LogGroup(scope, 'Log', {
-    logGroupName: `/aws/lambda/${functionName}`,
-    retention: RetentionDays.TWO_WEEKS,
-    removalPolicy: removalPolicyBesidesTable(stage),
-  })
-  const role = new Role(scope, 'Role', {
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    // Inline, so that the role is never there without its permissions when an event source is connected.
-    inlinePolicies: { access: new PolicyDocument({ statements: grants(logGroup) }) },
-  })
+  const logGroup = addLog(scope, `/aws/lambda/${functionName}`, removalPolicyBesidesTable(stage))
   return {
     functionName,
     logGroup,
-    role,
+    role: roleWith(scope, new ServicePrincipal('lambda.amazonaws.com'), grants(logGroup)),
     handler: 'index.handler',
     runtime: lambda.Runtime.NODEJS_24_X,
     architecture: lambda.Architecture.ARM_64,

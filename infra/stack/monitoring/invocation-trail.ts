@@ -14,11 +14,7 @@ const KEPT = Duration.days(400)
  * Nothing can be deleted from its bucket; files are signed every hour.
  */
 export class InvocationTrail extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { stage, functions }: { readonly stage: DeployedStage; readonly functions: GatewayFunctions },
-  ) {
+  constructor(scope: Construct, id: string, stage: DeployedStage, functions: GatewayFunctions) {
     super(scope, id)
     const bucket = new Bucket(this, 'Bucket', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -32,7 +28,7 @@ export class InvocationTrail extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
     })
     const trail = new Trail(this, 'Trail', {
-      trailName: `${stackNameOf(stage)}-invocations`,
+      trailName: stackNameOf(stage, 'invocations'),
       bucket,
       enableFileValidation: true,
       isMultiRegionTrail: false,

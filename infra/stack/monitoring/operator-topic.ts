@@ -4,7 +4,9 @@ import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sns from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
+import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
 
 type Props = {
   readonly stage: DeployedStage
@@ -24,9 +26,8 @@ export class OperatorTopic extends Construct {
 
   constructor(scope: Construct, id: string, { stage, name, recipients, key }: Props) {
     super(scope, id)
-    const topicName = `gateway-${stage.settings.name}-${name}`
-    const topicArn = Stack.of(this).formatArn({ service: 'sns', resource: topicName })
-    this.topic = sns.Topic.fromTopicArn(this, 'ByName', topicArn)
+    const topicName = stackNameOf(stage, name)
+    this.topic = sns.Topic.fromTopicArn(this, 'ByName', arnOf(this, 'sns', topicName))
     const topic = new sns.Topic(this, 'Topic', {
       topicName,
       displayName: `Payment gateway ${stage.settings.name}${name === 'pages' ? ' pages' : ''}`,

@@ -1,35 +1,22 @@
 import { Aws } from 'aws-cdk-lib'
 import { CfnFlowLog, type IVpc } from 'aws-cdk-lib/aws-ec2'
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
+import { allow, roleWith } from '../functions/allow.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { addLog } from '../stage-stack.ts'
 
 /** Which addresses were called and which packets refused, for 14 days: addresses and counts, never contents. */
 export class FlowLogs extends Construct {
   constructor(scope: Construct, id: string, { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage }) {
     super(scope, id)
-    const log = new LogGroup(this, 'Log', {
-      // With the stage's prefix in it, as the key's policy expects of every log (stage-key.ts).
-      logGroupName: `/gateway-${stage.settings.name}/webhook-egress`,
-      retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: removalPolicyBesidesTable(stage),
+    // With the stage's prefix in its name, as the key's policy expects of every log (stage-key.ts).
+    const log = addLog(this, `/gateway-${stage.settings.name}/webhook-egress`, removalPolicyBesidesTable(stage))
+    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
+      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
     })
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
-        StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
-      }),
-      inlinePolicies: {
-        access: new PolicyDocument({
-          statements: [
-            new PolicyStatement({
-              actions: ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams'],
-              resources: [log.logGroupArn],
-            }),
-          ],
-        }),
-      },
-    })
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
+    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
     new CfnFlowLog(this, 'FlowLog', {
       resourceId: vpc.vpcId,
       resourceType: 'VPC',

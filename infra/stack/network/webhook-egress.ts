@@ -1,4 +1,4 @@
-import { ArnFormat, CfnOutput, Fn, Stack } from 'aws-cdk-lib'
+import { CfnOutput, Fn } from 'aws-cdk-lib'
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
@@ -7,6 +7,7 @@ import { type FunctionSpec, functionName } from '../../../functions/function-spe
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { iamAction, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
 import { closedSubnets } from './closed-subnets.ts'
 import { FlowLogs } from './flow-logs.ts'
 
@@ -29,11 +30,7 @@ export class WebhookEgress extends Construct {
   readonly securityGroup: ec2.SecurityGroup
   readonly subnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS }
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { stage, table }: { readonly stage: DeployedStage; readonly table: ITableV2 },
-  ) {
+  constructor(scope: Construct, id: string, stage: DeployedStage, table: ITableV2) {
     super(scope, id)
     const addresses = Array.from({ length: ZONES }, (_, zone) => this.fixedAddress(stage, zone + 1))
     this.vpc = new ec2.Vpc(this, 'Vpc', {
@@ -56,11 +53,9 @@ export class WebhookEgress extends Construct {
     new FlowLogs(this, 'FlowLogs', { vpc: this.vpc, stage })
     this.tableEndpoint(table)
 
+    const allIn = addresses.map(({ ref }) => ref)
     new CfnOutput(this, 'Addresses', {
-      value: Fn.join(
-        ',',
-        addresses.map(({ ref }) => ref),
-      ),
+      value: Fn.join(',', allIn),
       description: 'The addresses that webhooks come from, for merchants to allow',
     }).overrideLogicalId('WebhookAddresses')
   }
@@ -120,22 +115,8 @@ export const egressGrants = (
 ): PolicyStatement[] => {
   if (!egress || spec.callsMerchants !== true) return []
   const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
-  return [
-    new PolicyStatement(everything),
-    new PolicyStatement({
-      ...everything,
-      effect: Effect.DENY,
-      // Named only in calls that the function's code makes; Lambda's own come without it.
-      conditions: {
-        ArnEquals: {
-          'lambda:SourceFunctionArn': Stack.of(egress).formatArn({
-            service: 'lambda',
-            resource: 'function',
-            resourceName: functionName(stage.settings.name, spec),
-            arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-          }),
-        },
-      },
-    }),
-  ]
+  const itself = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
+  // The ARN is named only in calls that the function's code makes; Lambda's own come without it.
+  const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': itself } }
+  return [new PolicyStatement(everything), new PolicyStatement({ ...everything, effect: Effect.DENY, conditions })]
 }

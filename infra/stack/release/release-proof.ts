@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto'
-import { ArnFormat, CfnResource, CustomResource, Duration, type IResolveContext, Lazy, Stack } from 'aws-cdk-lib'
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import { CfnResource, CustomResource, Duration, type IResolveContext, Lazy, Stack } from 'aws-cdk-lib'
 import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct, type IConstruct } from 'constructs'
 import { answersClients, functionName, routeKeyOf, runsByItself } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
+import { allow } from '../functions/allow.ts'
 import { assetOf } from '../functions/assets-of.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { logGrant } from '../functions/grants.ts'
 import { nodeRuntime } from '../functions/node-runtime.ts'
-import { PROVER, proverNameOf } from '../stack-name-of.ts'
+import { PROVER, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
 
 /** Longer than all rounds of a proof. After the second one CloudFormation takes silence for a failure. */
 const [PROVER_TIMEOUT, PROOF_TIMEOUT] = [Duration.seconds(330), Duration.minutes(6)]
@@ -36,11 +37,9 @@ export class ReleaseProof extends Construct {
       Target: targetOf(made),
       ...(answersClients(spec) && { Route: routeKeyOf(spec) }),
     }))
+    const targets = asks.map(({ Target }) => Target)
     this.proof = new CustomResource(this, 'Proof', {
-      serviceToken: this.prover(
-        stage,
-        asks.map(({ Target }) => Target),
-      ).functionArn,
+      serviceToken: this.prover(stage, targets).functionArn,
       resourceType: 'Custom::ReleaseProof',
       serviceTimeout: PROOF_TIMEOUT,
       properties: { Asks: asks },
@@ -58,16 +57,12 @@ export class ReleaseProof extends Construct {
   private prover(stage: DeployedStage, proven: readonly string[]): LambdaFunction {
     // Operators' functions are in a stack that is deployed later.
     const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator').map((spec) =>
-      Stack.of(this).formatArn({
-        service: 'lambda',
-        resource: 'function',
-        resourceName: functionName(stage.settings.name, spec),
-        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-      }),
+      arnOf(this, 'lambda', `function:${functionName(stage.settings.name, spec)}`),
     )
-    const invoke = new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [...proven, ...operated] })
+    const invoke = allow(['lambda:InvokeFunction'], [...proven, ...operated])
+    const named = { stage, functionName: stackNameOf(stage, PROVER) }
     return new LambdaFunction(this, 'Function', {
-      ...nodeRuntime(this, { stage, functionName: proverNameOf(stage) }, (log) => [logGrant(log), invoke]),
+      ...nodeRuntime(this, named, (log) => [...logGrant(log), ...invoke]),
       code: assetOf(stage, { name: PROVER, entry: 'shared/runtime/prove-release.ts' }),
       environment: { [ENV.stage]: stage.settings.name },
       memorySize: 256,

@@ -4,6 +4,7 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct, type IConstruct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
 
 /** The longest KMS allows: a key that is deleted by mistake takes the table's data with it. */
 const PENDING_DELETION = Duration.days(30)
@@ -33,54 +34,27 @@ export class StageKey extends Construct {
       // As long as the table is kept, also after a creation that failed: without its key it could not be read.
       removalPolicy: stage.removalPolicy,
     })
-    if (encryptsAll(stage)) this.encryptAll(`gateway-${name}`)
+    if (encryptsAll(stage)) this.letServicesUse(`gateway-${name}`)
   }
 
-  private encryptAll(prefix: string): void {
-    this.letLogsUse(prefix)
-    this.letAlarmsPublish()
-    this.letSchedulesSetAside()
+  private allow(service: string, actions: string[], conditions: Record<string, Record<string, string>>): void {
+    const principals = [new ServicePrincipal(service)]
+    // In a key's own policy every resource is the key.
+    this.key.addToResourcePolicy(new PolicyStatement({ principals, actions, resources: ['*'], conditions }))
   }
 
-  private allow(
-    principal: string,
-    actions: readonly string[],
-    conditions: Record<string, Record<string, string>>,
-  ): void {
-    this.key.addToResourcePolicy(
-      // In a key's own policy every resource is the key.
-      new PolicyStatement({
-        principals: [new ServicePrincipal(principal)],
-        actions: [...actions],
-        resources: ['*'],
-        conditions,
-      }),
-    )
-  }
-
-  /** Of this stage's log groups only: their name is in the context that everything is encrypted under. */
-  private letLogsUse(prefix: string): void {
-    const { region, account, partition } = Stack.of(this)
+  private letServicesUse(prefix: string): void {
+    const { region, account } = Stack.of(this)
+    // Of this stage's log groups only: their name is in the context that everything is encrypted under.
     this.allow(
       `logs.${region}.amazonaws.com`,
       ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncryptFrom', 'kms:ReEncryptTo', 'kms:GenerateDataKey', 'kms:DescribeKey'],
-      {
-        ArnLike: {
-          'kms:EncryptionContext:aws:logs:arn': `arn:${partition}:logs:${region}:${account}:log-group:*${prefix}*`,
-        },
-      },
+      { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': arnOf(this, 'logs', `log-group:*${prefix}*`) } },
     )
-  }
-
-  private letAlarmsPublish(): void {
-    this.allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } })
-  }
-
-  /**
-   * EventBridge does not say on whose behalf it uses a key, so a condition on that would lose every message without a
-   * word. Which rules may send is held by the queue's policy.
-   */
-  private letSchedulesSetAside(): void {
+    // Alarms publish to the topics.
+    this.allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': account } })
+    // Schedules set runs aside. EventBridge does not say on whose behalf it uses a key, so a condition on that would lose
+    // every message without a word. Which rules may send is held by the queue's policy.
     this.allow('events.amazonaws.com', SENDING, {})
   }
 }

@@ -3,11 +3,11 @@ import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway'
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { addLog } from '../stage-stack.ts'
 import { routeSettings } from './route-settings.ts'
 
 /** Longer than any function it calls, so that a slow request is answered by our envelope and not by API Gateway's. */
@@ -70,12 +70,9 @@ export class GatewayHttpApi extends Construct {
   }
 
   private deployOnChange(stage: DeployedStage): apigateway.HttpStage {
-    const accessLog = new LogGroup(this, 'AccessLog', {
-      // Under this prefix the log needs no resource policy of its own, of which an account may have only ten.
-      logGroupName: `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`,
-      retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: removalPolicyBesidesTable(stage),
-    })
+    // Under this prefix the log needs no resource policy of its own, of which an account may have only ten.
+    const logName = `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`
+    const accessLog = addLog(this, logName, removalPolicyBesidesTable(stage), 'AccessLog')
     const deployed = new apigateway.HttpStage(this, 'Stage', {
       httpApi: this.api,
       stageName: '$default',

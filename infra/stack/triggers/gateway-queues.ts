@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib'
+import { Duration } from 'aws-cdk-lib'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
@@ -6,7 +6,9 @@ import { Construct } from 'constructs'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
+import { stackNameOf } from '../stack-name-of.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
 
 type Encrypted = { readonly stage: DeployedStage; readonly key: Key | undefined }
@@ -46,7 +48,7 @@ export class DeadLetterQueue extends Construct {
 }
 
 const queueNamed = (scope: Construct, name: string): sqs.IQueue =>
-  sqs.Queue.fromQueueArn(scope, 'ByName', Stack.of(scope).formatArn({ service: 'sqs', resource: name }))
+  sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
 
 /** A queue and its dead-letter queue: neither exists without the other. */
 export class QueueWithDeadLetters extends Construct {
@@ -57,7 +59,7 @@ export class QueueWithDeadLetters extends Construct {
 
   constructor(scope: Construct, name: QueueName, encrypted: Encrypted) {
     super(scope, name)
-    const queueName = `gateway-${encrypted.stage.settings.name}-${name}`
+    const queueName = stackNameOf(encrypted.stage, name)
     this.name = queueName
     // Each of the two queues names the other, which CloudFormation cannot make in any order by reference.
     this.queue = queueNamed(this, queueName)
@@ -82,7 +84,7 @@ export class GatewayQueues extends Construct {
   constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
     const encrypted = { stage, key }
-    const name = `gateway-${stage.settings.name}-schedules-dead`
+    const name = stackNameOf(stage, 'schedules-dead')
     this.byName = byQueue((queue) => new QueueWithDeadLetters(this, queue, encrypted))
     this.deadRuns = queueNamed(this, name)
     this.letSchedulesSetAside(stage, new DeadLetterQueue(this, 'schedules', { ...encrypted, name }).queue)
@@ -90,11 +92,7 @@ export class GatewayQueues extends Construct {
 
   private letSchedulesSetAside({ settings }: DeployedStage, deadRuns: sqs.Queue): void {
     const rules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule').map((spec) =>
-      Stack.of(this).formatArn({
-        service: 'events',
-        resource: 'rule',
-        resourceName: functionName(settings.name, spec),
-      }),
+      arnOf(this, 'events', `rule/${functionName(settings.name, spec)}`),
     )
     deadRuns.addToResourcePolicy(
       new PolicyStatement({

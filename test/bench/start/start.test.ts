@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { proverNameOf } from '../../../infra/stack/stack-name-of.ts'
+import { PROVER, stackNameOf } from '../../../infra/stack/stack-name-of.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -15,7 +15,7 @@ describe('the table of starts in docs/performance.md', () => {
       .ofType('AWS::Lambda::Function')
       .map(({ properties }) => String(properties['FunctionName']))
       // Only a deployment starts it.
-      .filter((name) => name !== proverNameOf(deployedStage('prod')))
+      .filter((name) => name !== stackNameOf(deployedStage('prod'), PROVER))
 
     expect(rows.toSorted()).toStrictEqual(functions.toSorted())
   })

@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib'
 import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../../infra/stack/add-stacks.ts'
-import { dataStackNameOf, operatorsStackNameOf, stackNameOf } from '../../../infra/stack/stack-name-of.ts'
+import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
@@ -45,8 +45,9 @@ const pointedTo = (value: unknown): string => {
 
 /** Every function of a stage in an assembly, by deployed name. */
 export const bundlesIn = (assembly: CloudAssembly, stage: DeployedStage): ReadonlyMap<string, BundledFunction> => {
-  const templates = [dataStackNameOf, stackNameOf, operatorsStackNameOf].map(
-    (nameOf) => assembly.getStackByName(nameOf(stage)).template as { readonly Resources: Record<string, Resource> },
+  const templates = ['data', undefined, 'operators'].map(
+    (part) =>
+      assembly.getStackByName(stackNameOf(stage, part)).template as { readonly Resources: Record<string, Resource> },
   )
   const Resources: Record<string, Resource> = Object.assign({}, ...templates.map((template) => template.Resources))
   const lambdas = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function')

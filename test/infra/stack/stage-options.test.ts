@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answersClients, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { proverNameOf } from '../../../infra/stack/stack-name-of.ts'
+import { PROVER, stackNameOf } from '../../../infra/stack/stack-name-of.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { EVERYTHING, OPTIONAL_STAGES } from '../../support/stage-options.ts'
 
@@ -45,7 +45,7 @@ describe('every stage, whatever its options', () => {
       const names = MANIFEST.map((spec) => functionName(stage.settings.name, spec))
 
       expect(template.each('AWS::Lambda::Function', 'FunctionName').map(String).toSorted()).toStrictEqual(
-        [...names, proverNameOf(stage)].toSorted(),
+        [...names, stackNameOf(stage, PROVER)].toSorted(),
       )
       expect(fronts.flatMap((front) => front.template.ofType('AWS::Lambda::Function'))).toStrictEqual([])
     },

@@ -1,0 +1,28 @@
+import { type App, ArnFormat, type RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { Construct, IConstruct } from 'constructs'
+import { stackNameOf } from './stack-name-of.ts'
+import type { DeployedStage } from './stage.ts'
+
+export const tagsOf = ({ settings }: DeployedStage) => ({ service: 'payment-gateway', stage: settings.name })
+
+type Props = StackProps & { readonly part?: string; readonly holds?: string }
+
+/** A stack of a stage, named, described and tagged as all of them. */
+export class StageStack extends Stack {
+  constructor(scope: App, stage: DeployedStage, { part, holds, ...props }: Props) {
+    super(scope, stackNameOf(stage, part), {
+      description: `Payment gateway, stage ${stage.settings.name}${holds === undefined ? '' : `: ${holds}`}`,
+      tags: tagsOf(stage),
+      ...props,
+    })
+  }
+}
+
+/** The ARN of something in the stack's account and region, by its name: `function:gateway-dev-settle-client`. */
+export const arnOf = (scope: IConstruct, service: string, resource: string): string =>
+  Stack.of(scope).formatArn({ service, resource, arnFormat: ArnFormat.NO_RESOURCE_NAME })
+
+/** Every log is kept for 14 days. */
+export const addLog = (scope: Construct, logGroupName: string, removalPolicy: RemovalPolicy, id = 'Log'): LogGroup =>
+  new LogGroup(scope, id, { logGroupName, retention: RetentionDays.TWO_WEEKS, removalPolicy })
