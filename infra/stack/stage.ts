@@ -1,4 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
+import type { Load } from '../../functions/function-spec.ts'
+import { callsPerMinute } from '../../shared/provider/provider-quota.ts'
 import type { StageSettings } from '../../shared/stage-settings.ts'
 import { readStageFile, type StageDomain, type StageFile } from './stage-file.ts'
 
@@ -92,3 +94,9 @@ export const hasAlarms = ({
   pageRecipients = [],
 }: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean =>
   deletionProtection || alarmRecipients.length + pageRecipients.length > 0
+
+/** The load that a stage must carry, by its settings. */
+export const loadOf = ({ settings, deliveries }: Pick<DeployedStage, 'settings' | 'deliveries'>): Load => ({
+  callsPerMinute: callsPerMinute(settings),
+  ...deliveries,
+})

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { SOURCE_MAPS } from '../../infra/stack/functions/source-maps.ts'
+import { SOURCE_MAPS } from '../../infra/stack/project-root.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { type Ended, runScripts } from './run-scripts.ts'
 

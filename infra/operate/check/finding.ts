@@ -11,19 +11,18 @@ export type Finding = {
 }
 
 export const ok = (what: string, detail: string): Finding => ({ what, state: 'ok', detail })
-export const wrong = (what: string, detail: string, todo: string): Finding => ({ what, state: 'wrong', detail, todo })
-export const unclear = (what: string, detail: string, todo: string): Finding => ({
-  what,
-  state: 'unclear',
-  detail,
-  todo,
-})
 
-/** How a tool calls the three states. */
-export type StateWords = Readonly<Record<Finding['state'], string>>
+const bad =
+  (state: 'wrong' | 'unclear') =>
+  (what: string, detail: string, todo: string): Finding => ({ what, state, detail, todo })
+export const wrong = bad('wrong')
+export const unclear = bad('unclear')
 
-/** One finding a line, what to do about it below; states under one another. */
-export const renderFindings = (findings: readonly Finding[], words: StateWords): string => {
+/** One finding a line, what to do about it below; states under one another, in the words of the tool. */
+export const renderFindings = (
+  findings: readonly Finding[],
+  words: Readonly<Record<Finding['state'], string>>,
+): string => {
   const width = Math.max(...Object.values(words).map((word) => word.length))
   return findings
     .flatMap(({ what, state, detail, todo }) => [

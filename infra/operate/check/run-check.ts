@@ -21,6 +21,9 @@ export const errorName = (error: unknown): string => {
   return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
 }
 
+/** Of a request by HTTP: what broke the connection. */
+export const lostBy = (error: unknown): string => errorName((error instanceof Error && error.cause) || error)
+
 /** Of a refusal, the action that AWS names in it. Nothing else of a message is shown. */
 const refusedAction = (error: unknown): string | undefined =>
   /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(error instanceof Error ? error.message : '')?.[1]

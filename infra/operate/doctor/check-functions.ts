@@ -1,17 +1,18 @@
-import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda'
+import * as aws from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
-import { answersClients, functionName } from '../../../functions/function-spec.ts'
+import { answersClients, functionName, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { chunks, mapInChunks } from '../../../shared/chunks.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
-import { PROVER, stackNameOf } from '../../stack/stack-name-of.ts'
-import type { DeployedStage } from '../../stack/stage.ts'
+import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
+import { liveName, PROVER, stackNameOf } from '../../stack/stack-name-of.ts'
+import { type DeployedStage, loadOf } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { errorName } from '../check/run-check.ts'
+import { runCheck } from '../check/run-check.ts'
+import { askApi } from './ask-api.ts'
 
-/** So many are asked at a time: they start within the time that a check has. */
+/** So many at a time: functions start within the time that a check has, and Lambda lets management calls through slowly. */
 const AT_ONCE = 5
-const TIMEOUT_MS = 10_000
 
 const Envelope = v.object({ code: v.string() })
 const Proof = v.pipe(v.string(), v.parseJson(), v.object({ problems: v.array(v.string()) }))
@@ -27,40 +28,101 @@ const ROUTES = [
 export const checkRoutes = async (apiUrl: string, stage: string): Promise<readonly Finding[]> => {
   const headers = { authorization: `Bearer ${unknownKey(stage)}` }
   const found = await mapInChunks(ROUTES, AT_ONCE, async ({ method, path, answers }) => {
-    const said = await answerOf(`${apiUrl}${path.replace('{id}', 'gateway-doctor')}`, { method, headers })
+    const answer = await askApi(`${apiUrl}${path.replace('{id}', 'gateway-doctor')}`, { method, headers })
+    const said =
+      'lost' in answer
+        ? `no answer (${answer.lost})`
+        : `${answer.status} ${v.is(Envelope, answer.body) ? answer.body.code : 'without our envelope'}`
     const todo = 'look into the log of its function'
     return said === answers ? [] : [wrong(`route ${method} ${path}`, `${said}, not ${answers}`, todo)]
   })
-  return found.flat().length > 0
-    ? found.flat()
-    : [ok('routes', `all ${ROUTES.length} are answered by functions that work`)]
+  return orOk(found.flat(), 'routes', `all ${ROUTES.length} are answered by functions that work`)
 }
 
-const answerOf = async (url: string, request: RequestInit): Promise<string> => {
-  try {
-    const response = await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const body: unknown = await response.json().catch(() => undefined)
-    return `${response.status} ${v.is(Envelope, body) ? body.code : 'without our envelope'}`
-  } catch (error) {
-    return `no answer (${errorName((error instanceof Error && error.cause) || error)})`
-  }
-}
+const orOk = (findings: readonly Finding[], what: string, detail: string): readonly Finding[] =>
+  findings.length > 0 ? findings : [ok(what, detail)]
+
+type OfStage = (lambda: aws.LambdaClient, stage: DeployedStage) => Promise<readonly Finding[]>
 
 /** Whether operators' functions can work. The prover asks them: no person may invoke all of them (design section 11). */
-export const checkOperatorFunctions = async (
-  lambda: LambdaClient,
-  stage: DeployedStage,
-): Promise<readonly Finding[]> => {
+export const checkOperatorFunctions: OfStage = async (lambda, stage) => {
   const FunctionName = stackNameOf(stage, PROVER)
   const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
   const names = operated.map((spec) => functionName(stage.settings.name, spec))
   const found = await mapInChunks(chunks(names, AT_ONCE), 1, async (some) => {
     const Payload = Buffer.from(JSON.stringify({ Asks: some.map((Target) => ({ Target })) }))
-    const answer = await lambda.send(new InvokeCommand({ FunctionName, Payload }))
+    const answer = await lambda.send(new aws.InvokeCommand({ FunctionName, Payload }))
     if (answer.FunctionError !== undefined) return [`${FunctionName} failed, which asks all others`]
     return v.parse(Proof, Buffer.from(answer.Payload ?? []).toString()).problems
   })
   const todo = 'look into its log; roll the release back'
   const problems = found.flat().map((problem) => wrong('operator function', problem, todo))
-  return problems.length > 0 ? problems : [ok('operator functions', `all ${names.length} can work`)]
+  return orOk(problems, 'operator functions', `all ${names.length} can work`)
+}
+
+/**
+ * How often functions may run at a time: after a restore one may be left at zero, by which nothing starts it. Where the
+ * stage reserves nothing, CloudFormation has nothing to compare.
+ */
+export const checkConcurrency: OfStage = async (lambda, stage) => {
+  const functions = MANIFEST.map((spec) => ({
+    FunctionName: functionName(stage.settings.name, spec),
+    expected: reservedConcurrency(spec, stage).reservedConcurrentExecutions,
+  }))
+  const all = [...functions, { FunctionName: stackNameOf(stage, PROVER), expected: undefined }]
+  const found = await mapInChunks(all, AT_ONCE, ({ FunctionName, expected = 'none' }) => {
+    const what = `function ${FunctionName}`
+    return runCheck(what, async () => {
+      const answer = await lambda.send(new aws.GetFunctionConcurrencyCommand({ FunctionName }))
+      const { ReservedConcurrentExecutions: actual = 'none' } = answer
+      if (actual === expected) return []
+      const detail = `reserved concurrency is ${actual}, should be ${expected}`
+      return wrong(what, detail, 'docs/operations.md, section 7, step 8')
+    })
+  })
+  return orOk(found.flat(), 'functions', 'all may run as often as the stage says')
+}
+
+/** Whether what waits in queues is read, and how. CloudFormation compares no event sources. */
+export const checkEventSources: OfStage = async (lambda, stage) => {
+  const readers = MANIFEST.flatMap((spec) => {
+    const sources = queuesOf(spec.trigger, loadOf(stage)).map((source) => ({
+      ...source,
+      name: stackNameOf(stage, source.queue),
+    }))
+    return sources.map(async ({ name, batchSize, maxConcurrency }, at) => {
+      const what = `event source ${name}`
+      return runCheck(what, async () => {
+        const command = new aws.ListEventSourceMappingsCommand({ FunctionName: liveName(spec, stage) })
+        const { EventSourceMappings: all = [] } = await lambda.send(command)
+        // What leads from somewhere else is held against the first.
+        const isStray = (source: string | undefined) => at === 0 && !sources.some((own) => own.name === source)
+        const found = all.filter((one) => queueNameOf(one) === name || isStray(queueNameOf(one)))
+        if (found.length === 0) return wrong(what, 'is missing', REMEDY)
+        return found.map((one) =>
+          comparison(what, [
+            ['source', name, queueNameOf(one)],
+            ['state', 'Enabled', one.State],
+            ['batch size', batchSize, one.BatchSize],
+            ['most concurrency', maxConcurrency, one.ScalingConfig?.MaximumConcurrency],
+            ['partial batches', 'ReportBatchItemFailures', one.FunctionResponseTypes?.join() || undefined],
+          ]),
+        )
+      })
+    })
+  })
+  return (await Promise.all(readers)).flat()
+}
+
+const queueNameOf = ({ EventSourceArn }: aws.EventSourceMappingConfiguration) => EventSourceArn?.split(':').at(-1)
+
+const REMEDY = 'make it as infra/stack/triggers/event-sources.ts says'
+
+type Setting = string | number | undefined
+
+const comparison = (what: string, settings: readonly (readonly [string, expected: Setting, actual: Setting])[]) => {
+  const different = settings
+    .filter(([, expected, actual]) => actual !== expected)
+    .map(([setting, expected = 'not set', actual = 'not set']) => `${setting} is ${actual}, should be ${expected}`)
+  return different.length === 0 ? ok(what, 'enabled, as deployed') : wrong(what, different.join('; '), REMEDY)
 }

@@ -1,10 +1,19 @@
 import * as aws from '@aws-sdk/client-cloudformation'
+import type { DeployedStage } from '../../stack/stage.ts'
+import type { AwsClients } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
 import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
 import { runCheck } from '../check/run-check.ts'
 
 /** How the doctor waits. */
 export type Waiting = { readonly nowMs: () => number; readonly sleep: (ms: number) => Promise<unknown> }
+
+export type Examination = Waiting & {
+  readonly stage: DeployedStage
+  readonly aws: AwsClients
+  /** The provider's address; undefined is the one the functions use. */
+  readonly providerUrl?: string
+}
 
 const POLL_MS = 5_000
 /** CloudFormation takes a minute or two for a few hundred resources. */

@@ -1,42 +1,26 @@
-import { MANIFEST } from '../../../functions/manifest.ts'
-import { callbackSecretProblems, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
-import { providerSecretProblems } from '../../../shared/provider/provider-secret.ts'
-import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
-import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { stackNameOf } from '../../stack/stack-name-of.ts'
+import { originSecretName } from '../../../shared/secrets.ts'
+import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
-import type { AwsClients } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account-quotas.ts'
 import { outputOf } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { originCertificateProblems } from '../check/origin-certificate-problems.ts'
 import { runCheck } from '../check/run-check.ts'
-import { checkAlerts } from './check-alerts.ts'
-import { checkCallback } from './check-callback.ts'
-import { checkConcurrency } from './check-concurrency.ts'
-import { checkDuties } from './check-duties.ts'
-import { checkEventSources } from './check-event-sources.ts'
-import { checkOperatorFunctions, checkRoutes } from './check-functions.ts'
-import { checkProviderKey } from './check-provider-key.ts'
-import { checkSecret } from './check-secret.ts'
-import { checkStack, type Waiting } from './check-stack.ts'
-import { checkTable } from './check-table.ts'
-
-export type Examination = Waiting & {
-  readonly stage: DeployedStage
-  readonly aws: AwsClients
-  /** The provider's address; undefined is the one the functions use. */
-  readonly providerUrl?: string
-}
+import { missingSettings } from '../restore/missing-settings.ts'
+import { checkConcurrency, checkEventSources, checkOperatorFunctions, checkRoutes } from './check-functions.ts'
+import { checkAlerts, checkDuties } from './check-people.ts'
+import { checkProvider, checkSecret } from './check-provider.ts'
+import { checkStack, type Examination } from './check-stack.ts'
 
 /** Looks at a deployed stage from outside: for what no alarm says, and for what CloudFormation says when it is asked. */
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
-    lookAt(examination, 'data stack', stackNameOf(stage, 'data')),
-    lookAt(examination, 'stack', stackNameOf(stage)),
-    lookAt(examination, 'stack of operators', stackNameOf(stage, 'operators')),
+    lookAt(examination, 'data stack', 'data'),
+    lookAt(examination, 'stack'),
+    lookAt(examination, 'stack of operators', 'operators'),
   ])
   const findings = [data, gateway, operators].flatMap((looked) => looked.findings)
   const [kept, running, operated] = [data.stack, gateway.stack, operators.stack]
@@ -51,26 +35,46 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     checkDuties(aws.iam, operated),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, kept, hasAlarms(stage))),
-    checkWatch(examination),
+    lookAt(examination, 'watch stack', 'watch').then((looked) => looked.findings),
     checkTable(aws.dynamodb, stage),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
   return [...findings, ...groups.flat()]
 }
 
-const lookAt = ({ aws, nowMs, sleep }: Examination, what: string, StackName: string) =>
-  checkStack(aws.cloudFormation, { what, StackName, nowMs, sleep })
+const lookAt = ({ stage, aws, nowMs, sleep }: Examination, what: string, part?: string) =>
+  checkStack(part === 'front' ? aws.globalCloudFormation : aws.cloudFormation, {
+    what,
+    StackName: stackNameOf(stage, part),
+    nowMs,
+    sleep,
+  })
 
-/** The stack of alarms and dashboard. */
-const checkWatch = async (examination: Examination): Promise<readonly Finding[]> =>
-  (await lookAt(examination, 'watch stack', stackNameOf(examination.stage, 'watch'))).findings
+/** A restored table that the stack has not taken over: no drift shows what it lacks. And a stage that is still closed. */
+export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): Promise<readonly Finding[]> => {
+  const { name } = stage.settings
+  const role =
+    stage.role === 'open' ? [] : [wrong('role', `${name} is closed`, 'docs/operations.md, "7. Restoring the table"')]
+  if (stage.table.generation === stage.table.adopted) return role
+  const TableName = tableNameOf(stage)
+  const what = `table ${TableName}`
+  const table = await runCheck(what, async () => {
+    const missing = await missingSettings({ client, stage, TableName })
+    const lacks = missing.map((one) => one.what).join(', ')
+    return lacks === ''
+      ? ok(what, 'as the stage’s file says')
+      : wrong(what, `lacks: ${lacks}`, `npm run restore -- --stage ${name} --finish`)
+  })
+  return [...role, ...table]
+}
 
 /** The front's stack, what it shows to the API, and the secret by which the functions know what came through it. */
-const checkFront = async ({ stage, aws, nowMs, sleep }: Examination): Promise<readonly Finding[]> => {
+const checkFront = async (examination: Examination): Promise<readonly Finding[]> => {
+  const { stage, aws, nowMs } = examination
   const what = 'origin certificate'
   const { originCertificate } = stage.frontSettings
   const [{ findings }, secret, certificate] = await Promise.all([
-    checkStack(aws.globalCloudFormation, { what: 'front stack', StackName: stackNameOf(stage, 'front'), nowMs, sleep }),
+    lookAt(examination, 'front stack', 'front'),
     checkSecret(aws.secretsManager, {
       what: 'origin secret',
       name: originSecretName(stage.settings.name),
@@ -85,40 +89,4 @@ const checkFront = async ({ stage, aws, nowMs, sleep }: Examination): Promise<re
     }),
   ])
   return [...findings, ...secret.findings, ...certificate]
-}
-
-const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
-  name === 'receive-provider-callback' && trigger.kind === 'http' ? [trigger.path] : [],
-).join('')
-
-/** Without a secret of the right form there is neither a key to try nor a token to knock with. */
-const checkProvider = async (
-  { stage: { settings }, aws, nowMs, providerUrl }: Examination,
-  apiUrl: string | undefined,
-): Promise<readonly Finding[]> => {
-  const where = 'docs/operations.md, "3. The provider"'
-  const [key, callback] = await Promise.all([
-    checkSecret(aws.secretsManager, {
-      what: 'provider secret',
-      name: providerSecretName(settings.name),
-      problemsIn: providerSecretProblems,
-      todo: `put {"secret_key": "..."} there: ${where}`,
-    }),
-    checkSecret(aws.secretsManager, {
-      what: 'callback secret',
-      name: callbackSecretName(settings.name),
-      problemsIn: callbackSecretProblems,
-      todo: `put {"callback_tokens": ["..."]} there: ${where}`,
-    }),
-  ])
-  const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
-  const secrets = { get: async () => key.text }
-  const provider = chosenProvider({ baseUrl: providerUrl, stage: settings.name, secrets, nowMs })
-  const [knocks, answers] = await Promise.all([
-    apiUrl === undefined
-      ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
-      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
-    key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
-  ])
-  return [...key.findings, ...callback.findings, ...knocks, ...answers]
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EventIdSchema } from '../../../shared/ids.ts'
 import { memberText, partTexts } from '../../../shared/json.ts'
 import { GatewayRefusal } from '../../local/terminal/call-gateway.ts'
-import { errorName } from '../check/run-check.ts'
+import { lostBy } from '../check/run-check.ts'
 
 /** The gateway answers within 30 seconds. */
 const TIMEOUT_MS = 35_000
@@ -56,10 +56,9 @@ const ask = async ({ stage, url, apiKey }: Feed, query: URLSearchParams, signal:
     })
     return { status: answer.status, text: await answer.text() }
   } catch (error) {
-    const why = errorName((error instanceof Error && error.cause) || error)
     const todo =
       stage === 'local' ? 'npm start starts it, and PORT says where it is' : 'check the network and the stage'
-    throw new Unreached(`${url} cannot be reached (${why}): ${todo}`)
+    throw new Unreached(`${url} cannot be reached (${lostBy(error)}): ${todo}`)
   }
 }
 

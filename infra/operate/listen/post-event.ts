@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import * as v from 'valibot'
 import { deliveryIdFor, derivedUuid, EndpointIdSchema } from '../../../shared/ids.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { errorName } from '../check/run-check.ts'
+import { lostBy } from '../check/run-check.ts'
 import { type FeedEvent, Unreached } from './events-page.ts'
 
 /** As long as a webhook's receiver has. */
@@ -42,7 +42,7 @@ export const postEvent = async ({ url, signingSecret, signal }: Target, event: F
     return `${answer.status} ${took()}`
   } catch (error) {
     if (signal.aborted) throw error
-    const why = errorName((error instanceof Error && error.cause) || error)
+    const why = lostBy(error)
     if (why === 'ECONNREFUSED') throw new Unreached(`nothing listens at ${url}: start your server`)
     return `${why} ${took()}`
   }

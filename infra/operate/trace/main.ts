@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { runCommand, UsageError } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
-import { SOURCE_MAPS } from '../../stack/functions/source-maps.ts'
+import { SOURCE_MAPS } from '../../stack/project-root.ts'
 import { resolveStack } from './resolve-stack.ts'
 
 const USAGE = `npm run trace -- <function> [cdk.out of its deployment] < stack.txt

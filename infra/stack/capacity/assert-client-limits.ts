@@ -2,8 +2,8 @@ import { API_FUNCTIONS } from '../../../functions/api-functions.ts'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { UNITS_A_POINT } from '../../../shared/client/enforce-rate-limit.ts'
 import type { DeployedStage } from '../stage.ts'
+import { loadOf } from '../stage.ts'
 import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
-import { loadOf } from './load-of.ts'
 import { carriedUnits, tableStations } from './stations.ts'
 
 /** The largest share of a stage that a client without its own limit may use. */

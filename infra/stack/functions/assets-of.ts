@@ -8,9 +8,8 @@ import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { TableAccess } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
-import { PROJECT_ROOT } from '../project-root.ts'
+import { PROJECT_ROOT, SOURCE_MAPS } from '../project-root.ts'
 import type { DeployedStage } from '../stage.ts'
-import { SOURCE_MAPS } from './source-maps.ts'
 
 /**
  * Dependencies that the manifest gives a function no use for, by their names in shared/runtime/runtime-deps.ts. A

@@ -1,8 +1,7 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { loadOf } from '../../../infra/stack/capacity/load-of.ts'
 import { stationsOf } from '../../../infra/stack/capacity/stations.ts'
-import type { DeployedStage } from '../../../infra/stack/stage.ts'
+import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import type { Use, WorkerSpeeds } from './measure-use.ts'
 
 /** A quota of the provider, or the workers that ask it: what it does, and what one payment asks of it in its life. */

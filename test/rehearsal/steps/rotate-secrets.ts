@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
-import { checkCallback } from '../../../infra/operate/doctor/check-callback.ts'
+import { checkCallback } from '../../../infra/operate/doctor/check-provider.ts'
 import { REGION } from '../emulator.ts'
 import type { Merchant } from '../merchant.ts'
 import { expect, type Rehearsal } from '../rehearsal.ts'

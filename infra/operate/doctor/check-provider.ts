@@ -1,0 +1,167 @@
+import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import * as v from 'valibot'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { callbackSecretProblems, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
+import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../shared/provider/provider.ts'
+import { providerSecretProblems } from '../../../shared/provider/provider-secret.ts'
+import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
+import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
+import { runCheck, unlessAbsent } from '../check/run-check.ts'
+import { type ApiAnswer, askApi } from './ask-api.ts'
+import type { Examination } from './check-stack.ts'
+
+const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
+  name === 'receive-provider-callback' && trigger.kind === 'http' ? [trigger.path] : [],
+).join('')
+
+const WHERE = 'docs/operations.md, "3. The provider"'
+
+/**
+ * Whether we and the provider can ask each other. Without a secret of the right form there is neither a key to try nor a
+ * token to try the callback URL with.
+ */
+export const checkProvider = async (
+  { stage: { settings }, aws: { secretsManager }, nowMs, providerUrl }: Examination,
+  apiUrl: string | undefined,
+): Promise<readonly Finding[]> => {
+  const [key, callback] = await Promise.all([
+    checkSecret(secretsManager, {
+      what: 'provider secret',
+      name: providerSecretName(settings.name),
+      problemsIn: providerSecretProblems,
+      todo: `put {"secret_key": "..."} there: ${WHERE}`,
+    }),
+    checkSecret(secretsManager, {
+      what: 'callback secret',
+      name: callbackSecretName(settings.name),
+      problemsIn: callbackSecretProblems,
+      todo: `put {"callback_tokens": ["..."]} there: ${WHERE}`,
+    }),
+  ])
+  const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
+  const secrets = { get: async () => key.text }
+  const provider = chosenProvider({ baseUrl: providerUrl, stage: settings.name, secrets, nowMs })
+  const [knocks, answers] = await Promise.all([
+    apiUrl === undefined
+      ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
+      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
+    key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
+  ])
+  return [...key.findings, ...callback.findings, ...knocks, ...answers]
+}
+
+type FilledSecret = {
+  readonly what: string
+  readonly name: string
+  /** What is wrong with its text, by field. */
+  readonly problemsIn: (text: string) => readonly string[]
+  readonly todo: string
+}
+
+/** The second is Secrets Manager's word for a secret that is scheduled for deletion and cannot be read. */
+const ABSENT = ['ResourceNotFoundException', 'InvalidRequestException']
+
+/**
+ * Whether a secret that a person fills in is there and has the form that functions read. Says which field is wrong, never
+ * what is in it; `text` is for further checks alone, and only of one that is well-formed.
+ */
+export const checkSecret = async (
+  client: SecretsManagerClient,
+  { what, name, problemsIn, todo }: FilledSecret,
+): Promise<{ readonly findings: readonly Finding[]; readonly text: string | undefined }> => {
+  let text: string | undefined
+  const findings = await runCheck(what, async () => {
+    const ask = client.send(new GetSecretValueCommand({ SecretId: name }))
+    const stored = (await unlessAbsent(ABSENT, ask))?.SecretString
+    const problems = stored === undefined ? ['is missing'] : problemsIn(stored)
+    if (problems.length > 0) return wrong(what, `${name}: ${problems.join('; ')}`, todo)
+    text = stored
+    return ok(what, `${name} is well-formed`)
+  })
+  return { findings, text }
+}
+
+/** Of the provider's form, and of no payment: asking for it shows whether we may ask. */
+const NOBODYS_REQUEST = 'pr-00000000-0000-4000-8000-000000000000'
+
+/** Whether the provider takes our key, by two questions that change nothing: one page of one transaction, and a request that is not there. */
+export const checkProviderKey = async (
+  provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
+): Promise<readonly Finding[]> => {
+  const [transactions, request] = await Promise.all([
+    provider.listTransactions({ limit: 1 }, PROVIDER_READ_TIMEOUT_MS),
+    provider.getRequest(NOBODYS_REQUEST, PROVIDER_READ_TIMEOUT_MS),
+  ])
+  return [
+    keyFinding('provider key for transactions', transactions),
+    keyFinding('provider key for payment requests', request),
+  ]
+}
+
+const keyFinding = (what: string, answer: Answer<unknown>): Finding => {
+  if (answer.kind !== 'unanswered') return ok(what, 'accepted')
+  return answer.reason === 'misconfigured'
+    ? wrong(what, 'refused', 'give the key read permission in the dashboard, or put the right key into the secret')
+    : unclear(what, answer.reason, 'look at the status page of the provider and try again')
+}
+
+/** Of no kind the gateway knows: it is read, and ignored before anything is asked or written. */
+const HARMLESS = JSON.stringify({ event: 'gateway.doctor', data: {} })
+
+/** Longer and the times in logs and signatures mislead; AWS refuses requests that are off by five minutes. */
+const CLOCK_TOLERANCE_MS = 30_000
+
+const Ignored = v.object({ outcome: v.literal('ignored') })
+
+type CallbackTarget = {
+  readonly url: string
+  /** Those of the secret: the right ones. Never printed. */
+  readonly tokens: readonly string[]
+  readonly nowMs: () => number
+  readonly timeoutMs?: number
+}
+
+/** Whether the provider's callbacks arrive, and only the provider's: with each right token, and with a wrong one. */
+export const checkCallback = async ({ url, tokens, nowMs, timeoutMs }: CallbackTarget): Promise<readonly Finding[]> => {
+  const post = (token: string) => {
+    const headers = { 'content-type': 'application/json', 'x-callback-token': token }
+    return askApi(url, { method: 'POST', headers, body: HARMLESS }, timeoutMs)
+  }
+  const refused = await post('gateway-doctor-wrong-token')
+  if ('lost' in refused) {
+    const detail = `${url} cannot be reached: ${refused.lost}`
+    return [wrong('callback URL', detail, 'check domain, front and API of the stage')]
+  }
+  const findings = [strangerFinding(url, refused.status)]
+  for (const [at, token] of tokens.entries()) {
+    findings.push(tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await post(token)))
+  }
+  return [...findings, clockFinding(Date.parse(refused.date ?? ''), nowMs())]
+}
+
+const strangerFinding = (url: string, status: number): Finding => {
+  const what = 'callback with a wrong token'
+  if (status === 401) return ok(what, 'refused')
+  const todo = status < 400 ? 'take the API off the network: it believes anyone' : `look whether ${url} is our API`
+  return wrong(what, `answered ${status}, not 401`, todo)
+}
+
+const tokenFinding = (what: string, answer: ApiAnswer): Finding => {
+  if ('lost' in answer) return unclear(what, answer.lost, 'try again')
+  if (answer.status === 200 && v.is(Ignored, answer.body)) return ok(what, 'accepted')
+  const todo =
+    answer.status === 401
+      ? 'a function reads a changed secret a minute later: wait and try again'
+      : 'look into the log of receive-provider-callback'
+  return wrong(what, `answered ${answer.status}`, todo)
+}
+
+const NTP = 'set the clock of this machine (NTP): AWS refuses requests that are off by five minutes'
+
+const clockFinding = (theirsMs: number, nowMs: number): Finding => {
+  if (Number.isNaN(theirsMs)) return unclear('clock', 'the API told no time', 'try again')
+  const offMs = nowMs - theirsMs
+  const detail = `${Math.abs(offMs / 1_000).toFixed(0)} s ${offMs < 0 ? 'behind' : 'ahead of'} the API`
+  return Math.abs(offMs) <= CLOCK_TOLERANCE_MS ? ok('clock', detail) : wrong('clock', detail, NTP)
+}
