@@ -4,7 +4,7 @@ import { parseOwnJson } from '../../../shared/json.ts'
 import { DUTY_HEADER } from '../../local/emulators/answer-invocation.ts'
 import { localAws } from '../../local/emulators/dynamodb-local.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
-import { NO_REGION, regionOf } from '../check/region.ts'
+import { regionNamed } from '../check/stage-named.ts'
 import { type Asked, LOCAL_STAGE } from './action-command.ts'
 
 /** The function was found and failed, or could not be called at all. */
@@ -17,11 +17,7 @@ const MARGIN_MS = 10_000
 
 /** The local gateway's Invoke API is on the port after its own (design section 6); a stage is on AWS. */
 const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<ReturnType<typeof localAws>>> => {
-  if (stage !== LOCAL_STAGE) {
-    const region = await regionOf(env)
-    if (region === undefined) throw new UsageError(NO_REGION)
-    return { region }
-  }
+  if (stage !== LOCAL_STAGE) return { region: await regionNamed(env) }
   const port = wholeNumber(env['PORT'] || '3000') ?? 0
   if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
   return localAws(`http://127.0.0.1:${port + 1}`)

@@ -3,8 +3,7 @@ import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda'
 import { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand } from '@aws-sdk/client-service-quotas'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import type { AwsClients } from './aws-clients.ts'
-import { type Finding, ok, wrong } from './finding.ts'
-import { runCheck, unlessAbsent } from './run-check.ts'
+import { type Finding, ok, runCheck, unlessAbsent, wrong } from './finding.ts'
 
 /**
  * Whether the account has what synth and the alarm near the account's limit count with. Nothing without alarms: a new

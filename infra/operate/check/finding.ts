@@ -33,3 +33,63 @@ export const renderFindings = (
 }
 
 export const hasWrong = (findings: readonly Finding[]): boolean => findings.some(({ state }) => state === 'wrong')
+
+/** Errors whose remedy is known, by the name AWS gives them. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/AccessDenied|NotAuthorized|AuthorizationError|UnauthorizedOperation/, 'use credentials that may read this'],
+  [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'aws sso login, or set AWS_PROFILE'],
+  [/Throttl|TooManyRequests/, 'wait a moment and try again'],
+  [
+    /Timeout|ETIMEDOUT|ECONN|E(NET|HOST)UNREACH|ENOTFOUND|EAI_AGAIN|NetworkingError/,
+    'check the network, then try again',
+  ],
+  [/^ENOENT$/, 'install openssl'],
+  [/QueueDoesNotExist|NonExistentQueue/, 'deploy the stage, or set AWS_REGION and AWS_PROFILE to where it is'],
+]
+
+/** By its class alone: a message of AWS or of a parser may quote what was sent or read. */
+export const errorName = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown error'
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  // A name with two addresses fails at both: an AggregateError with the code.
+  return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
+}
+
+/** Of a request by HTTP: what broke the connection. */
+export const lostBy = (error: unknown): string => errorName((error instanceof Error && error.cause) || error)
+
+/** Of a refusal, the action that AWS names in it. Nothing else of a message is shown. */
+const refusedAction = (error: unknown): string | undefined =>
+  /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(error instanceof Error ? error.message : '')?.[1]
+
+export const remedyFor = (error: unknown): string => {
+  const action = refusedAction(error)
+  if (action !== undefined) return `use credentials that may do ${action}`
+  return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
+}
+
+/** Runs a check. An error becomes a finding of its own and stops no other check. */
+export const runCheck = async (
+  what: string,
+  check: () => Promise<Finding | readonly Finding[]>,
+): Promise<readonly Finding[]> => {
+  try {
+    const found = await check()
+    return 'what' in found ? [found] : found
+  } catch (error) {
+    return [unclear(what, errorName(error), remedyFor(error))]
+  }
+}
+
+/** What SQS calls a queue that is not there, over either of its protocols. */
+export const QUEUE_ABSENT: readonly string[] = ['QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue']
+
+/** The answer, or undefined when AWS says by one of these error names that there is no such thing. */
+export const unlessAbsent = async <T>(names: readonly string[], ask: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await ask
+  } catch (error) {
+    if (names.includes(errorName(error))) return undefined
+    throw error
+  }
+}

@@ -1,25 +1,14 @@
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { GetAccountSettingsCommand, type LambdaClient } from '@aws-sdk/client-lambda'
+import { GetHostedZoneCommand, type Route53Client } from '@aws-sdk/client-route-53'
 import { GetCallerIdentityCommand, type STSClient } from '@aws-sdk/client-sts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
+import type { StageDomain } from '../../stack/stage-file.ts'
 import { type AwsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
 import { describedStack, outputOf } from '../check/described-stack.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
-import { errorName, remedyFor } from '../check/run-check.ts'
-
-/** The regions that a stage is published to, and who says there whether it can be. */
-export const publishedTo = (
-  { cloudFormation, globalCloudFormation }: Pick<AwsClients, 'cloudFormation' | 'globalCloudFormation'>,
-  { front }: Pick<DeployedStage, 'front'>,
-  region: string,
-): readonly { readonly region: string; readonly client: CloudFormationClient }[] => [
-  { region, client: cloudFormation },
-  ...(front === 'cloudfront' && region !== GLOBAL_REGION
-    ? [{ region: GLOBAL_REGION, client: globalCloudFormation }]
-    : []),
-]
+import { errorName, type Finding, ok, remedyFor, unlessAbsent, wrong } from '../check/finding.ts'
 
 /** The first version of CDK's bootstrap resources that our stacks are published through; a test holds it to the assembly. */
 export const OLDEST_BOOTSTRAP = 8
@@ -34,9 +23,24 @@ export const checkCredentials = async (sts: STSClient, region: string): Promise<
   }
 }
 
-/** Whether CDK can publish into a region: into the front's it would find out after the API has been closed to all others. */
-export const checkBootstrap = async (client: CloudFormationClient, region: string): Promise<Finding> => {
-  const what = `CDK bootstrap in ${region}`
+/**
+ * Whether CDK can publish into each region that a stage is published to. Into the front's it would find out after the API
+ * has been closed to all others.
+ */
+export const bootstrapChecks = (
+  { cloudFormation, globalCloudFormation }: Pick<AwsClients, 'cloudFormation' | 'globalCloudFormation'>,
+  { front }: Pick<DeployedStage, 'front'>,
+  region: string,
+) => {
+  const needsGlobal = front === 'cloudfront' && region !== GLOBAL_REGION
+  const clients = { [region]: cloudFormation, ...(needsGlobal && { [GLOBAL_REGION]: globalCloudFormation }) }
+  return Object.entries(clients).map(([place, client]) => {
+    const what = `CDK bootstrap in ${place}`
+    return { what, place, check: () => checkBootstrap(client, what) }
+  })
+}
+
+const checkBootstrap = async (client: CloudFormationClient, what: string): Promise<Finding> => {
   const stack = await describedStack(client, 'CDKToolkit')
   const version = (stack && outputOf(stack, 'BootstrapVersion')) ?? 'unknown'
   if (Number(version) >= OLDEST_BOOTSTRAP) return ok(what, `version ${version}`)
@@ -55,4 +59,17 @@ export const checkSpareConcurrency = async (client: LambdaClient, stage: Deploye
   const figures = `${limit?.ConcurrentExecutions ?? 0} in the account, ${left} left unreserved after this deployment`
   const todo = `raise quota L-B99A9384 (concurrent executions), or lower reservedConcurrency in infra/stages/STAGE.json: at least ${UNRESERVED_MINIMUM} must be left`
   return left >= UNRESERVED_MINIMUM ? ok(what, figures) : wrong(what, figures, todo)
+}
+
+/** Whether the domain's zone is there for all to see: for a certificate in any other a deployment would wait for hours. */
+export const checkDomain = async (client: Route53Client, domain: StageDomain | undefined): Promise<Finding> => {
+  if (domain === undefined) return ok('domain', 'none: the address API Gateway makes up')
+  const { name, zone } = domain
+  const ask = client.send(new GetHostedZoneCommand({ Id: zone.id }))
+  const { HostedZone: found } = (await unlessAbsent(['NoSuchHostedZone', 'InvalidInput'], ask)) ?? {}
+  const isPrivate = found?.Config?.PrivateZone === true
+  if (found?.Name === `${zone.name}.` && !isPrivate) return ok(`domain ${name}`, `zone ${zone.name} is there`)
+  const detail = `zone ${zone.id} of this account is ${isPrivate ? 'private' : (found?.Name ?? 'not there')}`
+  const todo = `make it the public zone ${zone.name}, or correct domain in infra/stages/STAGE.json`
+  return wrong(`domain ${name}`, detail, todo)
 }

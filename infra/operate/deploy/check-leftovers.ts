@@ -5,8 +5,7 @@ import { callbackSecretName, originSecretName, providerSecretName } from '../../
 import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type AwsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
-import { QUEUE_ABSENT, unlessAbsent } from '../check/run-check.ts'
+import { type Finding, ok, QUEUE_ABSENT, unlessAbsent, wrong } from '../check/finding.ts'
 import { DEAD_LETTERS } from '../redrive/run-redrive.ts'
 
 /**

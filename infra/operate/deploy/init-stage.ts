@@ -1,10 +1,11 @@
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
+import { runAdmin } from '../admin/run-admin.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { checkAccountQuotas, checkApiRequests } from '../check/check-account-quotas.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
-import { runCheck } from '../check/run-check.ts'
-import { checkBootstrap, checkCredentials, publishedTo } from './check-account.ts'
+import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { type DoctorIo, runDoctor } from '../doctor/run-doctor.ts'
+import { bootstrapChecks, checkCredentials } from './check-account.ts'
 import { makeOriginCertificate } from './make-origin-certificate.ts'
 
 export type InitInput = {
@@ -28,16 +29,14 @@ export const initStage = async (
   if (credentials.state !== 'ok') return [credentials]
   const found = [credentials, ...(await checkAccountQuotas(aws, stage))]
   if (hasAlarms(stage)) found.push(...(await runCheck('account API requests', () => checkApiRequests(aws, stage))))
-  for (const place of publishedTo(aws, stage, region)) {
-    const what = `CDK bootstrap in ${place.region}`
+  for (const { what, place, check } of bootstrapChecks(aws, stage, region)) {
     const made = await make(what, async () => {
-      const looked = await checkBootstrap(place.client, place.region)
+      const looked = await check()
       if (looked.state === 'ok') return ok(what, `is there: ${looked.detail}`)
       const { Account: account = '' } = await aws.sts.send(new GetCallerIdentityCommand({}))
-      const code = await runCdk(['bootstrap', `aws://${account}/${place.region}`])
-      return code === 0
-        ? ok(what, 'made')
-        : wrong(what, `cdk ended with ${code}`, 'its last lines say what it may not do')
+      const code = await runCdk(['bootstrap', `aws://${account}/${place}`])
+      if (code === 0) return ok(what, 'made')
+      return wrong(what, `cdk ended with ${code}`, 'its last lines say what it may not do')
     })
     found.push(...made)
   }
@@ -48,3 +47,18 @@ export const initStage = async (
 /** What could not be made is missing. */
 const make: typeof runCheck = async (what, run) =>
   (await runCheck(what, run)).map((found) => (found.state === 'unclear' ? { ...found, state: 'wrong' } : found))
+
+/** Schedules that run once a day or less. Their alarms count silence, and both may run at any time. */
+const RARE = ['sweep-settlements', 'sync-provider-transactions']
+
+/** What closes a first deployment, once a person has filled in the rest. It may be done again. Answers the exit code. */
+export const finishStage = async (stage: string, io: DoctorIo): Promise<number> => {
+  const terminal = { out: (text: string) => console.log(text), err: (text: string) => console.error(text) }
+  const codes: number[] = []
+  for (const action of RARE) {
+    console.log(`${action}:`)
+    codes.push(await runAdmin([action, '--stage', stage], { ...terminal, env: io.env }))
+  }
+  codes.push(await runDoctor(['--stage', stage], io))
+  return codes.find((code) => code !== 0) ?? 0
+}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { finishStage } from './finish-stage.ts'
+import { finishStage } from './init-stage.ts'
 import { runCdk, runDeploy } from './run-deploy.ts'
 
 process.exitCode = await runDeploy(process.argv.slice(2), {

@@ -10,8 +10,8 @@ import {
   paginateListCertificates,
 } from '@aws-sdk/client-acm'
 import { type DeployedStage, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
+import { PLACEHOLDER_SUBJECT } from '../check/check-settings.ts'
 import { type Finding, ok } from '../check/finding.ts'
-import { PLACEHOLDER_SUBJECT } from '../check/origin-certificate-problems.ts'
 
 /** By it a certificate is found again whose id never reached the stage's file. */
 const TAG = 'payment-gateway-origin'

@@ -1,14 +1,12 @@
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
+import { checkSettings } from '../check/check-settings.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
-import { runCheck } from '../check/run-check.ts'
-import { checkBootstrap, checkCredentials, checkSpareConcurrency, publishedTo } from './check-account.ts'
-import { checkDomain } from './check-domain.ts'
+import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { bootstrapChecks, checkCredentials, checkDomain, checkSpareConcurrency } from './check-account.ts'
 import { checkInstalled } from './check-installed.ts'
 import { checkLeftovers } from './check-leftovers.ts'
-import { checkSettings } from './check-settings.ts'
 
 export type PreflightInput = {
   readonly stage: DeployedStage
@@ -46,9 +44,7 @@ export const preflight = async (
     return stack !== undefined && wasCreated(stack) ? stack.StackStatus : undefined
   }
   const found = await Promise.all([
-    ...publishedTo(aws, stage, region).map((place) =>
-      runCheck(`CDK bootstrap in ${place.region}`, () => checkBootstrap(place.client, place.region)),
-    ),
+    ...bootstrapChecks(aws, stage, region).map(({ what, check }) => runCheck(what, check)),
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
     runCheck('data stack', async () => {
       // One whose creation broke off holds its names itself, and is gone on with.

@@ -1,4 +1,4 @@
-import { lostBy } from '../check/run-check.ts'
+import { lostBy } from '../check/finding.ts'
 
 /** API Gateway itself would wait thirty seconds; ours answers within one. */
 const TIMEOUT_MS = 10_000

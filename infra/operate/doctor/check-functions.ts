@@ -7,8 +7,7 @@ import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
 import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
 import { liveName, PROVER, stackNameOf } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, loadOf } from '../../stack/stage.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
-import { runCheck } from '../check/run-check.ts'
+import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { askApi } from './ask-api.ts'
 
 /** So many at a time: functions start within the time that a check has, and Lambda lets management calls through slowly. */

@@ -2,8 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation'
 import { type IAMClient, paginateListEntitiesForPolicy } from '@aws-sdk/client-iam'
 import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client-sns'
 import { outputOf } from '../check/described-stack.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
-import { runCheck } from '../check/run-check.ts'
+import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 
 /** Whether each topic has a confirmed subscriber. A stage without alarms needs none. */
 export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boolean): Promise<readonly Finding[]> => {

@@ -6,8 +6,7 @@ import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../s
 import { providerSecretProblems } from '../../../shared/provider/provider-secret.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
-import { runCheck, unlessAbsent } from '../check/run-check.ts'
+import { type Finding, ok, runCheck, unclear, unlessAbsent, wrong } from '../check/finding.ts'
 import { type ApiAnswer, askApi } from './ask-api.ts'
 import type { Examination } from './check-stack.ts'
 

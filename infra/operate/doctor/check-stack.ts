@@ -2,8 +2,7 @@ import * as aws from '@aws-sdk/client-cloudformation'
 import type { DeployedStage } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
-import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
-import { runCheck } from '../check/run-check.ts'
+import { type Finding, ok, runCheck, unclear, wrong } from '../check/finding.ts'
 
 /** How the doctor waits. */
 export type Waiting = { readonly nowMs: () => number; readonly sleep: (ms: number) => Promise<unknown> }

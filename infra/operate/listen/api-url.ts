@@ -1,13 +1,11 @@
 import { GatewayRefusal } from '../../local/terminal/call-gateway.ts'
-import { UsageError } from '../../local/terminal/command-line.ts'
 import { doorAt } from '../../local/terminal/port.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import { LOCAL_STAGE } from '../admin/action-command.ts'
 import { awsClients } from '../check/aws-clients.ts'
 import { describedStack, outputOf } from '../check/described-stack.ts'
-import { NO_REGION, regionOf } from '../check/region.ts'
-import { errorName, remedyFor } from '../check/run-check.ts'
-import { stageNamed } from '../check/stage-named.ts'
+import { errorName, remedyFor } from '../check/finding.ts'
+import { regionNamed, stageNamed } from '../check/stage-named.ts'
 
 /**
  * Where merchants reach the API of a stage. Its file names the domain. Only the stack knows the address of a stage without
@@ -20,9 +18,7 @@ export const apiUrl = async (
   if (name === LOCAL_STAGE) return doorAt(env['PORT'])
   const stage = stageNamed(name)
   if (stage.domain) return `https://${stage.domain.name}`
-  const region = await regionOf(env)
-  if (region === undefined) throw new UsageError(NO_REGION)
-  const { cloudFormation } = awsClients(region)
+  const { cloudFormation } = awsClients(await regionNamed(env))
   const stack = await describedStack(cloudFormation, stackNameOf(stage)).catch((error: unknown) => {
     throw new GatewayRefusal(`the address of ${name} is not known: ${errorName(error)}; ${remedyFor(error)}`)
   })

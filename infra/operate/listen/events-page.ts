@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EventIdSchema } from '../../../shared/ids.ts'
 import { memberText, partTexts } from '../../../shared/json.ts'
 import { GatewayRefusal } from '../../local/terminal/call-gateway.ts'
-import { lostBy } from '../check/run-check.ts'
+import { lostBy } from '../check/finding.ts'
 
 /** The gateway answers within 30 seconds. */
 const TIMEOUT_MS = 35_000

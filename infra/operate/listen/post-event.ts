@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import * as v from 'valibot'
 import { deliveryIdFor, derivedUuid, EndpointIdSchema } from '../../../shared/ids.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { lostBy } from '../check/run-check.ts'
+import { lostBy } from '../check/finding.ts'
 import { type FeedEvent, Unreached } from './events-page.ts'
 
 /** As long as a webhook's receiver has. */

@@ -2,9 +2,8 @@ import * as aws from '@aws-sdk/client-sqs'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { printable, printableLines } from '../../local/terminal/printable.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
-import { NO_REGION, regionOf } from '../check/region.ts'
-import { errorName, remedyFor } from '../check/run-check.ts'
-import { stageNamed } from '../check/stage-named.ts'
+import { errorName, remedyFor } from '../check/finding.ts'
+import { regionNamed, stageNamed } from '../check/stage-named.ts'
 
 const USAGE = `npm run redrive -- --stage NAME [--queue NAME] [--peek | --purge-confirmed] [--per-second N]
 
@@ -66,9 +65,7 @@ export const runRedrive = (argv: readonly string[], io: RedriveIo): Promise<numb
     }
     const instead = DEAD_LETTERS.get(name ?? '')
     if (purge && instead === undefined) throw new UsageError('messages of this queue are not deleted: move them back')
-    const region = await regionOf(io.env)
-    if (region === undefined) throw new UsageError(NO_REGION)
-    const sqs = io.connect(region)
+    const sqs = io.connect(await regionNamed(io.env))
     try {
       if (name === undefined) {
         for (const one of names) await stateOf(sqs, prefix, one)

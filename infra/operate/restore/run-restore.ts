@@ -10,8 +10,8 @@ import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { encryptsAll } from '../../stack/storage/stage-key.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
-import { NO_REGION, regionOf } from '../check/region.ts'
-import { errorName, remedyFor, unlessAbsent } from '../check/run-check.ts'
+import { errorName, remedyFor, unlessAbsent } from '../check/finding.ts'
+import { regionNamed } from '../check/stage-named.ts'
 import { missingSettings } from './missing-settings.ts'
 
 const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)
@@ -58,9 +58,7 @@ export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<numb
       throw new UsageError('give one of --at TIME, --backup ARN and --finish')
     }
     const source = backup === undefined ? timeOf(at) : { backup }
-    const region = await regionOf(io.env)
-    if (region === undefined) throw new UsageError(NO_REGION)
-    const clients = io.connect(region)
+    const clients = io.connect(await regionNamed(io.env))
     try {
       if (source === undefined) {
         await complete(clients.dynamodb, { stage, TableName: tableNameOf(stage) }, io.sleep)

@@ -1,5 +1,4 @@
-import type { DeployedStage } from '../stage.ts'
-import { loadOf } from '../stage.ts'
+import { type DeployedStage, loadOf } from '../stage.ts'
 import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 import { PAYMENT_UNITS } from './payment-use.ts'
 import { carriedUnits, type Station, stationsOf, tableStations } from './stations.ts'

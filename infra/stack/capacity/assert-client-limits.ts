@@ -1,8 +1,7 @@
 import { API_FUNCTIONS } from '../../../functions/api-functions.ts'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { UNITS_A_POINT } from '../../../shared/client/enforce-rate-limit.ts'
-import type { DeployedStage } from '../stage.ts'
-import { loadOf } from '../stage.ts'
+import { type DeployedStage, loadOf } from '../stage.ts'
 import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 import { carriedUnits, tableStations } from './stations.ts'
 

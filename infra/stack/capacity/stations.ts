@@ -4,8 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { SECONDS_A_PAYMENT } from '../../../shared/provider/workers-for-quota.ts'
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { reservedConcurrency, reservedRuns } from '../functions/reserved-concurrency.ts'
-import type { DeployedStage } from '../stage.ts'
-import { loadOf } from '../stage.ts'
+import { type DeployedStage, loadOf } from '../stage.ts'
 import { KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
 
 /** A limit of AWS, and how many payments a second it carries without a growing backlog. */

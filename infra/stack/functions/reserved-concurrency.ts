@@ -1,6 +1,5 @@
 import { answersClients, type FunctionSpec, type Load, queuesOf } from '../../../functions/function-spec.ts'
-import type { DeployedStage } from '../stage.ts'
-import { loadOf } from '../stage.ts'
+import { type DeployedStage, loadOf } from '../stage.ts'
 
 const runsOfQueues = ({ trigger }: FunctionSpec, load?: Load): number =>
   queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)

@@ -2,8 +2,7 @@ import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import { queuesOf } from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
-import type { DeployedStage } from '../stage.ts'
-import { loadOf } from '../stage.ts'
+import { type DeployedStage, loadOf } from '../stage.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 
 type Props = {

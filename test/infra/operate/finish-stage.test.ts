@@ -1,6 +1,6 @@
 import { InvokeCommand } from '@aws-sdk/client-lambda'
 import { expect, it, vi } from 'vitest'
-import { finishStage } from '../../../infra/operate/deploy/finish-stage.ts'
+import { finishStage } from '../../../infra/operate/deploy/init-stage.ts'
 import { lambdaAnswer } from '../../support/lambda-answer.ts'
 import { examinedStage } from './examined-stage.ts'
 

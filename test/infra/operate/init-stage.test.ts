@@ -19,7 +19,7 @@ import {
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { originCertificateProblems } from '../../../infra/operate/check/origin-certificate-problems.ts'
+import { originCertificateProblems } from '../../../infra/operate/check/check-settings.ts'
 import { initStage } from '../../../infra/operate/deploy/init-stage.ts'
 import { type DeployedStage, deployedStage, PLACEHOLDER_CERTIFICATE } from '../../../infra/stack/stage.ts'
 import { parseStageFile } from '../../../infra/stack/stage-file.ts'

@@ -2,9 +2,48 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DAY_MS } from '../../../shared/time.ts'
 import { originAuthorityPath } from '../../stack/edge/api-domain.ts'
-import { PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
+import {
+  type DeployedStage,
+  PLACEHOLDER_CERTIFICATE,
+  PLACEHOLDER_DOMAIN,
+  PLACEHOLDER_RETURN_URL,
+} from '../../stack/stage.ts'
 import type { OriginCertificate } from '../../stack/stage-file.ts'
-import { errorName } from './run-check.ts'
+import { errorName, type Finding, ok, wrong } from './finding.ts'
+
+const FRONT_REMEDY =
+  'npm run deploy -- --stage STAGE --init makes the first; docs/operations.md, "The front\'s certificate"'
+
+type Lack = readonly [isSo: boolean, detail: string, todo: string]
+
+/** What the stage's settings lack. A stage whose data is protected takes real money, and must not go without. */
+export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonly Finding[] => {
+  const { settings, deletionProtection, alarmRecipients, domain, front } = stage
+  const { originCertificate } = stage.frontSettings
+  const what = 'stage settings'
+  if (!deletionProtection) return [ok(what, `${settings.name} is disposable: its data goes with its stack`)]
+  const hasFront = front === 'cloudfront'
+  const certificate = originCertificate
+    ? originCertificateProblems(originCertificate, nowMs)
+    : ['the origin cannot tell the front from others before a function runs']
+  const lacks: readonly Lack[] = [
+    [
+      settings.defaultReturnUrl === PLACEHOLDER_RETURN_URL,
+      `the return URL is still ${PLACEHOLDER_RETURN_URL}`,
+      'set payer.returnUrl in infra/stages/STAGE.json',
+    ],
+    [alarmRecipients.length === 0, 'nobody is told of an alarm', 'set alarmRecipients in infra/stages/STAGE.json'],
+    [
+      hasFront && domain?.name === PLACEHOLDER_DOMAIN.name,
+      `the domain is still ${PLACEHOLDER_DOMAIN.name}`,
+      'set domain in infra/stages/STAGE.json',
+    ],
+    ...certificate.map((problem): Lack => [hasFront, problem, FRONT_REMEDY]),
+  ]
+  const findings = lacks.flatMap(([isSo, detail, todo]) => (isSo ? [wrong(what, detail, todo)] : []))
+  if (findings.length > 0) return findings
+  return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
+}
 
 /** Of the authority that the project comes with. */
 export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
