@@ -1,6 +1,5 @@
 import { MANIFEST } from '../../functions/manifest.ts'
-import { assertCarried } from './capacity/assert-carried.ts'
-import { assertClientLimits } from './capacity/assert-client-limits.ts'
+import { assertCarried, assertClientLimits } from './capacity/assert-carried.ts'
 import { assertReservable } from './functions/reserved-concurrency.ts'
 import { assertStageName, type DeployedStage } from './stage.ts'
 

@@ -88,7 +88,7 @@ export const StageFileSchema = v.strictObject({
   providerCallsPerMinute: v.optional(Rate),
   /**
    * Of a client for which operators have set no limit of its own: points a second (design section 9), and creates a
-   * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-client-limits.ts.
+   * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-carried.ts.
    */
   clientRateLimit: Rate,
   clientCreateLimit: Rate,

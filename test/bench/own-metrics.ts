@@ -1,5 +1,5 @@
 import { MANIFEST } from '../../functions/manifest.ts'
-import { PROVIDER_OPERATIONS } from '../../infra/stack/monitoring/alarms/provider-operations.ts'
+import { PROVIDER_OPERATIONS } from '../../infra/stack/monitoring/alarms/provider-alarms.ts'
 import { LOG_METRICS, METRICS } from '../../shared/metrics.ts'
 import type { NewsSource } from '../../shared/payment/payment.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'

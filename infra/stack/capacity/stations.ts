@@ -15,6 +15,9 @@ export type Station = {
   readonly remedy: string
 }
 
+export const lowest = <One extends Pick<Station, 'perSecond'>>(stations: readonly One[]): One =>
+  stations.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
+
 /** Units a second that DynamoDB gives a new on-demand table, and each of its indexes. It doubles what was reached before. */
 const FRESH = { reads: 12_000, writes: 4_000 } as const
 /** Write units a second of one partition key, of the table and of each index. */
@@ -74,7 +77,7 @@ const hottestKey = ({ settings, deliveries: { endpointsAPayment } }: DeployedSta
   const { clientCreateLimit = Number.POSITIVE_INFINITY } = settings
   const remedy = `lower clientCreateLimit to ${Math.floor(ofClient)}; update-client gives a larger client ledger_parts and a limit of its own`
   if (clientCreateLimit > ofClient) keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
-  const hottest = keys.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
+  const hottest = lowest(keys)
   return { ...hottest, name: `the hottest key (${hottest.name})` }
 }
 
@@ -93,19 +96,16 @@ const runStations = (stage: DeployedStage): readonly Station[] => {
     const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, stage)
     if (runs === undefined) shared += needs
     // The reserved runs of queues follow the load by themselves.
-    else if (isHttp(spec) && needs > 0) own.push(reservedStation(spec.name, runs, needs))
+    else if (isHttp(spec) && needs > 0) {
+      const remedy = 'raise reservedConcurrency and accountConcurrency'
+      own.push({ name: `the runs reserved for ${spec.name}`, perSecond: runs / needs, remedy })
+    }
   }
   const left = stage.accountConcurrency - reservedRuns(stage, MANIFEST)
   if (shared === 0) return own
   const remedy = 'raise accountConcurrency, where the account has as many'
   return [...own, { name: 'the runs of the account', perSecond: left / shared, remedy }]
 }
-
-const reservedStation = (name: string, runs: number, seconds: number): Station => ({
-  name: `the runs reserved for ${name}`,
-  perSecond: runs / seconds,
-  remedy: 'raise reservedConcurrency and accountConcurrency',
-})
 
 /** All limits of AWS that a payment meets. The provider's quota is no station: it sets the load. */
 export const stationsOf = (stage: DeployedStage): readonly Station[] => [

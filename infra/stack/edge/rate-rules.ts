@@ -22,11 +22,16 @@ export const visible = (metricName: string) => ({
   sampledRequestsEnabled: false,
 })
 
+type Statement = CfnWebACL.StatementProperty
+
+const both = (...statements: Statement[]): Statement => ({ andStatement: { statements } })
+export const not = (statement: Statement): Statement => ({ notStatement: { statement } })
+
 type RateRule = {
   readonly name: string
   /** The counted routes: an address gets its share of the narrowest of them. */
   readonly counts: (routeKey: string) => boolean
-  readonly scope: () => CfnWebACL.StatementProperty
+  readonly scope: () => Statement
   /** Addresses that merchants have told us are not counted. */
   readonly exceptKnown: boolean
 }
@@ -46,7 +51,7 @@ const RATE_RULES: readonly RateRule[] = [
   {
     name: 'requests-per-address',
     counts: (routeKey) => routeKey !== CREATE_ROUTE && !isCallback(routeKey),
-    scope: () => ({ notStatement: { statement: exactly(CALLBACK_PATHS) } }),
+    scope: () => not(exactly(CALLBACK_PATHS)),
     exceptKnown: true,
   },
 ]
@@ -66,14 +71,8 @@ const limitOf = (stage: DeployedStage, { counts }: RateRule): number => {
   return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
 }
 
-const besides = (scope: CfnWebACL.StatementProperty, known: string | undefined): CfnWebACL.StatementProperty =>
-  known === undefined
-    ? scope
-    : {
-        andStatement: {
-          statements: [scope, { notStatement: { statement: { ipSetReferenceStatement: { arn: known } } } }],
-        },
-      }
+const besides = (scope: Statement, known: string | undefined): Statement =>
+  known === undefined ? scope : both(scope, not({ ipSetReferenceStatement: { arn: known } }))
 
 /**
  * Refuses an address that sends too many requests, in the envelope of spec section 7. `known`: addresses that merchants
@@ -111,44 +110,30 @@ export const createsWithoutKey = ({ settings }: DeployedStage): CfnWebACL.RulePr
   name: CREATES_WITHOUT_KEY,
   priority: 0,
   action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
-  statement: {
-    andStatement: {
-      statements: [
-        requestsTo(CREATE_ROUTE),
-        {
-          notStatement: {
-            statement: {
-              regexMatchStatement: {
-                fieldToMatch: { singleHeader: { Name: 'authorization' } },
-                regexString: bearerPattern(settings.name),
-                textTransformations: [{ priority: 0, type: 'NONE' }],
-              },
-            },
-          },
-        },
-      ],
-    },
-  },
+  statement: both(
+    requestsTo(CREATE_ROUTE),
+    not({
+      regexMatchStatement: {
+        fieldToMatch: { singleHeader: { Name: 'authorization' } },
+        regexString: bearerPattern(settings.name),
+        textTransformations: [{ priority: 0, type: 'NONE' }],
+      },
+    }),
+  ),
   visibilityConfig: visible(CREATES_WITHOUT_KEY),
 })
 
 const CREATES_WITHOUT_KEY = 'creates-without-key'
 
 /** Any spelling of the path: it may count too much, never too little. */
-const requestsTo = (routeKey: string): CfnWebACL.StatementProperty => {
+const requestsTo = (routeKey: string): Statement => {
   const [method = '', path = ''] = routeKey.split(' ')
-  return {
-    andStatement: {
-      statements: [
-        matching({ method: {} }, method, ['NONE']),
-        matching({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH']),
-      ],
-    },
-  }
+  const spelled = matching({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
+  return both(matching({ method: {} }, method, ['NONE']), spelled)
 }
 
 /** The path as it was sent: a callback with another spelling reaches no callback route. */
-export const exactly = (paths: readonly string[]): CfnWebACL.StatementProperty => {
+export const exactly = (paths: readonly string[]): Statement => {
   const [first, ...others] = paths.map((path) => matching({ uriPath: {} }, path, ['NONE']))
   if (!first) throw new Error('the manifest has no callback path')
   return others.length > 0 ? { orStatement: { statements: [first, ...others] } } : first
@@ -158,7 +143,7 @@ const matching = (
   fieldToMatch: CfnWebACL.FieldToMatchProperty,
   searchString: string,
   transformations: readonly string[],
-): CfnWebACL.StatementProperty => ({
+): Statement => ({
   byteMatchStatement: {
     fieldToMatch,
     positionalConstraint: 'EXACTLY',

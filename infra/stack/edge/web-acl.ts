@@ -6,7 +6,7 @@ import { toErrorReply } from '../../../shared/errors.ts'
 import type { DeployedStage } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
 import { bareArn } from './front-log.ts'
-import { CALLBACK_PATHS, createsWithoutKey, exactly, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
+import { CALLBACK_PATHS, createsWithoutKey, exactly, not, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
 
 /**
  * Rules of AWS's common set that are only counted. Descriptions, metadata and return URLs may hold any text (spec 4.1)
@@ -40,7 +40,7 @@ const managedRules = (): CfnWebACL.RuleProperty[] =>
         vendorName: 'AWS',
         name,
         // AWS changes these rules without notice, and a refused callback delays money: the token checks callbacks.
-        scopeDownStatement: { notStatement: { statement: exactly(CALLBACK_PATHS) } },
+        scopeDownStatement: not(exactly(CALLBACK_PATHS)),
         ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
       },
     },

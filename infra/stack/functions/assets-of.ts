@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { AssetHashType, DockerImage } from 'aws-cdk-lib'
 import { Code } from 'aws-cdk-lib/aws-lambda'
-import { type BuildOptions, buildSync, type OutputFile } from 'esbuild'
+import { type BuildOptions, buildSync } from 'esbuild'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { TableAccess } from '../../../shared/table/access.ts'
@@ -74,8 +74,11 @@ export const BUNDLE_OPTIONS = {
 } as const satisfies BuildOptions
 
 /** Each bundle has the clients that its function uses, no others. */
-const bundle = (specs: readonly Bundled[], define: Readonly<Record<string, string>>): readonly OutputFile[] =>
-  buildSync({
+const bundle = (
+  specs: readonly Bundled[],
+  define: Readonly<Record<string, string>>,
+): ReadonlyMap<string, Uint8Array> => {
+  const { outputFiles } = buildSync({
     ...BUNDLE_OPTIONS,
     entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),
     outdir: 'bundles',
@@ -84,7 +87,9 @@ const bundle = (specs: readonly Bundled[], define: Readonly<Record<string, strin
     sourcesContent: false,
     logLevel: 'warning',
     define: { ...define },
-  }).outputFiles
+  })
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]))
+}
 
 /**
  * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the same literals are
@@ -102,7 +107,7 @@ export const assetsOf = (stage: DeployedStage): ((spec: FunctionSpec) => Code) =
       if (!made.has(`${spec.name}.js`)) {
         const literals = literalsOf(spec, stage)
         const alike = MANIFEST.filter((other) => isDeepStrictEqual(literalsOf(other, stage), literals))
-        for (const { path, contents } of bundle(alike, literals)) made.set(basename(path), contents)
+        for (const [file, contents] of bundle(alike, literals)) made.set(file, contents)
       }
       return made
     })
@@ -110,11 +115,7 @@ export const assetsOf = (stage: DeployedStage): ((spec: FunctionSpec) => Code) =
 
 /** The asset of one handler that is no function of the manifest. */
 export const assetOf = (stage: DeployedStage, handler: Bundled): Code =>
-  assetFrom(
-    stage,
-    handler.name,
-    () => new Map(bundle([handler], {}).map(({ path, contents }) => [basename(path), contents])),
-  )
+  assetFrom(stage, handler.name, () => bundle([handler], {}))
 
 const assetFrom = (stage: DeployedStage, name: string, bundles: () => ReadonlyMap<string, Uint8Array>): Code => {
   const tryBundle = (outputDir: string) => {

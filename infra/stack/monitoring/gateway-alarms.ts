@@ -11,10 +11,9 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
-import { type AlarmSpec, alarmDescription, alarmName, thresholdOf } from './alarms/alarm-spec.ts'
+import { type AlarmSpec, alarmDescription, alarmName, PAGES, type Page, thresholdOf } from './alarms/alarm-spec.ts'
 import { alarmTable } from './alarms/alarm-table.ts'
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
-import { PAGES, type Page } from './alarms/pages.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 

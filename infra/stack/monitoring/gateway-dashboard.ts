@@ -13,10 +13,11 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { Construct } from 'constructs'
 import { chunks } from '../../../shared/chunks.ts'
+import { thresholdOf } from './alarms/alarm-spec.ts'
+import { alarmTable } from './alarms/alarm-table.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
-import { alarmRows } from './dashboard/alarm-rows.ts'
-import { type Graph, type Line, numbered, searchExpression } from './dashboard/graph.ts'
+import { type DashboardRow, type Graph, type Line, line, numbered } from './dashboard/graph.ts'
 import { machineRows } from './dashboard/machine-rows.ts'
 import { moneyRows } from './dashboard/money-rows.ts'
 
@@ -26,9 +27,9 @@ const WIDTH = 24 / GRAPHS_A_LINE
 const HEIGHT = 5
 
 const metricOf = (line: Line, at: number, periodMinutes: number): IMetric =>
-  'search' in line
+  'searchOver' in line
     ? new MathExpression({
-        expression: searchExpression(line.search, periodMinutes),
+        expression: line.searchOver(periodMinutes),
         usingMetrics: {},
         period: Duration.minutes(periodMinutes),
         // CloudWatch names the lines it finds by what they differ in.
@@ -53,6 +54,19 @@ const inLines = (graphs: readonly Graph[]): readonly (readonly IWidget[])[] =>
 
 const heading = (markdown: string): IWidget => new TextWidget({ markdown, width: 24, height: 1 })
 
+/** What each alarm sees, and where it goes off. A stage without alarms has them too. */
+const alarmRows = (watched: Watched): readonly DashboardRow[] =>
+  alarmTable(watched).map(({ heading, alarms }) => ({
+    heading: `Alarms: ${heading}`,
+    graphs: alarms.map((spec) => ({
+      title: spec.id,
+      unit: spec.unit,
+      lines: [line(spec.id, spec.measure)],
+      periodMinutes: spec.when.minutes,
+      threshold: thresholdOf(spec),
+    })),
+  }))
+
 /**
  * Shows "is money moving?" first, then the machines below. Every stage has one: an account's first three dashboards are
  * free, and stages without alarms need it most.
@@ -61,12 +75,7 @@ export class GatewayDashboard extends Construct {
   constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly pages: readonly IAlarm[] }) {
     super(scope, id)
     const { watched, pages } = props
-    const status = new AlarmStatusWidget({
-      title: 'Pages',
-      alarms: [...pages],
-      height: 2,
-      width: 24,
-    })
+    const status = new AlarmStatusWidget({ title: 'Pages', alarms: [...pages], height: 2, width: 24 })
     new Dashboard(this, 'Dashboard', {
       dashboardName: `gateway-${watched.stage}`,
       defaultInterval: Duration.hours(3),

@@ -13,8 +13,6 @@ import { routeSettings } from './route-settings.ts'
 /** Longer than any function it calls, so that a slow request is answered by our envelope and not by API Gateway's. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29)
 
-const METHODS = { GET: apigateway.HttpMethod.GET, POST: apigateway.HttpMethod.POST } as const
-
 /**
  * One JSON line a request: the route's template and outcomes. Never a path, query, header or body. CloudWatch notes the
  * time of a line itself, and bills each byte.
@@ -48,7 +46,7 @@ export class GatewayHttpApi extends Construct {
       disableExecuteApiEndpoint: stage.domain !== undefined,
     })
     for (const { spec, trigger, live } of functions.triggeredBy('http')) {
-      this.route(spec.name, apigateway.HttpRouteKey.with(trigger.path, METHODS[trigger.method]), live)
+      this.route(spec.name, apigateway.HttpRouteKey.with(trigger.path, apigateway.HttpMethod[trigger.method]), live)
     }
     for (const { spec, live } of functions.triggeredBy('http-default')) {
       this.route(spec.name, apigateway.HttpRouteKey.DEFAULT, live)

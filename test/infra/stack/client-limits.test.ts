@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertClientLimits } from '../../../infra/stack/capacity/assert-client-limits.ts'
+import { assertClientLimits } from '../../../infra/stack/capacity/assert-carried.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
 

@@ -2,6 +2,15 @@ import type { AlarmSpec } from './alarm-spec.ts'
 import { countOf, OVERALL, orZero } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
+/** Each call of the provider that money waits for, as the log names it (shared/provider/logged-provider.ts). */
+export const PROVIDER_OPERATIONS = [
+  'create_request',
+  'get_request',
+  'get_payment',
+  'cancel_request',
+  'list_transactions',
+] as const
+
 /** What callbacks and due work ask. Creates have a service level; the list of transactions has `sync-behind`. */
 const QUESTIONS = ['get_request', 'get_payment'] as const
 

@@ -1,8 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '../../../../shared/time.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../triggers/queue-settings.ts'
-import type { AlarmSpec } from './alarm-spec.ts'
+import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
-import type { Page } from './pages.ts'
 import { functionNameOf, type Watched } from './watched.ts'
 
 /** So fast the budget of thirty days is used up, as a multiple of the rate that would use it up in just that time. */

@@ -1,17 +1,10 @@
 import { METRIC_NAMESPACE, METRICS, type MetricName } from '../../../../shared/metrics.ts'
 import { type Measure, type Statistic, serviceOf } from '../alarms/metric-ref.ts'
 
-/** All metrics of ours that differ in some of their dimensions only: one line for each that CloudWatch finds. */
-export type Search = {
-  readonly namespace: string
-  readonly name: string
-  /** In the order of the catalogue, since a search finds one exact set. */
-  readonly dimensionNames: readonly string[]
-  readonly where: Readonly<Record<string, string>>
-  readonly statistic: Statistic
-}
-
-export type Line = { readonly label: string; readonly measure: Measure } | { readonly search: Search }
+export type Line =
+  | { readonly label: string; readonly measure: Measure }
+  /** All metrics of ours that differ in some of their dimensions only: one line for each that CloudWatch finds. */
+  | { readonly searchOver: (periodMinutes: number) => string }
 
 /** One picture. The unit is part of what a reader must not guess. */
 export type Graph = {
@@ -36,31 +29,21 @@ export type DashboardRow = { readonly heading: string; readonly graphs: readonly
 
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
-/** Every metric of a name in one of its dimension sets, as `where` narrows it: by method and channel, by cause. */
+/**
+ * Every metric of a name in one of its dimension sets, as `where` narrows it: by method and channel, by cause. The
+ * dimensions stand in the order of the catalogue, because a search finds one exact set.
+ */
 export const search = <const Name extends MetricName, const Set extends SetOf<Name>>(
   stage: string,
   name: Name,
   dimensionSet: Set,
   where: { readonly [name in Set[number]]?: string },
   statistic: Statistic,
-): Line => ({
-  search: {
-    namespace: METRIC_NAMESPACE,
-    name,
-    dimensionNames: ['service', ...dimensionSet],
-    where: { service: serviceOf(stage), ...where },
-    statistic,
-  },
-})
-
-/** The search in CloudWatch's words. */
-export const searchExpression = (
-  { namespace, name, dimensionNames, where, statistic }: Search,
-  periodMinutes: number,
-): string => {
-  const values = Object.entries(where).map(([dimension, value]) => `${dimension}="${value}"`)
-  const schema = [namespace, ...dimensionNames].join(',')
-  return `SEARCH('{${schema}} MetricName="${name}" ${values.join(' ')}', '${statistic}', ${periodMinutes * 60})`
+): Line => {
+  const values = Object.entries({ service: serviceOf(stage), ...where }).map(([key, value]) => `${key}="${value}"`)
+  const schema = [METRIC_NAMESPACE, 'service', ...dimensionSet].join(',')
+  const found = `'{${schema}} MetricName="${name}" ${values.join(' ')}', '${statistic}'`
+  return { searchOver: (periodMinutes) => `SEARCH(${found}, ${periodMinutes * 60})` }
 }
 
 export const line = (label: string, measure: Measure): Line => ({ label, measure })

@@ -1,5 +1,5 @@
 import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
-import { PROVIDER_OPERATIONS } from '../alarms/provider-operations.ts'
+import { PROVIDER_OPERATIONS } from '../alarms/provider-alarms.ts'
 import type { Watched } from '../alarms/watched.ts'
 import { type DashboardRow, type Graph, graph, line, search } from './graph.ts'
 
