@@ -17,7 +17,7 @@ import { thresholdOf } from './alarms/alarm-spec.ts'
 import { alarmTable } from './alarms/alarm-table.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
-import { type DashboardRow, type Graph, type Line, line, numbered } from './dashboard/graph.ts'
+import { type DashboardRow, type Graph, type Line, numbered } from './dashboard/graph.ts'
 import { machineRows } from './dashboard/machine-rows.ts'
 import { moneyRows } from './dashboard/money-rows.ts'
 
@@ -56,12 +56,12 @@ const heading = (markdown: string): IWidget => new TextWidget({ markdown, width:
 
 /** What each alarm sees, and where it goes off. A stage without alarms has them too. */
 const alarmRows = (watched: Watched): readonly DashboardRow[] =>
-  alarmTable(watched).map(({ heading, alarms }) => ({
-    heading: `Alarms: ${heading}`,
-    graphs: alarms.map((spec) => ({
+  alarmTable(watched).map((group) => ({
+    heading: `Alarms: ${group.heading}`,
+    graphs: group.alarms.map((spec) => ({
       title: spec.id,
       unit: spec.unit,
-      lines: [line(spec.id, spec.measure)],
+      lines: [{ label: spec.id, measure: spec.measure }],
       periodMinutes: spec.when.minutes,
       threshold: thresholdOf(spec),
     })),
