@@ -1,3 +1,4 @@
+import { markdownTable } from '../support/markdown-table.ts'
 import {
   busyCosts,
   type CostLine,
@@ -11,7 +12,6 @@ import {
 } from './cost-lines.ts'
 import type { Measured } from './measure-flows.ts'
 import { PRICED } from './prices.ts'
-import { markdownTable } from './report/markdown-table.ts'
 
 const dollars = (usd: number) => `$${usd.toFixed(2)}`
 const bold = (text: string) => (text === '' ? '' : `**${text}**`)

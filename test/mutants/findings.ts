@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { appendFileSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as v from 'valibot'
 import { readIfPresent } from '../../infra/local/process/json-file.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { killerOf, type Verdict } from './ask-mutant.ts'
-import { type Check, LAYERS } from './checks.ts'
+import type { Check } from './checks.ts'
 import type { Mutant } from './generate-mutants.ts'
 
 /** What is known of a mutant, and until which change of the tree. */
@@ -14,17 +13,6 @@ export type Finding = Verdict & { readonly id: string; readonly ms: number }
 const FOLDER = join(PROJECT_ROOT, '.mutants')
 const FINDINGS = join(FOLDER, 'findings.jsonl')
 const CHECKS = join(FOLDER, 'checks.jsonl')
-
-const KilledSchema = v.nullable(v.object({ check: v.string(), failed: v.string() }))
-const LineSchema = v.object({
-  id: v.string(),
-  key: v.string(),
-  ms: v.number(),
-  invalid: v.optional(v.string()),
-  layers: v.partial(v.object(v.entriesFromList(LAYERS, KilledSchema))),
-})
-const CheckSchema = v.object({ name: v.string(), ms: v.number(), hits: v.array(v.string()) })
-const ChecksSchema = v.object({ key: v.string(), checks: v.array(CheckSchema) })
 
 const hashOf = (...texts: readonly string[]) => createHash('sha256').update(texts.join('\n')).digest('hex')
 
@@ -53,7 +41,7 @@ export const openFindings = (fresh: boolean) => {
     known: (mutants: readonly Mutant[]): ReadonlyMap<string, Finding> => {
       const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]))
       const lines = (readIfPresent(FINDINGS) ?? '').split('\n').filter((line) => line.endsWith('}'))
-      const found = lines.map((line) => v.parse(LineSchema, JSON.parse(line)))
+      const found = lines.map((line) => JSON.parse(line) as Finding & { readonly key: string })
       return new Map(
         found.flatMap(({ key, ...finding }) => {
           const mutant = byId.get(finding.id)
@@ -67,9 +55,11 @@ export const openFindings = (fresh: boolean) => {
     /** The checks of this very tree, recorded once. */
     checks: async (seeds: number, record: () => Promise<readonly Check[]>): Promise<readonly Check[]> => {
       const key = hashOf(tree, String(seeds))
-      const kept = readIfPresent(CHECKS)
-      const recorded = kept === undefined ? undefined : v.parse(ChecksSchema, JSON.parse(kept))
-      if (recorded?.key === key) return recorded.checks
+      const kept = JSON.parse(readIfPresent(CHECKS) ?? '{}') as {
+        readonly key?: string
+        readonly checks: readonly Check[]
+      }
+      if (kept.key === key) return kept.checks
       const checks = await record()
       writeFileSync(CHECKS, JSON.stringify({ key, checks }))
       return checks

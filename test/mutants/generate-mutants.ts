@@ -45,11 +45,7 @@ const onlyNew = (breaks: readonly Break[], text: string): readonly Break[] => {
 }
 
 /** Every mutant of a file. */
-export const mutantsOf = ({
-  path,
-  text,
-  program,
-}: Pick<SourceFile, 'path' | 'text' | 'program'>): readonly Mutant[] => {
+export const mutantsOf = ({ path, text, program }: SourceFile): readonly Mutant[] => {
   const area = areaOf(path)
   if (area === undefined) return []
   return program.body.flatMap((statement) => {
@@ -66,33 +62,23 @@ export const mutantsOf = ({
   })
 }
 
-/** Each declaration once before any twice. Which of its mutants comes first is up to a hash, so that it stays. */
-const inTurnsOfDeclarations = (mutants: readonly Mutant[]) => {
-  const ranked = mutants.map((mutant) => ({ mutant, hash: hashOf(mutant.id) }))
-  const byHash = ranked.toSorted((a, b) => a.hash.localeCompare(b.hash))
-  const met = new Map<string, number>()
-  const inRounds = byHash.map(({ mutant }) => {
-    const where = `${mutant.path} ${mutant.declaration}`
-    const round = met.get(where) ?? 0
-    met.set(where, round + 1)
-    return { mutant, round }
-  })
-  return inRounds.toSorted((a, b) => a.round - b.round).map(({ mutant }) => mutant)
-}
+/** One of each group, then another one of each, and so on. */
+const inTurns = (mutants: readonly Mutant[], groupOf: (mutant: Mutant) => string): readonly Mutant[] =>
+  [...Map.groupBy(mutants, groupOf).values()]
+    .flatMap((group) => group.map((mutant, turn) => ({ mutant, turn })))
+    .toSorted((a, b) => a.turn - b.turn)
+    .map(({ mutant }) => mutant)
 
 /**
- * At most so many. The operators take turns, so that the rare ones, which only this code has, are all there. A choice
- * stays when other code changes, but for a mutant at its end.
+ * At most so many. The operators take turns, so that the rare ones, which only this code has, are all there; of one
+ * operator each declaration comes once before any comes twice. Which mutant of a declaration comes first is up to a hash:
+ * a choice stays when other code changes, but for a mutant at its end.
  */
 export const chosenFrom = (mutants: readonly Mutant[], most = MOST): readonly Mutant[] => {
-  const queues = Object.values(Object.groupBy(mutants, ({ operator }) => operator)).map((of = []) =>
-    inTurnsOfDeclarations(of),
-  )
-  const turns = queues.flatMap((queue) => queue.map((mutant, turn) => ({ mutant, turn })))
-  return turns
-    .toSorted((a, b) => a.turn - b.turn)
-    .slice(0, most)
-    .map(({ mutant }) => mutant)
+  const hashes = new Map(mutants.map((mutant) => [mutant, hashOf(mutant.id)]))
+  const byHash = mutants.toSorted((a, b) => (hashes.get(a) ?? '').localeCompare(hashes.get(b) ?? ''))
+  const declared = inTurns(byHash, ({ operator, path, declaration }) => `${operator} ${path} ${declaration}`)
+  return inTurns(declared, ({ operator }) => operator).slice(0, most)
 }
 
 /** The file with the mutant in it. */

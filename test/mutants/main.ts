@@ -2,8 +2,10 @@
  * Goal: show that the tests hold what they claim to. Method: break the code that guards money, tenancy, delivery and
  * secrets in one place after another, and see which layer of the tests notices first.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { sourcesIn } from '../support/source-file.ts'
+import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
 import { askMutant, killerOf } from './ask-mutant.ts'
 import { endAll, openAsker } from './asking.ts'
 import { checksReaching, LAYERS, recordChecks } from './checks.ts'
@@ -45,12 +47,12 @@ const numberOf = (text: string, name: string): number => {
   return number
 }
 
-type Sources = ReturnType<typeof sourcesIn>
+const textOf = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
 
-const codeOf = ({ path, start, end, by, line }: Mutant, files: Sources): string => {
-  const text = files.find((file) => file.path === path)?.text.slice(start, end) ?? ''
-  return `${path}:${line}\n    ${text.replaceAll(/\s+/g, ' ')}\n -> ${by.replaceAll(/\s+/g, ' ') || 'nothing'}`
-}
+const inOneLine = (code: string): string => code.replaceAll(/\s+/g, ' ')
+
+const codeOf = ({ path, start, end, by, line }: Mutant): string =>
+  `${path}:${line}\n    ${inOneLine(textOf(path).slice(start, end))}\n -> ${inOneLine(by) || 'nothing'}`
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
 
@@ -75,13 +77,15 @@ const stopped = (): AbortSignal => {
   return stop.signal
 }
 
-const chosenBy = (argv: readonly string[], files: Sources) => {
+const chosenBy = (argv: readonly string[]) => {
   const { only, sample, jobs, budget, seeds, 'every-layer': everyLayer, fresh, list } = readOptions(argv, OPTIONS)
   const every = numberOf(sample, 'sample')
+  const files = sourcesIn('shared', 'functions')
   const all = files.flatMap(mutantsOf)
   const named = only === undefined ? chosenFrom(all) : all.filter(({ id }) => id.includes(only))
   if (named.length === 0) throw new UsageError(`no mutant has "${only}" in its id`)
   return {
+    files,
     all,
     mutants: named.filter((_, at) => at % every === 0),
     jobs: numberOf(jobs, 'jobs'),
@@ -96,7 +100,7 @@ const chosenBy = (argv: readonly string[], files: Sources) => {
 type Chosen = ReturnType<typeof chosenBy>
 
 /** Asks about what is not known yet. What nobody can notice comes last: it meets every check. */
-const askAll = async (files: Sources, { mutants, jobs, budgetMs, seeds, everyLayer, fresh }: Chosen) => {
+const askAll = async ({ files, mutants, jobs, budgetMs, seeds, everyLayer, fresh }: Chosen) => {
   const signal = stopped()
   const findings = openFindings(fresh)
   const known = new Map(findings.known(mutants))
@@ -114,8 +118,8 @@ const askAll = async (files: Sources, { mutants, jobs, budgetMs, seeds, everyLay
       const mutant = waiting.shift()
       if (!mutant) break
       const startedMs = performance.now()
-      const text = files.find(({ path }) => path === mutant.path)?.text ?? ''
-      const verdict = await askMutant(askers, { mutant, text, checks: reaching(mutant), everyLayer })
+      const question = { mutant, text: textOf(mutant.path), checks: reaching(mutant), everyLayer }
+      const verdict = await askMutant(askers, question)
       // What was ended in the midst of it proves nothing.
       if (signal.aborted) break
       const finding = { id: mutant.id, ms: Math.round(performance.now() - startedMs), ...verdict }
@@ -132,7 +136,7 @@ const askAll = async (files: Sources, { mutants, jobs, budgetMs, seeds, everyLay
   })
 }
 
-const conclude = (asked: readonly Asked[], files: Sources, { all, mutants, everyLayer }: Chosen): number => {
+const conclude = (asked: readonly Asked[], { all, mutants, everyLayer }: Chosen): number => {
   const survivors = asked.filter(survived)
   const open = survivors.filter(({ mutant }) => !(mutant.id in EXCEPTIONS))
   const killed = asked.filter((one) => one.mutant.id in EXCEPTIONS && !survived(one))
@@ -140,7 +144,7 @@ const conclude = (asked: readonly Asked[], files: Sources, { all, mutants, every
   const gone = Object.keys(EXCEPTIONS).filter((id) => !ids.has(id))
   console.log(`\n${reportOf(asked)}`)
   if (everyLayer) console.log(`\n${everyLayerOf(asked)}`)
-  for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant, files)}`)
+  for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant)}`)
   for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
   for (const id of gone) console.log(`\nan exception that is no mutant: ${id}`)
   console.log(
@@ -149,12 +153,9 @@ const conclude = (asked: readonly Asked[], files: Sources, { all, mutants, every
   return asked.length < mutants.length || open.length + killed.length + gone.length > 0 ? 1 : 0
 }
 
-const run = async (argv: readonly string[]): Promise<number> => {
-  const files = sourcesIn('shared', 'functions')
-  const chosen = chosenBy(argv, files)
-  if (!chosen.list) return conclude(await askAll(files, chosen), files, chosen)
-  for (const mutant of chosen.mutants) console.log(`${mutant.id}\n  ${codeOf(mutant, files)}`)
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const chosen = chosenBy(argv)
+  if (!chosen.list) return conclude(await askAll(chosen), chosen)
+  for (const mutant of chosen.mutants) console.log(`${mutant.id}\n  ${codeOf(mutant)}`)
   return 0
-}
-
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)
+})

@@ -1,3 +1,4 @@
+import { markdownTable } from '../support/markdown-table.ts'
 import { killerOf, type Verdict } from './ask-mutant.ts'
 import { LAYERS, type Layer } from './checks.ts'
 import type { Finding } from './findings.ts'
@@ -8,11 +9,6 @@ export type Asked = { readonly mutant: Mutant; readonly finding: Finding }
 
 export const survived = ({ finding }: Asked): boolean =>
   finding.invalid === undefined && killerOf(finding) === undefined
-
-const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
-
-const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
-  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
 
 const times = (some: readonly Asked[], is: (finding: Finding) => boolean) =>
   some.filter(({ finding }) => is(finding)).length
@@ -27,7 +23,7 @@ const cellsOf = (some: readonly Asked[]) => [
 /** Which layer kills first, by what the broken code guards. */
 export const reportOf = (asked: readonly Asked[]): string => {
   const rows = AREAS.map((area) => [area, ...cellsOf(asked.filter(({ mutant }) => mutant.area === area))])
-  return table(['Guards', 'mutants', ...LAYERS, 'survived', 'invalid'], [...rows, ['all', ...cellsOf(asked)]])
+  return markdownTable(['Guards', 'mutants', ...LAYERS, 'survived', 'invalid'], [...rows, ['all', ...cellsOf(asked)]])
 }
 
 const answered = ({ layers }: Verdict, layer: Layer) => layers[layer] !== undefined
@@ -37,7 +33,7 @@ export const everyLayerOf = (asked: readonly Asked[]): string => {
   const whole = asked.filter(({ finding }) => LAYERS.every((layer) => answered(finding, layer)))
   const alone = (layer: Layer) =>
     times(whole, ({ layers }) => Boolean(layers[layer]) && LAYERS.every((other) => other === layer || !layers[other]))
-  return table(
+  return markdownTable(
     ['Layer', 'asked', 'kills', 'kills alone'],
     LAYERS.map((layer) => [layer, whole.length, times(whole, ({ layers }) => Boolean(layers[layer])), alone(layer)]),
   )

@@ -1,6 +1,6 @@
+import { markdownTable } from '../../support/markdown-table.ts'
 import { type Latencies, percentile, perSecond } from '../local/latencies.ts'
-import { markdownTable } from '../report/markdown-table.ts'
-import { measuredOn } from '../report/measured-on.ts'
+import { measuredOn } from '../measured-on.ts'
 import type { SuiteReport } from '../suites.ts'
 import { type FloorFigures, measureFloor, PAYING, type PaceFigure, REQUESTS } from './measure-floor.ts'
 

@@ -6,11 +6,11 @@ import type { Key } from '../../../shared/table/keys.ts'
 import { attemptKey, deliveryKey, paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
+import { markdownTable } from '../../support/markdown-table.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { sweptNow } from '../../support/settlement-builders.ts'
 import { ABANDONED, ENDED, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 import { meteredDeps } from '../meter-table.ts'
-import { markdownTable } from '../report/markdown-table.ts'
 
 /** What one request used, and the points that were taken before it worked. */
 export type RequestCost = {

@@ -11,8 +11,8 @@ import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/lo
 import { BUNDLE_OPTIONS } from '../../../infra/stack/functions/assets-of.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { type BundledFunction, bundledStage } from '../../infra/assets/bundled-stage.ts'
+import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
-import { markdownTable } from '../report/markdown-table.ts'
 import type { SuiteReport } from '../suites.ts'
 
 /** What a bundle's start should take of its bare handler's (design section 9). The report names what takes more. */

@@ -1,10 +1,10 @@
 import { drive } from '../../simulation/world/drive.ts'
 import { type HttpRequest, requestAs } from '../../simulation/world/lambda.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
+import { markdownTable } from '../../support/markdown-table.ts'
 import { measureFlows } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
 import { startMeteredWorld } from '../metered-world.ts'
-import { markdownTable } from '../report/markdown-table.ts'
 
 /** What one flow uses, by the names of `Detail`. */
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
