@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { slotOf } from '../../../shared/ids.ts'
+import { shardOf } from '../../../shared/ledger/count-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { shardKey, windowKey } from '../../../shared/table/keys.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
 import { msBetween } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aRefund } from '../../support/money-rows.ts'
+import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { aDayLater, BANK, payOut, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { aSettled, aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { auditedHistory } from './audited-history.ts'
@@ -27,25 +32,20 @@ describe('audit-ledger: what it answers', () => {
 
   it('counts a difference that is there again after ten seconds, and only that', async () => {
     const { deps, client } = await aSyncWorld()
-    const { payment } = await creditedPayment(deps, client)
-    const key = shardKey(client.clientId, slotOf(payment.paymentId, LEDGER_SHARDS))
-    const item = await rawItem(deps, key)
+    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
     await putRaw(deps, { ...item, credited_minor: 95_901 })
     const began = deps.now()
 
     const result = await auditLedger(deps, client.clientId)
 
-    const id = client.clientId
-    const difference = { what: 'ledger.credited_minor', id, expected: 95_900, found: 95_901 }
+    const difference = { what: 'ledger.credited_minor', id: client.clientId, expected: 95_900, found: 95_901 }
     expect(result).toStrictEqual({ balanced: false, differences: [difference] })
     expect(msBetween(began, deps.now())).toBeGreaterThanOrEqual(10_000)
   })
 
   it('says true when what it saw is gone after ten seconds', async () => {
     const { deps, client } = await aSyncWorld()
-    const { payment } = await creditedPayment(deps, client)
-    const key = shardKey(client.clientId, slotOf(payment.paymentId, LEDGER_SHARDS))
-    const item = await rawItem(deps, key)
+    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
     await putRaw(deps, { ...item, count_succeeded: 2 })
     const sleep = async () => void (await putRaw(deps, item))
 
@@ -100,8 +100,12 @@ describe('audit-ledger: what it answers', () => {
     const { deps, client } = await aSyncWorld()
     const payments = Array.from({ length: 210 }, () => succeededPayment(client, { paidAt: deps.now() }))
     // Five things are wrong with each.
-    const falsified = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2 } as const
-    const wrong = { ...falsified, creditedProviderPaymentId: undefined }
+    const wrong = {
+      markupMinor: minor(101),
+      feeStatus: 'assumed',
+      attempt: 2,
+      creditedProviderPaymentId: undefined,
+    } as const
     await storeOpen(
       deps,
       payments.map((payment) => ({ ...payment, ...wrong })),
@@ -112,4 +116,25 @@ describe('audit-ledger: what it answers', () => {
     expect(balanced).toBe(false)
     expect(differences).toHaveLength(1_000)
   })
+})
+
+it('a client that owes is told after a week, once a week, until new payments cover it', async () => {
+  const deps = memoryDeps()
+  const client = await withFloor(deps, 0, { bank: BANK })
+  const payment = await aSucceededPayment(deps, client)
+  aDayLater(deps)
+  await payOut(deps, await sweptNow(deps, client))
+  await movePayment(deps, payment, aRefund(deps, 100_000))
+  const daysTold: number[] = []
+
+  for (let day = 0; day < 30; day++) {
+    if (day === 20) await aSucceededPayment(deps, client)
+    deps.published.length = 0
+    await auditClient(deps, client.clientId)
+    if (deps.published.some(({ kind }) => kind === 'client.owes')) daysTold.push(day)
+    aDayLater(deps)
+  }
+
+  expect(daysTold).toStrictEqual([7, 14])
+  await expectBalanced(deps, client.clientId)
 })

@@ -1,32 +1,31 @@
 import { changeClient } from '../../../shared/client/client-store.ts'
-import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
-import { less, minor, ZERO } from '../../../shared/money.ts'
+import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
+import { aChargeback, adjusted, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { BANK, BY_OPERATOR, fail, payOut, recredit, sweptNow, trigger } from '../../support/settlement-builders.ts'
-import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  aSyncWorld,
+  creditedPayment,
+  type PaidUpstream,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
-
-const recorded = (settlement: Settlement | undefined): Settlement => {
-  if (settlement === undefined) throw new Error('nothing was settled')
-  return settlement
-}
 
 /**
  * The books of a client that has been through everything: every status, an actual, an estimated and an assumed fee,
@@ -39,13 +38,6 @@ export const auditedHistory = async (own?: TestDeps) => {
   const { clientId } = client
   deps.clock.advance(1)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
-  const move = (payment: Payment, row: Pick<MoneyRow, 'type' | 'kind' | 'amountMinor'>) =>
-    movePayment(deps, payment, {
-      ...row,
-      transactionId: `txn-${row.type}`,
-      providerMinor: less(ZERO, row.amountMinor),
-      at: deps.now(),
-    })
   const suspended = async (providerPaymentId: string) => {
     const capture = { providerPaymentId, capturedMinor: minor(30_000) }
     const item = heldMoney({ capture, cause: 'second_capture', payment: settledActual.payment, now: deps.now() })
@@ -55,12 +47,16 @@ export const auditedHistory = async (own?: TestDeps) => {
     return item.suspenseId
   }
   const settle = () => sweptNow(deps, client)
+  /** Its actual fee is known a minute after it was credited. */
+  const settledBy = async (...paid: readonly PaidUpstream[]) => {
+    deps.clock.advance(60)
+    for (const one of paid) rows.push(rowNow(deps, one))
+    await syncProviderTransactions(deps)
+  }
 
   // A settled payment whose fee became actual, in a settlement that failed; a second one, by hand, carries its sums.
   const settledActual = await creditedPayment(deps, client, { customer: { name: 'Siti' }, description: 'kopi' })
-  deps.clock.advance(60)
-  rows.push(rowNow(deps, settledActual))
-  await syncProviderTransactions(deps)
+  await settledBy(settledActual)
   deps.clock.advance(DAY)
   const failed = await settle()
   deps.clock.advance(60)
@@ -68,9 +64,9 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(60)
   await recredit(deps, failed)
   deps.clock.advance(60)
-  const carrying = recorded(await trigger(deps, client))
+  const carrying = await trigger(deps, client)
   deps.clock.advance(60)
-  const paid = await payOut(deps, carrying)
+  const paid = await payOut(deps, carrying ?? failed)
 
   // A payment whose fee was never known, settled on the estimate after seven days; not paid out yet.
   deps.clock.advance(HOUR)
@@ -80,9 +76,7 @@ export const auditedHistory = async (own?: TestDeps) => {
 
   // A settlement that failed and whose funds wait in available.
   const waitingPayment = await creditedPayment(deps, client)
-  deps.clock.advance(60)
-  rows.push(rowNow(deps, waitingPayment))
-  await syncProviderTransactions(deps)
+  await settledBy(waitingPayment)
   deps.clock.advance(DAY)
   const waiting = await settle()
   await fail(deps, waiting)
@@ -91,21 +85,10 @@ export const auditedHistory = async (own?: TestDeps) => {
 
   // Money that went back: a part while its payment was open, a whole one after its settlement.
   const refunded = await creditedPayment(deps, client)
-  await move(await paymentOf(deps, refunded), { type: 'refund', kind: 'refund', amountMinor: minor(10_000) })
-  deps.clock.advance(60)
-  rows.push(rowNow(deps, refunded))
-  await syncProviderTransactions(deps)
-  const chargedBack = await paymentOf(deps, settledActual)
-  await move(chargedBack, { type: 'chargeback', kind: 'chargeback', amountMinor: minor(100_000) })
-  await adjustLedger(deps, {
-    clientId,
-    kind: 'recovered',
-    amountMinor: minor(5_000),
-    reference: 'BANK-1',
-    providerTransactionId: undefined,
-    notes: undefined,
-    operator: BY_OPERATOR.operator,
-  })
+  await movePayment(deps, await paymentOf(deps, refunded), aRefund(deps, 10_000))
+  await settledBy(refunded)
+  await movePayment(deps, await paymentOf(deps, settledActual), aChargeback(deps, 100_000))
+  await adjusted(deps, client, 'recovered', 5_000)
 
   // Money in suspense: one amount is still held, another one went back by bank.
   const bookedOn = deps.now()
@@ -117,9 +100,8 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(HOUR)
   const estimated = await creditedPayment(deps, client, { metadata: '{"table":12345678901234567890}' })
   const corrected = await creditedPayment(deps, client)
-  deps.clock.advance(60)
-  rows.push(rowNow(deps, estimated, NOT_SETTLED), rowNow(deps, corrected))
-  await syncProviderTransactions(deps)
+  rows.push(rowNow(deps, estimated, NOT_SETTLED))
+  await settledBy(corrected)
   const knownAtOnce = await paidUpstream(deps, client)
   rows.push(rowNow(deps, knownAtOnce))
   await applyProviderNews(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')

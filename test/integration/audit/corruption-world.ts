@@ -1,18 +1,47 @@
+import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
 import { slotOf } from '../../../shared/ids.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
-import { auditRecordPk, entryKey, type Key, shardKey } from '../../../shared/table/keys.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import {
+  auditRecordPk,
+  clientKey,
+  entryKey,
+  eventKey,
+  houseDayPk,
+  type Key,
+  paymentKey,
+  settlementKey,
+  shardKey,
+  suspenseKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { remove } from '../../../shared/table/step.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { type AuditedHistory, auditedHistory } from './audited-history.ts'
-import { type RawRow, rawRows } from './raw-rows.ts'
 
 export let history: AuditedHistory
-export let rows: Awaited<ReturnType<typeof rawRows>>
 /** Makes the history that is corrupted, once for a file. */
-export const makeHistory = async (): Promise<void> => {
-  history = await auditedHistory(testDeps())
-  rows = await rawRows(history.deps)
+export const makeHistory = async (deps = testDeps()): Promise<void> => {
+  history = await auditedHistory(deps)
+}
+
+type Row = Readonly<Record<string, unknown>>
+/** The key of a row of the history. */
+export type Place = () => Key | Promise<Key>
+
+const read = (key: Key): Promise<Row> => rawItem(history.deps, key)
+const write = async (row: Row): Promise<void> => void (await putRaw(history.deps, row))
+const keyOf = ({ pk, sk }: Row): Key => ({ pk: String(pk), sk: String(sk) })
+const erase = async (row: Row): Promise<void> => void (await history.deps.table.write(remove(keyOf(row), exists)))
+const firstIn = async (pk: string, isIt: (row: Row) => boolean = () => true): Promise<Key> => {
+  const { items } = await history.deps.table.query({ partition: [pk], limit: 100 })
+  const found = items.map(toItem).find(isIt)
+  if (found === undefined) throw new Error(`there is no such row in ${pk}`)
+  return keyOf(found)
 }
 
 export const paymentCalled = (name: string) => {
@@ -21,62 +50,81 @@ export const paymentCalled = (name: string) => {
   return payment
 }
 
-/** The key of the entry of a type that a payment has. */
-export const entryOf = async (name: string, type: string): Promise<Key> => {
-  const payment = await findStoredPayment(history.deps, paymentCalled(name).paymentId)
-  if (payment === undefined || payment.status === 'creating') throw new Error(`there is no payment ${name}`)
-  const entry = entriesOf(payment).find((one) => one.type === type)
-  if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
-  return entryKey(payment, entry)
-}
-
-export const recordKeys = async (subject: string): Promise<readonly Key[]> =>
-  (await rows.partition(auditRecordPk(subject))).map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
-
-export const firstOf = (keys: readonly Key[]): Key => {
-  const [key] = keys
-  if (key === undefined) throw new Error('there is no such row')
-  return key
-}
+/** A place that has a name in the history. */
+const called =
+  <Name>(keyCalled: (name: Name) => Key): ((name: Name) => Place) =>
+  (name) =>
+  () =>
+    keyCalled(name)
+export const paymentRow = called((name: string) => paymentKey(paymentCalled(name).paymentId))
+/** Of its end, or of a later movement of its money. */
+export const eventRow =
+  (name: string, nth = 0): Place =>
+  () =>
+    eventKey(paymentCalled(name).paymentId, eventNamesOf(paymentCalled(name))[nth] ?? '')
+export const settlementRow = called((name: keyof AuditedHistory['settlements']) =>
+  settlementKey(history.settlements[name].settlementId),
+)
+export const suspenseRow = called((name: keyof AuditedHistory['suspense']) => suspenseKey(history.suspense[name]))
+/** The entry of a type that a payment has. */
+export const entryRow =
+  (name: string, type: string): Place =>
+  async () => {
+    const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
+    const entry = entriesOf(payment).find((one) => one.type === type)
+    if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
+    return entryKey(payment, entry)
+  }
 
 export const clientId = () => history.client.clientId
-export const shardOf = (name: string) => shardKey(clientId(), slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS))
-export const settlement = (name: keyof AuditedHistory['settlements']) => history.settlements[name].settlementId
+export const clientRow: Place = () => clientKey(clientId())
+export const windowRow: Place = () => windowKey(clientId())
+export const shardOf = (name: string): number => slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
+export const shardRow = called((name: string) => shardKey(clientId(), shardOf(name)))
+export const houseRow: Place = () =>
+  firstIn(houseDayPk(history.bookedOn.slice(0, 10)), ({ suspense_id: id }) => id === 'py-held')
+export const recordRow: Place = () => firstIn(auditRecordPk(history.settlements.paid.settlementId))
 
-/** Rows as they were, to be put back. */
+/** Puts rows back as they were. */
 export type Undo = () => Promise<void>
+/** A change of rows past every condition, as a person with access to the table makes it. */
+export type Corruption = () => Promise<Undo>
 
-export const change = async (key: Key, changes: RawRow): Promise<Undo> => {
-  const before = await rows.read(key)
-  await rows.write({ ...before, ...changes })
-  return () => rows.write(before)
-}
+export const change =
+  (place: Place, changes: Row | ((before: Row) => Row)): Corruption =>
+  async () => {
+    const before = await read(await place())
+    await write({ ...before, ...(typeof changes === 'function' ? changes(before) : changes) })
+    return () => write(before)
+  }
 
-export const add = async (key: Key, attribute: string, amount: number): Promise<Undo> => {
-  const before = await rows.read(key)
-  return change(key, { [attribute]: Number(before[attribute] ?? 0) + amount })
-}
+export const add = (place: Place, attribute: string, amount = 1): Corruption =>
+  change(place, (before) => ({ [attribute]: Number(before[attribute] ?? 0) + amount }))
 
-export const lose = async (key: Key, attribute?: string): Promise<Undo> => {
-  const before = await rows.read(key)
-  if (attribute === undefined) await rows.remove(key)
-  else await rows.write(Object.fromEntries(Object.entries(before).filter(([name]) => name !== attribute)))
-  return () => rows.write(before)
-}
+export const lose =
+  (place: Place, attribute?: string): Corruption =>
+  async () => {
+    const before = await read(await place())
+    if (attribute === undefined) await erase(before)
+    else await write(Object.fromEntries(Object.entries(before).filter(([name]) => name !== attribute)))
+    return () => write(before)
+  }
 
 /** A copy of a row under another key. */
-export const copy = async (key: Key, changes: RawRow): Promise<Undo> => {
-  const forged = { ...(await rows.read(key)), ...changes }
-  await rows.write(forged)
-  return () => rows.remove({ pk: String(forged['pk']), sk: String(forged['sk']) })
-}
+export const copy =
+  (place: Place, changes: (before: Row) => Row): Corruption =>
+  async () => {
+    const before = await read(await place())
+    const forged = { ...before, ...changes(before) }
+    await write(forged)
+    return () => erase(forged)
+  }
 
-export const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
-
-/** What a corruption is called by an audit. `daily`: found within one day, whatever is due. `gate`: what refuses the payout. */
-export type Corruption = {
-  readonly make: () => Promise<Undo>
-  readonly what: RegExp
-  readonly daily?: true
-  readonly gate?: RegExp
-}
+export const both =
+  (first: Corruption, second: Corruption): Corruption =>
+  async () => {
+    const undone = [await first(), await second()]
+    return async () => {
+      for (const undo of undone) await undo()
+    }
+  }

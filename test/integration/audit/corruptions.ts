@@ -1,0 +1,158 @@
+import { auditHeadKey } from '../../../shared/table/keys.ts'
+import {
+  add,
+  both,
+  type Corruption,
+  change,
+  clientRow,
+  copy,
+  entryRow,
+  eventRow,
+  history,
+  houseRow,
+  lose,
+  paymentRow,
+  recordRow,
+  settlementRow,
+  shardRow,
+  suspenseRow,
+  windowRow,
+} from './corruption-world.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
+const forged = () => ({ pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID })
+const otherBank = ({ bank }: Row) => ({ bank: { ...(bank as Row), bankAccountNo: '6660001' } })
+const firstOf = (row: Row, name: string): Row => (row[name] as readonly Row[])[0] ?? {}
+
+const shard = shardRow('settledActual')
+const paid = paymentRow('settledActual')
+const entry = entryRow('settledActual', 'payment')
+const refunded = entryRow('refunded', 'payment')
+const recorded = settlementRow('recorded')
+
+const CREDITED = /ledger\.credited_minor/
+const PAID = /settlement\.mark-settlement-paid|window\.paid_out_minor/
+const RECORD = /audit_record/
+
+/**
+ * What was done, and what an audit of the whole client calls it. `daily`: it is found within one day, whatever is due;
+ * `gate`: it refuses the payout.
+ */
+export const CORRUPTIONS: readonly (readonly [
+  what: string,
+  Corruption,
+  name: RegExp,
+  found?: 'daily' | 'gate' | 'daily, gate',
+])[] = [
+  ['a shard has one rupiah more', add(shard, 'credited_minor'), CREDITED, 'daily'],
+  ['a shard has one rupiah less', add(shard, 'credited_minor', -1), CREDITED, 'daily'],
+  ['a shard is lost', lose(shard), /ledger_shard/, 'daily'],
+  ['a shard counts one payment more', add(shard, 'count_succeeded'), /ledger\.count_succeeded/],
+
+  ['the net of a payment', add(paid, 'net_minor'), /payment\.net_minor/],
+  ['the fee of a payment', add(paid, 'provider_fee_minor', -1), /entry\.fee_minor/],
+  ['the status of a payment', change(paid, { status: 'failed' }), /payment\.status/],
+  ['when a payment was paid', change(paid, { paid_at: '2026-11-20T03:00:00.000Z' }), /payment\.paid_at/],
+  ['whose a payment is', change(paid, { client_id: OTHER_ID }), /payment\.client_id/],
+  ['the part of a payment', change(paid, { part: 3 }), /payment\.owner|entry/],
+  ['a settled payment is deleted', lose(paymentRow('settledAssumed')), /entry\.payment_id/, 'gate'],
+  ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED, 'daily'],
+  ['a pending payment is deleted', lose(paymentRow('pending')), /ledger\.count_pending/],
+  ['a payment is forged as open', copy(paymentRow('estimated'), forged), /ledger\.credited_minor|payment/, 'daily'],
+  ['a payment is doubled under another id', copy(paid, forged), /entry|ledger\.count_succeeded/],
+  ['an open payment loses its place in the index', lose(paymentRow('estimated'), 'open_at'), CREDITED, 'daily'],
+  [
+    'what was taken back of a payment',
+    add(paymentRow('refunded'), 'taken_back_minor', -1),
+    /payment\.taken_back_minor/,
+  ],
+  [
+    'the rows that moved a payment',
+    change(paymentRow('refunded'), (row) => ({ movements: [{ ...firstOf(row, 'movements'), amountMinor: 9_000 }] })),
+    /payment\.movements|payment\.taken_back_minor/,
+  ],
+
+  ['the event of a payment is deleted', lose(eventRow('estimated')), /^event/],
+  [
+    'the event of a payment is altered',
+    change(eventRow('estimated'), ({ body }) => ({ body: String(body).replace('client_net_minor":', '$&1') })),
+    /event\.data\.client_net_minor/,
+  ],
+
+  ['the net of an entry', add(entry, 'net_minor'), /entry\.net_minor/],
+  ['a settled entry is deleted', lose(entry), /settlement\.entry_count|^entry/],
+  ['an entry of the open tail is deleted', lose(entryRow('refunded', 'refund')), CREDITED, 'daily'],
+  ['an entry is added', copy(entry, ({ sk }) => ({ sk: String(sk).replace(/#.*/, `#${OTHER_ID}`) })), /^entry/],
+  [
+    'an entry is moved in time',
+    both(
+      copy(refunded, ({ sk }) => ({ sk: String(sk).replace(/^20../, '2031') })),
+      lose(refunded),
+    ),
+    /entry/,
+    'daily',
+  ],
+
+  ['the net of a settlement', add(recorded, 'net_minor'), /settlement\.net_minor/, 'gate'],
+  ['the gross of a settlement', add(recorded, 'gross_minor'), /settlement\.gross_minor/, 'gate'],
+  ['the number of payments of a settlement', add(recorded, 'payment_count'), /settlement\.payment_count/, 'gate'],
+  ['the digest of a settlement', change(recorded, { digest: 'f'.repeat(64) }), /settlement\.digest/, 'gate'],
+  ['the bank account of a settlement', change(recorded, otherBank), /settlement\.bank/, 'gate'],
+  [
+    'a kept total of a settlement',
+    change(recorded, (row) => {
+      const [first, ...more] = row['totals'] as readonly Row[]
+      return { totals: [{ ...first, grossMinor: Number(first?.['grossMinor']) + 1 }, ...more] }
+    }),
+    /settlement\.totals/,
+    'gate',
+  ],
+  ['a settlement is deleted', lose(recorded), /^settlement$/, 'daily'],
+  ['a settlement is paid without a record', change(recorded, { status: 'manual_paid' }), PAID, 'daily'],
+  ['a paid settlement is recorded again', change(settlementRow('paid'), { status: 'recorded' }), PAID, 'daily'],
+
+  ['what the window has available', add(windowRow, 'available_minor'), /window\.available_minor/, 'daily'],
+  ['what the window has in settlement', add(windowRow, 'in_settlement_minor'), /window\.in_settlement_minor/, 'daily'],
+  ['what the window has paid out', add(windowRow, 'paid_out_minor'), /window\.paid_out_minor/, 'daily'],
+  ['what the window has written off', add(windowRow, 'written_off_minor'), /window\.written_off_minor/, 'daily'],
+  [
+    'until when the window is settled',
+    change(windowRow, { settled_until: '2026-11-21T03:00:00.001Z' }),
+    /window\.settled_until/,
+    'daily, gate',
+  ],
+
+  [
+    'money in suspense is halved',
+    change(suspenseRow('held'), { amount_minor: 15_000 }),
+    /suspense\.amount_minor/,
+    'daily',
+  ],
+  ['money in suspense is deleted', lose(suspenseRow('held')), /^suspense$/, 'daily'],
+  [
+    'money in suspense is resolved without a record',
+    change(suspenseRow('held'), { status: 'resolved', resolution: 'written_off' }),
+    /suspense\.resolution/,
+    'daily',
+  ],
+  [
+    'resolved money in suspense is open again',
+    change(suspenseRow('refundedByBank'), { status: 'open' }),
+    /suspense\.(held_minor|resolution)/,
+    'daily',
+  ],
+  ['a house entry is removed', lose(houseRow), /suspense\.posted_minor|house_total/, 'daily'],
+
+  ['an audit record is edited', change(recordRow, { operator: 'mallory' }), RECORD],
+  ['an audit record is removed', lose(recordRow), RECORD],
+  [
+    'an audit record is added',
+    copy(recordRow, ({ sk }) => ({ sk: `${String(sk).slice(0, 24)}#${OTHER_ID}`, number: 9 })),
+    RECORD,
+  ],
+  ['an audit record is renumbered', change(recordRow, { number: 7 }), RECORD],
+  ['the head of a trail is lost', lose(() => auditHeadKey(history.settlements.paid.settlementId)), RECORD],
+  ['bank details change without a record', change(clientRow, otherBank), /client\.bank/, 'daily, gate'],
+]
