@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { auditClient } from '../../../shared/audit/run-audits.ts'
 import { shardOf } from '../../../shared/ledger/count-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'

@@ -2,7 +2,6 @@ import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
 import { slotOf } from '../../../shared/ids.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
-import { exists } from '../../../shared/table/condition.ts'
 import {
   auditRecordPk,
   clientKey,
@@ -17,7 +16,7 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { remove } from '../../../shared/table/step.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { testDeps } from '../../support/test-deps.ts'

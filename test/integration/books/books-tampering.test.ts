@@ -14,6 +14,9 @@ const Checked = v.object({
   differences: v.optional(v.array(v.object({ what: v.string(), id: v.string() })), []),
 })
 
+type Row = Readonly<Record<string, unknown>>
+type Total = Readonly<Record<'netMinor' | 'providerMinor' | 'houseMinor', number>>
+
 const checked = async (deps: TestDeps) => v.parse(Checked, (await invokeAdmin(getBooks, deps, {})).body)
 
 /** The newest item of a partition. */
@@ -22,7 +25,18 @@ const lastOf = async (deps: TestDeps, pk: string): Promise<Key> => {
   return { pk, sk: String(items[0]?.['sk']) }
 }
 
-const Total = v.looseObject({ netMinor: v.number(), providerMinor: v.number(), houseMinor: v.number() })
+/** The books of a row of the three days that was altered: each changed figure is one more. */
+const checkedWith = async (deps: TestDeps, key: Key, altered: (row: Row) => Row) => {
+  const row = await rawItem(deps, key)
+  await putRaw(deps, { ...row, ...altered(row) })
+  const { balanced, differences } = await checked(deps)
+  expect(balanced).toBe(false)
+  return differences
+}
+const oneMore = (name: string) => (row: Row) => ({ [name]: Number(row[name] ?? 0) + 1 })
+
+const SIDES = ['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor']
+const SUMS = ['gross_minor', 'markup_minor', 'net_minor']
 
 describe('get-books of rows that were altered', () => {
   it('finds nothing where nothing was', async () => {
@@ -32,86 +46,58 @@ describe('get-books of rows that were altered', () => {
     expect(await checked(deps)).toStrictEqual({ balanced: true, differences: [] })
   })
 
-  it.each(['gross_minor', 'fee_minor', 'net_minor', 'provider_minor', 'bank_minor', 'suspense_minor', 'house_minor'])(
-    'finds an unsettled entry whose %s is altered',
-    async (name) => {
-      const deps = memoryDeps()
-      const { a } = await threeDays(deps)
-      const entry = await rawItem(deps, await lastOf(deps, journalPk(a.clientId)))
-      await putRaw(deps, { ...entry, [name]: Number(entry[name] ?? 0) + 1 })
+  it.each([...SUMS, 'fee_minor', ...SIDES])('finds an unsettled entry whose %s is altered', async (name) => {
+    const deps = memoryDeps()
+    const { a } = await threeDays(deps)
 
-      const { balanced, differences } = await checked(deps)
+    const differences = await checkedWith(deps, await lastOf(deps, journalPk(a.clientId)), oneMore(name))
 
-      expect(balanced).toBe(false)
-      expect(differences.map(({ what }) => what)).toContain('entry.sides')
-    },
-  )
+    expect(differences.map(({ what }) => what)).toContain('entry.sides')
+  })
 
-  it.each([
-    ['one side', (total: v.InferOutput<typeof Total>) => [{ ...total, providerMinor: total.providerMinor + 1 }]],
+  it.each<[string, (total: Total) => readonly Total[]]>([
+    ['one side', (total) => [{ ...total, providerMinor: total.providerMinor + 1 }]],
     [
       'two sides by the same amount',
-      (total: v.InferOutput<typeof Total>) => [
-        { ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 },
-      ],
+      (total) => [{ ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 }],
     ],
     ['all sides, taken away', () => []],
   ])('finds a stored total of a settlement that is altered: %s', async (_, altered) => {
     const deps = memoryDeps()
-    const { settlementOfA } = await threeDays(deps)
-    const settlement = await rawItem(deps, settlementKey(settlementOfA.settlementId))
-    const [first, ...others] = v.parse(v.array(Total), settlement['totals'])
-    if (first === undefined) throw new Error('the settlement has no totals')
-    await putRaw(deps, { ...settlement, totals: [...altered(first), ...others] })
+    const { settlementId } = (await threeDays(deps)).settlementOfA
 
-    const { balanced, differences } = await checked(deps)
+    const differences = await checkedWith(deps, settlementKey(settlementId), (row) => {
+      const [first, ...others] = row['totals'] as readonly [Total, ...Total[]]
+      return { totals: [...altered(first), ...others] }
+    })
 
-    expect(balanced).toBe(false)
-    expect(differences.some(({ id }) => id.startsWith(settlementOfA.settlementId))).toBe(true)
+    expect(differences.some(({ id }) => id.startsWith(settlementId))).toBe(true)
   })
 
-  it.each(['gross_minor', 'provider_fees_minor', 'markup_minor', 'net_minor'])(
-    'finds a settlement whose %s is altered',
-    async (name) => {
-      const deps = memoryDeps()
-      const { settlementOfB } = await threeDays(deps)
-      const settlement = await rawItem(deps, settlementKey(settlementOfB.settlementId))
-      await putRaw(deps, { ...settlement, [name]: Number(settlement[name]) - 1 })
+  it.each([...SUMS, 'provider_fees_minor'])('finds a settlement whose %s is altered', async (name) => {
+    const deps = memoryDeps()
+    const { settlementId } = (await threeDays(deps)).settlementOfB
 
-      const { balanced, differences } = await checked(deps)
+    const differences = await checkedWith(deps, settlementKey(settlementId), oneMore(name))
 
-      expect({ balanced, ids: differences.map(({ id }) => id) }).toStrictEqual({
-        balanced: false,
-        ids: [settlementOfB.settlementId],
-      })
-    },
-  )
+    expect(differences.map(({ id }) => id)).toStrictEqual([settlementId])
+  })
 
   it('finds a settlement that is gone', async () => {
     const deps = memoryDeps()
-    const { settlementOfB: gone } = await threeDays(deps)
-    await deps.table.write(remove(settlementKey(gone.settlementId), present('pk')))
+    const { settlementId } = (await threeDays(deps)).settlementOfB
+    await deps.table.write(remove(settlementKey(settlementId), present('pk')))
 
-    expect(await checked(deps)).toStrictEqual({
-      balanced: false,
-      differences: [{ what: 'settlement', id: gone.settlementId }],
-    })
+    const differences = [{ what: 'settlement', id: settlementId }]
+    expect(await checked(deps)).toStrictEqual({ balanced: false, differences })
   })
 
-  it.each(['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor'])(
-    'finds a total of the house whose %s is altered',
-    async (name) => {
-      const deps = memoryDeps()
-      await threeDays(deps)
-      const total = await rawItem(deps, await lastOf(deps, HOUSE_TOTALS_PK))
-      await putRaw(deps, { ...total, [name]: Number(total[name]) + 1 })
+  it.each(SIDES)('finds a total of the house whose %s is altered', async (name) => {
+    const deps = memoryDeps()
+    await threeDays(deps)
 
-      const { balanced, differences } = await checked(deps)
+    const differences = await checkedWith(deps, await lastOf(deps, HOUSE_TOTALS_PK), oneMore(name))
 
-      expect({ balanced, what: differences.map(({ what }) => what) }).toStrictEqual({
-        balanced: false,
-        what: ['trial balance', 'house.totals'],
-      })
-    },
-  )
+    expect(differences.map(({ what }) => what)).toStrictEqual(['trial balance', 'house.totals'])
+  })
 })

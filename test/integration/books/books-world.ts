@@ -4,70 +4,26 @@ import { newHouseEntry, putHouseEntry } from '../../../shared/journal/house-stor
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { payOutOfWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { bookLateRow, postPayments } from '../../../shared/posting/post-payments.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
-import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { DAY_MS } from '../../../shared/time.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aChargeback, adjusted, aRefund, aWin } from '../../support/money-rows.ts'
+import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
+import { sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 const DAY_SECONDS = DAY_MS / 1_000
-
-export const aBookClient = (deps: TestDeps): Promise<Client> => aStoredClient(deps, { settlementFloorMinor: minor(0) })
-
-const stored = async (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>): Promise<Payment> => {
-  const payment = await findStoredPayment(deps, paymentId)
-  if (payment?.status !== 'succeeded') throw new Error('the payment is not paid')
-  return payment
-}
-
-/** A payment that the customer has paid; it is open. */
-const aPaid = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest>): Promise<Payment> => {
-  const payment = await aPendingPayment(deps, client, fields)
-  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  await applyProviderNews(deps, { providerPaymentId, paymentRequestId: payment.paymentRequestId }, 'sync')
-  return stored(deps, payment)
-}
-
-const rowOf = (deps: TestDeps, { paymentId, notionalMinor }: Payment, feeMinor: number) => ({
-  feeMinor: minor(feeMinor),
-  transactionId: `txn-${paymentId}`,
-  providerMinor: minor(notionalMinor - feeMinor),
-  settledAt: deps.now(),
-})
 
 /** A paid payment that its settled row has posted. */
 export const aPosted = async (
   deps: TestDeps,
   client: Client,
   { feeMinor, ...fields }: Partial<PaymentRequest> & { readonly feeMinor: number },
-): Promise<Payment> => {
-  const payment = await aPaid(deps, client, fields)
-  await postPayments(deps, [{ payment, by: { row: rowOf(deps, payment, feeMinor) } }])
-  return stored(deps, payment)
-}
-
-/** A paid payment that was posted without its row. */
-const anAssumed = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest>): Promise<Payment> => {
-  const payment = await aPaid(deps, client, fields)
-  const subject = payment.paymentId
-  const assumed = finding({ subject, cause: 'fee_assumed', payment, now: deps.now() })
-  await postPayments(deps, [{ payment, by: { assumed } }])
-  return stored(deps, payment)
-}
-
-export const settled = async (deps: TestDeps, { clientId }: Client): Promise<Settlement> => {
-  const { settlement } = await settleClient(deps, clientId, { by: 'auto' })
-  if (settlement === undefined) throw new Error('nothing was settled')
-  return settlement
-}
+): Promise<Payment> => post(deps, (await creditedPayment(deps, client, fields)).payment, { feeMinor })
 
 /** The bank transfer was made, as the table has it. */
 const paidOut = async (deps: TestDeps, settlement: Settlement): Promise<void> => {
@@ -76,16 +32,8 @@ const paidOut = async (deps: TestDeps, settlement: Settlement): Promise<void> =>
   expect(await deps.table.transact({ settlement: closeStep(paid), window })).toStrictEqual({ applied: true })
 }
 
-type Moved = { readonly amount: number; readonly provider: number }
-
-const moved = async (deps: TestDeps, payment: Payment, type: MoneyRow['type'], { amount, provider }: Moved) =>
-  movePayment(deps, await stored(deps, payment), {
-    type,
-    transactionId: `txn-${type}-${payment.paymentId}`,
-    amountMinor: minor(amount),
-    providerMinor: minor(provider),
-    at: deps.now(),
-  })
+const moved = async (deps: TestDeps, payment: Payment, row: MoneyRow) =>
+  movePayment(deps, await paymentOf(deps, { payment }), row)
 
 const houseRow = (deps: TestDeps, entry: Omit<Parameters<typeof newHouseEntry>[0], 'rowAt' | 'postedAt'>) =>
   deps.table.transact(putHouseEntry(newHouseEntry({ ...entry, rowAt: deps.now(), postedAt: deps.now() })))
@@ -94,43 +42,61 @@ const houseRow = (deps: TestDeps, entry: Omit<Parameters<typeof newHouseEntry>[0
  * Three days of two merchants, 20 to 22 November in Jakarta. Every figure is worked out beside it.
  */
 export const threeDays = async (deps: TestDeps) => {
-  const a = await aBookClient(deps)
+  const a = await withFloor(deps)
   deps.clock.advance(1)
-  const b = await aBookClient(deps)
+  const b = await withFloor(deps)
   // A: 95,900 net, 96,000 at the provider. And 49,600 net, 49,650 at the provider.
   const va = await aPosted(deps, a, { feeMinor: 4_000 })
   await aPosted(deps, a, { method: 'qris', channelCode: undefined, notionalMinor: minor(50_000), feeMinor: 350 })
   // B: 195,800 net by the estimate of 4,000, and nothing at the provider yet.
-  const assumed = await anAssumed(deps, b, { notionalMinor: minor(200_000) })
+  const estimated = await creditedPayment(deps, b, { notionalMinor: minor(200_000) })
+  const assumed = await postAssumed(deps, estimated.payment)
   // 30,000 of no payment; the provider kept 300.
-  await houseRow(deps, {
-    type: 'suspense',
-    transactionId: 'txn-held',
-    providerMinor: minor(29_700),
-    suspenseMinor: minor(30_000),
-  })
+  const held = { transactionId: 'txn-held', providerMinor: minor(29_700), suspenseMinor: minor(30_000) }
+  await houseRow(deps, { type: 'suspense', ...held })
 
   deps.clock.advance(DAY_SECONDS + 7_200)
-  const settlementOfA = await settled(deps, a)
-  const settlementOfB = await settled(deps, b)
+  const settlementOfA = await sweptNow(deps, a)
+  const settlementOfB = await sweptNow(deps, b)
   await paidOut(deps, settlementOfA)
   // The provider kept 5,000 of it: 1,000 more than was assumed.
-  expect(await bookLateRow(deps, await stored(deps, assumed), rowOf(deps, assumed, 5_000))).toBe(true)
+  const late = settledRowFor(assumed, { feeMinor: 5_000, settledAt: deps.now() })
+  expect(await bookLateRow(deps, assumed, late)).toBe(true)
 
   deps.clock.advance(DAY_SECONDS)
-  await moved(deps, va, 'refund', { amount: 100_000, provider: -100_000 })
+  await moved(deps, va, aRefund(deps, 100_000))
   // The provider takes 5,000 for the dispute.
-  await moved(deps, assumed, 'chargeback', { amount: 50_000, provider: -55_000 })
-  await moved(deps, assumed, 'dispute_won', { amount: 20_000, provider: 20_000 })
-  const adjustment = { clientId: a.clientId, providerTransactionId: undefined, notes: undefined, operator: 'sari' }
-  await adjustLedger(deps, { ...adjustment, kind: 'recovered', amountMinor: minor(10_000), reference: 'R-1' })
-  await adjustLedger(deps, { ...adjustment, kind: 'written_off', amountMinor: minor(5_000), reference: 'W-1' })
+  await moved(deps, assumed, aChargeback(deps, 50_000, 5_000))
+  await moved(deps, assumed, aWin(deps, 20_000))
+  await adjusted(deps, a, 'recovered', 10_000)
+  await adjusted(deps, a, 'written_off', 5_000)
   // The provider takes 2,500 for the transfer to our bank.
-  await houseRow(deps, {
-    type: 'withdrawal',
-    transactionId: 'txn-out',
-    providerMinor: minor(-42_500),
-    bankMinor: minor(40_000),
-  })
+  const out = { transactionId: 'txn-out', providerMinor: minor(-42_500), bankMinor: minor(40_000) }
+  await houseRow(deps, { type: 'withdrawal', ...out })
   return { a, b, settlementOfA, settlementOfB }
+}
+
+/** The month of the three days, worked by hand. */
+export const WHOLE = {
+  'taken_in.virtual_account': 300_000,
+  'taken_in.qris': 50_000,
+  fees: 4_350,
+  markup: 250,
+  taken_back: 150_000,
+  given_back: 20_000,
+  paid_out: 145_500,
+  'loss.payment': 196_000,
+  'loss.refund': 4_000,
+  'loss.chargeback': 5_000,
+  'loss.late_row': -195_000,
+  'loss.written_off': 5_000,
+  'loss.suspense': 300,
+  'loss.withdrawal': 2_500,
+  owed_to_clients: 165_800,
+  owed_by_clients: 80_900,
+  in_suspense: 30_000,
+  at_provider: 192_850,
+  at_bank: -95_500,
+  clients: 84_900,
+  house: -17_550,
 }

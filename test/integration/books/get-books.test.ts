@@ -2,12 +2,29 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
+import { queriesIn, recordTable } from '../../support/intercept-table.ts'
+import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { Body, booksOf, WHOLE } from './books-asked.ts'
-import { settled, threeDays } from './books-world.ts'
+import { sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { aPosted, threeDays, WHOLE } from './books-world.ts'
+
+const Body = v.object({
+  from: v.string(),
+  to: v.string(),
+  figures: v.array(v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })),
+  balanced: v.boolean(),
+})
+
+/** The figures that are not zero, by their names. */
+const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) => {
+  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
+  const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
+  return { ...body, figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])) }
+}
 
 describe('get-books (design section 12)', () => {
   it('shows the month so far, worked by hand, and its trial balance', async () => {
@@ -35,53 +52,24 @@ describe('get-books (design section 12)', () => {
   })
 
   it('names every figure, also those of zero, with its source', async () => {
-    const { body } = await invokeAdmin(getBooks, memoryDeps(), {})
+    const { figures } = v.parse(Body, (await invokeAdmin(getBooks, memoryDeps(), {})).body)
 
-    const { figures } = v.parse(Body, body)
     expect(figures.map(({ name }) => name)).toStrictEqual([
-      'taken_in.virtual_account',
-      'taken_in.ewallet',
-      'taken_in.qris',
-      'fees',
-      'markup',
-      'taken_back',
-      'given_back',
-      'paid_out',
-      'loss.payment',
-      'loss.refund',
-      'loss.chargeback',
-      'loss.reversal',
-      'loss.dispute_won',
-      'loss.late_row',
-      'loss.recovered',
-      'loss.written_off',
-      'loss.correction',
-      'loss.suspense',
-      'loss.suspense_resolved',
-      'loss.suspense_refunded',
-      'loss.unmatched',
-      'loss.withdrawal',
-      'owed_to_clients',
-      'owed_by_clients',
-      'in_suspense',
-      'at_provider',
-      'at_bank',
-      'clients',
-      'house',
+      ...['virtual_account', 'ewallet', 'qris'].map((method) => `taken_in.${method}`),
+      ...['fees', 'markup', 'taken_back', 'given_back', 'paid_out'],
+      ...['payment', 'refund', 'chargeback', 'reversal', 'dispute_won', 'late_row'].map((type) => `loss.${type}`),
+      ...['recovered', 'written_off', 'correction'].map((type) => `loss.${type}`),
+      ...['suspense', 'suspense_resolved', 'suspense_refunded', 'unmatched', 'withdrawal'].map((of) => `loss.${of}`),
+      ...['owed_to_clients', 'owed_by_clients', 'in_suspense', 'at_provider', 'at_bank', 'clients', 'house'],
     ])
     expect(figures.every(({ source }) => source.length > 0)).toBe(true)
   })
 
-  it('counts what stood at the end of the last day, in Jakarta', async () => {
-    const deps = memoryDeps()
-    await threeDays(deps)
-
-    const books = await booksOf(deps, { to: '2026-11-20' })
-
-    expect(books).toStrictEqual({
-      from: '2026-11-01',
-      to: '2026-11-20',
-      figures: {
+  it.each<[string, { readonly ofA?: true; readonly from?: string; readonly to?: string }, object]>([
+    [
+      'what stood at the end of the last day, in Jakarta',
+      { to: '2026-11-20' },
+      {
         'taken_in.virtual_account': 300_000,
         'taken_in.qris': 50_000,
         fees: 8_350,
@@ -94,38 +82,25 @@ describe('get-books (design section 12)', () => {
         clients: 341_300,
         house: -195_950,
       },
-      balanced: true,
-    })
-  })
-
-  it('shows what moved on one day beside what stands after it', async () => {
-    const deps = memoryDeps()
-    await threeDays(deps)
-
-    const { figures } = await booksOf(deps, { from: '2026-11-21', to: '2026-11-21' })
-
-    expect(figures).toStrictEqual({
-      paid_out: 145_500,
-      'loss.late_row': -195_000,
-      owed_to_clients: 195_800,
-      in_suspense: 30_000,
-      at_provider: 370_350,
-      at_bank: -145_500,
-      clients: 195_800,
-      house: -950,
-    })
-  })
-
-  it('shows one merchant alone, without what is the house’s', async () => {
-    const deps = memoryDeps()
-    const { a } = await threeDays(deps)
-
-    const books = await booksOf(deps, { client_id: a.clientId })
-
-    expect(books).toStrictEqual({
-      from: '2026-11-01',
-      to: '2026-11-22',
-      figures: {
+    ],
+    [
+      'what moved on one day beside what stands after it',
+      { from: '2026-11-21', to: '2026-11-21' },
+      {
+        paid_out: 145_500,
+        'loss.late_row': -195_000,
+        owed_to_clients: 195_800,
+        in_suspense: 30_000,
+        at_provider: 370_350,
+        at_bank: -145_500,
+        clients: 195_800,
+        house: -950,
+      },
+    ],
+    [
+      'one merchant alone, without what is the house’s',
+      { ofA: true },
+      {
         'taken_in.virtual_account': 100_000,
         'taken_in.qris': 50_000,
         fees: 350,
@@ -140,8 +115,14 @@ describe('get-books (design section 12)', () => {
         clients: -80_900,
         house: -8_950,
       },
-      balanced: true,
-    })
+    ],
+  ])('shows %s', async (_, { ofA, ...days }, figures) => {
+    const deps = memoryDeps()
+    const { a } = await threeDays(deps)
+
+    const books = await booksOf(deps, { ...days, ...(ofA && { client_id: a.clientId }) })
+
+    expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', ...days, figures, balanced: true })
   })
 
   it('leaves re-credits out: the same money is in no figure twice', async () => {
@@ -153,7 +134,7 @@ describe('get-books (design section 12)', () => {
     expect((await invokeAdmin(recredit, deps, input)).status).toBe(200)
     const open = await booksOf(deps)
     deps.clock.advance(60)
-    await settled(deps, b)
+    await sweptNow(deps, b)
 
     expect(open.figures).toStrictEqual(WHOLE)
     expect(await booksOf(deps)).toStrictEqual(open)
@@ -181,19 +162,15 @@ describe('get-books (design section 12)', () => {
 
   it('shows the provider’s own balance beside them on request', async () => {
     const deps = memoryDeps()
-    deps.provider.script('getBalance', async () => ({
-      kind: 'found',
-      value: { account: 'CASH', amountMinor: minor(-1_500) },
-    }))
+    const value = { account: 'CASH', amountMinor: minor(-1_500) }
+    deps.provider.script('getBalance', async () => ({ kind: 'found', value }))
 
     const { body } = await invokeAdmin(getBooks, deps, { provider_balance: true })
     deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     const silent = await invokeAdmin(getBooks, deps, { provider_balance: true })
 
-    expect(body).toMatchObject({
-      balanced: true,
-      provider_balance: { account: 'CASH', amount_minor: -1_500, at: deps.now() },
-    })
+    const shown = { account: 'CASH', amount_minor: -1_500, at: deps.now() }
+    expect(body).toMatchObject({ balanced: true, provider_balance: shown })
     expect(silent.body).toMatchObject({ balanced: true, provider_balance: { unanswered: 'unreachable' } })
     expect((await invokeAdmin(getBooks, deps, { provider_balance: true, format: 'csv' })).status).toBe(422)
   })
@@ -210,5 +187,63 @@ describe('get-books (design section 12)', () => {
 
   it('answers 404 for a merchant that is not there', async () => {
     expect(await invokeAdmin(getBooks, memoryDeps(), { client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
+  })
+})
+
+describe('get-books of many merchants and payments', () => {
+  it('reads no entry that a settlement has taken', async () => {
+    const deps = memoryDeps()
+    const { a } = await threeDays(deps)
+    const { settledUntil } = await readWindow(deps, a.clientId)
+    const recorded = recordTable(deps)
+
+    await booksOf(recorded.deps, { client_id: a.clientId })
+
+    const read = queriesIn(recorded.calls).filter(({ partition }) => partition[0] === `JOURNAL#${a.clientId}`)
+    expect(read.length).toBeGreaterThan(0)
+    for (const { range } of read) expect(range).toMatchObject({ between: [settledUntil, expect.anything()] })
+  })
+
+  it('finds settlements that the index does not know yet', async () => {
+    const { deps } = depsWithLateIndexes('SETTLEMENT#')
+    const client = await withFloor(deps)
+    for (let day = 0; day < 3; day++) {
+      await aPosted(deps, client, { feeMinor: 4_000 })
+      deps.clock.advance(2 * 86_400)
+      await sweptNow(deps, client)
+    }
+
+    const books = await booksOf(deps, { client_id: client.clientId })
+
+    expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 300_000, clients: 287_700 }, balanced: true })
+  })
+
+  it('answers a cursor when the time of a run is over, and the last run answers the whole', async () => {
+    const deps = memoryDeps()
+    await threeDays(deps)
+    for (let more = 0; more < 90; more++) await withFloor(deps)
+    const wholeCsv = v.parse(v.object({ csv: v.string() }), (await invokeAdmin(getBooks, deps, { format: 'csv' })).body)
+    let time = 0
+    const slow = { ...deps, monotonicMs: () => (time += 300_000) }
+    const Answer = v.object({ continuing: v.optional(v.boolean()), cursor: v.optional(v.string()), csv: v.string() })
+
+    const runs: v.InferOutput<typeof Answer>[] = []
+    let cursor: string | undefined
+    do {
+      const input = { format: 'csv', ...(cursor && { cursor }) }
+      const run = v.parse(Answer, (await invokeAdmin(getBooks, slow, input)).body)
+      runs.push(run)
+      cursor = run.cursor
+    } while (cursor && runs.length < 10)
+    const first = await invokeAdmin(getBooks, slow, {})
+    const { cursor: next } = v.parse(v.object({ cursor: v.string() }), first.body)
+    const second = await invokeAdmin(getBooks, slow, { cursor: next })
+
+    expect(runs.map(({ continuing }) => continuing)).toStrictEqual([true, true, undefined])
+    expect(runs.map(({ csv }) => csv).join('')).toBe(wholeCsv.csv)
+    expect(first.body).toStrictEqual({ continuing: true, cursor: expect.any(String) as unknown })
+    // A cursor keeps its days, whatever the next call says of them.
+    const { cursor: kept } = v.parse(v.object({ cursor: v.string() }), second.body)
+    expect(await booksOf(slow, { cursor: kept, to: '2026-11-20' })).toMatchObject({ to: '2026-11-22', figures: WHOLE })
   })
 })

@@ -1,19 +1,17 @@
 /** Goal: no settlement is paid out that is not what its entries say, or that was not looked at where a look is needed. */
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
-import { less, minor, ZERO } from '../../../shared/money.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
+import { aChargeback } from '../../support/money-rows.ts'
+import { auditRecordsOf } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, auditedNow, BANK, settlementsOf, sweptNow, withFloor } from '../../support/settlement-builders.ts'
-import { anAudited, aRecorded } from './recorded-settlement.ts'
+import { aDayLater, auditedNow, BANK, settlementsOf, sweptNow } from '../../support/settlement-builders.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
+import { anAssumedPayment, anAudited, aRecorded } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
   it('pays out one settlement: a second use is a conflict', async () => {
@@ -29,10 +27,8 @@ describe('a bank reference', () => {
 
     expect(used).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(own).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
-    expect((await settlementsOf(deps, client)).map(({ bankReference }) => bankReference)).toStrictEqual([
-      'BCA 18',
-      'BCA 17',
-    ])
+    const references = (await settlementsOf(deps, client)).map(({ bankReference }) => bankReference)
+    expect(references).toStrictEqual(['BCA 18', 'BCA 17'])
     await expectBalanced(deps, client.clientId)
   })
 
@@ -50,14 +46,7 @@ describe('what an operator confirms', () => {
   const confirmOf = (reply: { readonly body: object }) => Object(reply.body).confirm
 
   it('what no settled row proves, to the rupiah', async () => {
-    const deps = memoryDeps()
-    const client = await withFloor(deps, 0, { bank: BANK })
-    await postAssumed(deps, await anOpenPayment(deps, client))
-    aDayLater(deps)
-    const { settlementId } = await sweptNow(deps, client)
-    await auditedNow(deps, { settlementId })
-    const pay = (more: object) =>
-      invokeAdmin(markPaid, deps, { operator: OPERATOR, settlement_id: settlementId, bank_reference: 'B', ...more })
+    const { deps, settlement, pay } = await anAudited({ bank: BANK }, anAssumedPayment)
 
     const refused = [
       await pay({}),
@@ -65,16 +54,14 @@ describe('what an operator confirms', () => {
       await pay({ confirm: { unproven: 95_900, findings: 1 } }),
     ]
 
-    expect(refused.map(confirmOf)).toStrictEqual([{ unproven: 95_900 }, { unproven: 95_900 }, { unproven: 95_900 }])
-    expect(refused.map(({ body }) => Object.keys(body).toSorted())).toStrictEqual(
-      refused.map(() => ['action_hint', 'code', 'confirm', 'message']),
-    )
-    expect(await pay({ confirm: { unproven: 95_900 } })).toMatchObject({ status: 200 })
-    const [record] = (await auditRecordsOf(deps, settlementId)).slice(-1)
-    expect(record).toMatchObject({
-      action: 'mark-settlement-paid',
-      after: { bank_reference: 'B', confirm: { unproven: 95_900 } },
-    })
+    const confirm = { unproven: 95_900 }
+    expect(refused.map(confirmOf)).toStrictEqual([confirm, confirm, confirm])
+    for (const { body } of refused) {
+      expect(Object.keys(body).toSorted()).toStrictEqual(['action_hint', 'code', 'confirm', 'message'])
+    }
+    expect(await pay({ confirm })).toMatchObject({ status: 200 })
+    const record = (await auditRecordsOf(deps, settlement.settlementId)).at(-1)
+    expect(record).toMatchObject({ action: 'mark-settlement-paid', after: { bank_reference: 'BCA 17', confirm } })
   })
 
   it('bank details that are a change and younger than 72 hours', async () => {
@@ -90,19 +77,11 @@ describe('what an operator confirms', () => {
 
   it('what the client owes besides, and open findings about its payments', async () => {
     const { deps, client, payment, pay } = await anAudited()
-    await movePayment(deps, payment, {
-      type: 'chargeback',
-      kind: 'chargeback',
-      transactionId: 'txn-c',
-      amountMinor: minor(100_000),
-      providerMinor: less(ZERO, minor(100_000)),
-      at: deps.now(),
-    })
-    const stored = await findStoredPayment(deps, payment.paymentId)
-    if (stored === undefined || stored.status === 'creating') throw new Error('the payment is gone')
-    const about = { payment: stored, now: deps.now() }
-    await putSuspense(deps, finding({ subject: payment.paymentId, cause: 'amount_differs', ...about }))
-    await putSuspense(deps, finding({ subject: payment.paymentId, cause: 'fee_assumed', ...about }))
+    await movePayment(deps, payment, aChargeback(deps, 100_000))
+    for (const cause of ['amount_differs', 'fee_assumed'] as const) {
+      const about = { subject: payment.paymentId, payment: await paymentOf(deps, { payment }), now: deps.now() }
+      await putSuspense(deps, finding({ cause, ...about }))
+    }
 
     const refused = await pay()
 
@@ -117,10 +96,8 @@ describe('what an operator confirms', () => {
 
     const refused = await pay({ confirm: { owed: 1 } })
 
-    expect(refused).toMatchObject({
-      status: 422,
-      body: { field_errors: { confirm: [expect.stringContaining('owed')] } },
-    })
+    const field_errors = { confirm: [expect.stringContaining('owed') as unknown] }
+    expect(refused).toMatchObject({ status: 422, body: { field_errors } })
     expect(await status()).toBe('recorded')
     expect(await pay({ confirm: {} })).toMatchObject({ status: 200 })
   })

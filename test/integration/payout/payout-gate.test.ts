@@ -3,17 +3,29 @@ import { describe, expect, it } from 'vitest'
 import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { auditClient, auditRecorded } from '../../../shared/audit/run-audits.ts'
+import { auditRecorded } from '../../../shared/audit/run-audits.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
+import type { ClientId } from '../../../shared/ids.ts'
 import { settlementKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { noteFound } from '../../../shared/verdict/client-verdict-store.ts'
 import { readSettlementVerdict } from '../../../shared/verdict/settlement-verdict-store.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { anAudited, aRecorded, quiet } from './recorded-settlement.ts'
+
+/** A window that says another sum than the entries, and an audit that looks at it. */
+const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_minor: number, audit = looked) => {
+  await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), written_off_minor })
+  await audit(quiet(deps), clientId)
+}
+const looked = async (deps: TestDeps, clientId: ClientId): Promise<void> => void (await auditLedger(deps, clientId))
+
+const differenceOf = ({ clientId: id }: Client) => ({ what: 'window.written_off_minor', id, expected: 0, found: 5 })
 
 describe('the payout gate (design section 11)', () => {
   it('opens once the settlement was audited, a minute after it was recorded', async () => {
@@ -73,74 +85,52 @@ describe('the payout gate (design section 11)', () => {
     const dueAt = addMs(deps.now(), MINUTE_MS)
     await putRaw(deps, { ...row, state: 'inconclusive', due_at: dueAt })
 
-    expect(await pay()).toMatchObject({
-      status: 422,
-      body: { message: expect.stringContaining('inconclusive'), retry_at: dueAt },
-    })
+    const body = { message: expect.stringContaining('inconclusive') as unknown, retry_at: dueAt }
+    expect(await pay()).toMatchObject({ status: 422, body })
   })
 
   it('stays shut while a difference stands on the client, names it, and opens when finance accepts it', async () => {
     const { deps, client, pay, status } = await anAudited()
     const { clientId } = client
-    const row = await rawItem(deps, windowKey(clientId))
-    await putRaw(deps, { ...row, written_off_minor: 5 })
-    await auditClient(quiet(deps), clientId)
-    const difference = { what: 'window.written_off_minor', id: clientId, expected: 0, found: 5 }
-    const accept = (fields: object = {}) =>
-      invokeAdmin(acceptDifference, deps, {
-        operator: OPERATOR,
-        client_id: clientId,
-        notes: 'the bank says so',
-        ...difference,
-        ...fields,
-      })
+    await writtenOff(deps, client, 5, auditClient)
+    const difference = differenceOf(client)
+    const asked = { operator: OPERATOR, client_id: clientId, notes: 'the bank says so', ...difference }
+    const accept = (fields: object = {}) => invokeAdmin(acceptDifference, deps, { ...asked, ...fields })
 
     const refused = await pay()
     const others = [await accept({ found: 6 }), await accept({ id: 'x' }), await accept({ expected: null })]
     const accepted = await accept()
     const again = await accept()
 
-    expect(refused).toMatchObject({
-      status: 422,
-      body: {
-        message: 'the books of this client do not balance: 1 differences',
-        field_errors: { differences: [`window.written_off_minor of ${clientId}`] },
-        action_hint: expect.stringContaining('accept-difference'),
-      },
-    })
+    const body = {
+      message: 'the books of this client do not balance: 1 differences',
+      field_errors: { differences: [`window.written_off_minor of ${clientId}`] },
+      action_hint: expect.stringContaining('accept-difference') as unknown,
+    }
+    expect(refused).toMatchObject({ status: 422, body })
     expect(others.map((reply) => reply.status)).toStrictEqual([422, 422, 422])
-    expect([accepted, again]).toStrictEqual([
-      { status: 200, body: difference },
-      { status: 200, body: difference },
-    ])
-    expect((await auditRecordsOf(deps, clientId)).filter(({ action }) => action === 'accept-difference')).toHaveLength(
-      1,
-    )
+    const done = { status: 200, body: difference }
+    expect([accepted, again]).toStrictEqual([done, done])
+    const records = (await auditRecordsOf(deps, clientId)).filter(({ action }) => action === 'accept-difference')
+    expect(records).toHaveLength(1)
     expect(await status()).toBe('recorded')
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
   it('an acceptance is void once the figures change, and a difference that is gone stands no longer', async () => {
     const { deps, client, pay } = await anAudited()
-    const { clientId } = client
-    const row = await rawItem(deps, windowKey(clientId))
-    const tampered = async (written_off_minor: number) => {
-      await putRaw(deps, { ...row, written_off_minor })
-      await auditLedger(quiet(deps), clientId)
+    await writtenOff(deps, client, 5)
+    const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'x', ...differenceOf(client) }
+    await invokeAdmin(acceptDifference, deps, asked)
+
+    const statuses: number[] = []
+    for (const amount of [6, 5, 0]) {
+      await writtenOff(deps, client, amount)
+      statuses.push((await pay()).status)
     }
-    await tampered(5)
-    const difference = { what: 'window.written_off_minor', id: clientId, expected: 0, found: 5 }
-    await invokeAdmin(acceptDifference, deps, { operator: OPERATOR, client_id: clientId, notes: 'x', ...difference })
 
-    await tampered(6)
-    const refused = await pay()
-    await tampered(5)
-    const refusedAgain = await pay()
-    await tampered(0)
-
-    expect([refused.status, refusedAgain.status]).toStrictEqual([422, 422])
-    expect(await pay()).toMatchObject({ status: 200 })
-    await expectBalanced(deps, clientId)
+    expect(statuses).toStrictEqual([422, 422, 200])
+    await expectBalanced(deps, client.clientId)
   })
 
   it('looks at the settlement itself once more: what was altered after its audit is not paid out', async () => {
@@ -163,15 +153,10 @@ describe('the payout gate (design section 11)', () => {
     const held = await hold('a court order')
     const refused = await pay()
     await hold(null)
-    let isHeld = false
-    const late = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name !== 'transact' || isHeld) return
-        isHeld = true
-        await hold('a second one')
-      },
-    })
-    const refusedLate = await pay({}, late)
+    const refusedLate = await pay(
+      {},
+      beforeFirst(deps, 'transact', () => hold('a second one')),
+    )
 
     expect(held).toMatchObject({ status: 200, body: { payout_hold: 'a court order' } })
     expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining('a court order') } })
@@ -183,16 +168,7 @@ describe('the payout gate (design section 11)', () => {
 
   it('refuses what an audit finds just before the record', async () => {
     const { deps, client, pay, status } = await anAudited()
-    const row = await rawItem(deps, windowKey(client.clientId))
-    let isFound = false
-    const late = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name !== 'transact' || isFound) return
-        isFound = true
-        await putRaw(deps, { ...row, written_off_minor: 5 })
-        await auditLedger(quiet(deps), client.clientId)
-      },
-    })
+    const late = beforeFirst(deps, 'transact', () => writtenOff(deps, client, 5))
 
     expect(await pay({}, late)).toMatchObject({ status: 422, body: { field_errors: expect.any(Object) } })
     expect(await status()).toBe('recorded')

@@ -1,16 +1,21 @@
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { aDayLater, auditedNow, BANK, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
+const aPostedPayment = (deps: TestDeps, client: Client) => aSucceededPayment(deps, client)
+export const anAssumedPayment = async (deps: TestDeps, client: Client) =>
+  postAssumed(deps, await anOpenPayment(deps, client))
+
 /** A settlement of one payment, recorded now, and an operator who has transferred its net. */
-export const aRecorded = async (fields: Parameters<typeof withFloor>[2] = { bank: BANK }) => {
+export const aRecorded = async (fields: Parameters<typeof withFloor>[2] = { bank: BANK }, paid = aPostedPayment) => {
   const deps = memoryDeps()
   const client = await withFloor(deps, 0, fields)
-  const payment = await aSucceededPayment(deps, client)
+  const payment = await paid(deps, client)
   aDayLater(deps)
   const settlement = await sweptNow(deps, client)
   const pay = (more: object = {}, on: TestDeps = deps) =>
@@ -25,8 +30,8 @@ export const aRecorded = async (fields: Parameters<typeof withFloor>[2] = { bank
 }
 
 /** The same once its audit is done. */
-export const anAudited = async (fields?: Parameters<typeof withFloor>[2]) => {
-  const world = await aRecorded(fields)
+export const anAudited = async (...settled: Parameters<typeof aRecorded>) => {
+  const world = await aRecorded(...settled)
   await auditedNow(world.deps, world.settlement)
   return world
 }
