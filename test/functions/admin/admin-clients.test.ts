@@ -12,55 +12,34 @@ import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
 const theId = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
 
-/** Creates a client whose id has been given out before. */
-const createTwin = (deps: TestDeps, clientId: ClientId) =>
-  invokeAdmin(createClient, { ...deps, newId: () => clientId }, { operator: 'ana', name: 'Twin' })
+/** What a client is that was given a name alone. */
+const DEFAULTS = {
+  enabled: true,
+  settlement_floor_minor: 10_000,
+  bank: null,
+  bank_since: null,
+  bank_is_change: false,
+  return_url: null,
+  rate_limit_per_second: null,
+  payout_hold: null,
+  ledger_parts: 1,
+}
 
 const NO_URL = 'must be an https URL without user info'
 
 describe('create-client (design section 7)', () => {
-  it.each([
-    ['operator', { operator: 'budi\nAll is well.' }],
-    ['name', { name: 'Toko\u0007' }],
-    ['bank.bank_name', { bank: { ...BANK, bank_name: 'BCA\u2028paid' } }],
-    ['return_url', { return_url: 'https://merchant.example/\u202emoc' }],
-  ])(
-    'refuses control characters and line breaks in %s, as every action does, and writes nothing',
-    async (field, fields) => {
-      const deps = memoryDeps()
-
-      const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: 'Toko', ...fields })
-
-      expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: [expect.any(String)] } } })
-      expect(deps.stored.items('')).toStrictEqual([])
-    },
-  )
-
   it('registers a client from its name alone, with the defaults', async () => {
     const deps = testDeps()
 
     const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: '  Warung Kopi ' })
 
-    const client = {
-      client_id: theId(answer.body),
-      name: 'Warung Kopi',
-      enabled: true,
-      settlement_floor_minor: 10_000,
-      bank: null,
-      bank_since: null,
-      bank_is_change: false,
-      return_url: null,
-      rate_limit_per_second: null,
-      payout_hold: null,
-      ledger_parts: 1,
-      created_at: deps.now(),
-    }
+    const client = { client_id: theId(answer.body), ...DEFAULTS, name: 'Warung Kopi', created_at: deps.now() }
     expect(answer).toStrictEqual({ status: 200, body: client })
     expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(answer)
   })
@@ -79,24 +58,12 @@ describe('create-client (design section 7)', () => {
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
 
     const clientId = theId(body)
-    const known = {
-      payout_hold: null,
-      ledger_parts: 1,
-      bank_since: deps.now(),
-      bank_is_change: false,
-      created_at: deps.now(),
-    }
-    expect(body).toStrictEqual({ client_id: clientId, ...fields, ...known })
-    expect(await deps.table.get(windowKey(clientId))).toStrictEqual({
-      ...windowKey(clientId),
-      settledUntil: deps.now(),
-      closedUntil: deps.now(),
-      availableMinor: 0,
-      inSettlementMinor: 0,
-      paidOutMinor: 0,
-      writtenOffMinor: 0,
-      parts: 1,
-    })
+    const known = { client_id: clientId, bank_since: deps.now(), created_at: deps.now() }
+    expect(body).toStrictEqual({ ...DEFAULTS, ...fields, ...known })
+    const sums = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0, writtenOffMinor: 0 }
+    const times = { settledUntil: deps.now(), closedUntil: deps.now() }
+    const window = { ...windowKey(clientId), ...times, ...sums, parts: 1 }
+    expect(await deps.table.get(windowKey(clientId))).toStrictEqual(window)
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
     expect(items).toMatchObject([{ operator: 'ana', action: 'create-client', after: body, at: deps.now() }])
     expect(items[0]).not.toHaveProperty('before')
@@ -114,31 +81,33 @@ describe('create-client (design section 7)', () => {
     expect((await findClient(deps, clientId))?.ledgerParts).toStrictEqual({ number: 4, before: 4, from: deps.now() })
   })
 
-  it('writes nothing at all when the window is refused', async () => {
+  it.each([
+    ['window', (clientId: ClientId) => put(windowKey(clientId), { settledUntil: '2026-11-20T00:00:00.000Z' })],
+    ['client', (clientId: ClientId) => put(clientKey(clientId), aClient({ clientId }))],
+  ])('overwrites nothing, and writes nothing else, where a %s has its id already', async (_, stored) => {
     const deps = testDeps()
     const clientId = aClientId()
-    await deps.table.write(put(windowKey(clientId), { settledUntil: deps.now() }))
+    const step = stored(clientId)
+    await deps.table.write(step)
+    const before = await deps.table.get(step.key)
 
-    const answer = await createTwin(deps, clientId)
+    const answer = await invokeAdmin(
+      createClient,
+      { ...deps, newId: () => clientId },
+      { operator: 'ana', name: 'Twin' },
+    )
 
     expect(answer.status).toBe(500)
-    expect(await findClient(deps, clientId)).toBeUndefined()
+    const found = await deps.table.getMany([windowKey(clientId), clientKey(clientId)])
+    expect(found.filter((item) => item !== undefined)).toStrictEqual([before])
     expect(await auditRecordsOf(deps, clientId)).toStrictEqual([])
   })
 
-  it('refuses an id that is taken instead of overwriting its client', async () => {
-    const deps = testDeps()
-    const client = aClient()
-    await deps.table.write(put(clientKey(client.clientId), client))
-
-    const answer = await createTwin(deps, client.clientId)
-
-    expect(answer.status).toBe(500)
-    expect(await findClient(deps, client.clientId)).toStrictEqual(client)
-    expect(await deps.table.get(windowKey(client.clientId))).toBeUndefined()
-  })
-
   it.each([
+    [{ operator: 'budi\nAll is well.' }, 'operator', expect.any(String)],
+    [{ name: 'Toko\u0007' }, 'name', expect.any(String)],
+    [{ bank: { ...BANK, bank_name: 'BCA\u2028paid' } }, 'bank.bank_name', expect.any(String)],
+    [{ return_url: 'https://merchant.example/\u202emoc' }, 'return_url', expect.any(String)],
     [{ operator: ' ' }, 'operator', 'must name who requests the change'],
     [{ name: undefined }, 'name', 'required'],
     [{ name: ' ' }, 'name', 'must not be empty'],
@@ -151,13 +120,13 @@ describe('create-client (design section 7)', () => {
     [{ return_url: 'https://u:p@a.example' }, 'return_url', NO_URL],
     [{ rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
     [{ rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
-  ])('refuses %j, naming %s', async (payload, field, reason) => {
-    const right = { operator: 'ana', name: 'x' }
+  ])('refuses %j, naming %s, and writes nothing', async (payload, field, reason) => {
+    const deps = memoryDeps()
 
-    const { status, body } = await invokeAdmin(createClient, testDeps(), { ...right, ...payload })
+    const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: 'x', ...payload })
 
-    expect(status).toBe(422)
-    expect(body).toMatchObject({ code: 'validation', field_errors: { [field]: [reason] } })
+    expect(answer).toMatchObject({ status: 422, body: { code: 'validation', field_errors: { [field]: [reason] } } })
+    expect(deps.stored.items('')).toStrictEqual([])
   })
 })
 

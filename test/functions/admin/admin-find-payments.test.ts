@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
+import { minor } from '../../../shared/money.ts'
 import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import { grown } from '../../integration/parts/grown-client.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -22,10 +25,16 @@ const depsAt = (destination = `8${crypto.randomUUID()}`) => {
   return { deps, destination, goDeaf: () => void (isHeard = false) }
 }
 
+type Found = {
+  readonly data: readonly { readonly id: string }[]
+  readonly complete: boolean
+  readonly cursor?: string
+}
+
 const found = async (deps: TestDeps, payload: object) => {
   const { status, body } = await invokeAdmin(findPayments, deps, payload)
-  const { data, complete } = body as { readonly data: readonly { readonly id: string }[]; readonly complete: boolean }
-  return { status, ids: data.map(({ id }) => id), complete }
+  const { data, complete, cursor } = body as Found
+  return { status, ids: data.map(({ id }) => id), complete, cursor }
 }
 
 const ONE_OF =
@@ -48,25 +57,11 @@ describe('find-payments by what a customer has paid', () => {
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
-    for (const asked of [
-      { provider_payment_id: providerPaymentId },
-      { payment_request_id: payment.paymentRequestId },
-    ]) {
-      const { status, body } = await invokeAdmin(findPayments, deps, asked)
-
-      expect([status, body]).toMatchObject([
-        200,
-        {
-          data: [
-            {
-              id: payment.paymentId,
-              status: 'failed',
-              failure_reason: 'wrong_amount',
-              suspense: [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }],
-            },
-          ],
-        },
-      ])
+    const suspense = [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }]
+    const shown = { id: payment.paymentId, status: 'failed', failure_reason: 'wrong_amount', suspense }
+    const asks = [{ provider_payment_id: providerPaymentId }, { payment_request_id: payment.paymentRequestId }]
+    for (const asked of asks) {
+      expect(await invokeAdmin(findPayments, deps, asked)).toMatchObject({ status: 200, body: { data: [shown] } })
       const stranger = await aStoredClient(deps)
       expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])
     }
@@ -83,11 +78,8 @@ describe('find-payments by destination', () => {
     const second = await aPendingPayment(deps, other)
     const search = { payment_destination: destination }
 
-    expect(await found(deps, search)).toStrictEqual({
-      status: 200,
-      ids: [second.paymentId, first.paymentId],
-      complete: true,
-    })
+    const both = { ids: [second.paymentId, first.paymentId], complete: true }
+    expect(await found(deps, search)).toMatchObject({ status: 200, ...both })
     expect(await found(deps, { ...search, per_page: 1 })).toMatchObject({ ids: [second.paymentId], complete: false })
     expect(await found(deps, { ...search, per_page: 1, page: 2 })).toMatchObject({ ids: [first.paymentId] })
     expect(await found(deps, { ...search, page: 1_000_000 })).toMatchObject({ ids: [], complete: false })
@@ -142,22 +134,84 @@ describe('find-payments by destination', () => {
       expect((await found(deps, search)).ids).toStrictEqual([payment.paymentId])
     },
   )
+})
 
-  it('answers 404 for a client that is not there', async () => {
-    const search = { client_id: crypto.randomUUID(), external_reference: 'order-1' }
+/** Of the 22nd in Jakarta, an hour after its midnight. */
+const MORNING = timestampOf(Date.parse('2026-11-21T18:00:00Z'))
 
-    expect(await invokeAdmin(findPayments, testDeps(), search)).toMatchObject({ status: 404 })
+describe('find-payments by amount and day', () => {
+  it('finds what a merchant made on a day of Jakarta, newest first, of a status and method', async () => {
+    const deps = testDeps()
+    const client = await grown(deps, await aStoredClient(deps), 2)
+    const at = async (time: string, notionalMinor = 70_000, method?: 'qris') => {
+      deps.clock.set(timestampOf(Date.parse(time)))
+      const fields = { notionalMinor: minor(notionalMinor), ...(method && { method, channelCode: 'QRIS' }) }
+      return (await aPendingPayment(deps, client, fields)).paymentId
+    }
+    await at('2026-11-21T16:59:59.999Z')
+    const first = await at('2026-11-21T17:00:00.000Z')
+    await at('2026-11-22T03:00:00.000Z', 70_001)
+    const qris = await at('2026-11-22T04:00:00.000Z', 70_000, 'qris')
+    const last = await at('2026-11-22T16:59:59.999Z')
+    await at('2026-11-22T17:00:00.000Z')
+    const search = { client_id: client.clientId, amount_minor: 70_000, day: '2026-11-22' }
+
+    const all = { status: 200, ids: [last, qris, first], complete: true, cursor: undefined }
+    expect(await found(deps, search)).toStrictEqual(all)
+    expect((await found(deps, { ...search, method: 'qris' })).ids).toStrictEqual([qris])
+    expect((await found(deps, { ...search, status: 'pending' })).ids).toHaveLength(3)
+    expect((await found(deps, { ...search, status: 'failed' })).ids).toStrictEqual([])
+    const stranger = await aStoredClient(deps)
+    expect((await found(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
   })
 
+  it('shows a hundred or so at a time, and each of them once', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    deps.clock.set(MORNING)
+    const made = new Set<string>()
+    for (let at = 0; at < 130; at++) made.add((await aPendingPayment(deps, client)).paymentId)
+    const search = { client_id: client.clientId, amount_minor: 100_000, day: '2026-11-22' }
+
+    const first = await found(deps, search)
+    const rest = await found(deps, { ...search, cursor: first.cursor })
+
+    expect([first.complete, rest.complete]).toStrictEqual([false, true])
+    expect([first.ids.length, rest.ids.length]).toStrictEqual([100, 30])
+    expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
+  })
+})
+
+describe('find-payments refuses', () => {
   it.each([
     [{ external_reference: 'order-1' }, 'external_reference needs client_id: each merchant has its own'],
     [{}, ONE_OF],
     [{ external_reference: 'a', payment_destination: 'b' }, ONE_OF],
     [{ payment_request_id: 'a', provider_payment_id: 'b' }, ONE_OF],
-  ])('refuses to guess what %j asks for', async (payload, reason) => {
+    [{ amount_minor: 1 }, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
+    [{ payment_destination: '1', day: '2026-11-22' }, 'day, status, method, cursor go with amount_minor'],
+  ])('to guess what %j asks for, and says what is missing', async (payload, reason) => {
     expect(await invokeAdmin(findPayments, testDeps(), payload)).toMatchObject({
       status: 422,
       body: { field_errors: { body: expect.arrayContaining([reason]) as unknown } },
     })
+  })
+
+  it.each([
+    [{ day: '2026-11-31' }, 422, /day/],
+    [{ cursor: 'x' }, 422, /^cursor must be the cursor of an earlier find-payments answer$/],
+    [{ client_id: crypto.randomUUID() }, 404, /client/],
+    [
+      { client_id: crypto.randomUUID(), external_reference: 'a', amount_minor: undefined, day: undefined },
+      404,
+      /client/,
+    ],
+  ])('%j', async (fields, status, message) => {
+    const deps = testDeps()
+    const { clientId } = await aStoredClient(deps)
+    const search = { client_id: clientId, amount_minor: 1, day: '2026-11-22', ...fields }
+
+    const refusal = { status, body: { message: expect.stringMatching(message) as unknown } }
+    expect(await invokeAdmin(findPayments, deps, search)).toMatchObject(refusal)
   })
 })

@@ -2,20 +2,25 @@ import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
-import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { handler as trigger } from '../../../functions/admin/trigger-settlement.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { minor } from '../../../shared/money.ts'
-import { type Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, aSettledClient, auditedNow, BANK, withFloor } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aSettledClient,
+  BANK,
+  fail,
+  payOut,
+  settlementsOf,
+  withFloor,
+} from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /** What is to be paid out is listed over all clients. */
@@ -37,40 +42,23 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
 
     const reply = await settle()
 
-    const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
-    const settlement = {
-      clientId: client.clientId,
-      sweptFrom: client.createdAt,
-      // Asked for a second before: the fence waits that long.
-      sweptUntil: addMs(deps.now(), 1 - SECOND_MS),
-      createdAt: deps.now(),
-    } as Settlement
-    expect(reply).toStrictEqual({
-      status: 200,
-      body: { settlements: [shownSettlement(settlement, { id, triggered_by: 'manual' })] },
-    })
-    const { settlements } = reply.body as { readonly settlements: readonly { readonly id: string }[] }
-    expect(await auditRecordsOf(deps, settlements[0]?.id ?? '')).toStrictEqual([
-      {
-        operator: OPERATOR,
-        action: 'trigger-settlement',
-        before: undefined,
-        after: { status: 'recorded', net_minor: 95_900, client_id: client.clientId },
-      },
-    ])
+    const [settlement] = await settlementsOf(deps, client)
+    const settlements = [settlement && shownSettlement(settlement, { triggered_by: 'manual' })]
+    expect(reply).toStrictEqual({ status: 200, body: { settlements } })
+    // Asked for a second before: the fence waits that long.
+    const times = { sweptFrom: client.createdAt, sweptUntil: addMs(deps.now(), 1 - SECOND_MS), createdAt: deps.now() }
+    expect(settlement).toMatchObject(times)
+    const after = { status: 'recorded', net_minor: 95_900, client_id: client.clientId }
+    const record = { operator: OPERATOR, action: 'trigger-settlement', before: undefined, after }
+    expect(await auditRecordsOf(deps, settlement?.settlementId ?? '')).toStrictEqual([record])
     await expectBalanced(deps, client.clientId)
   })
 
   it('is refused at the floor, saying what is eligible, what is open and what the floor is', async () => {
-    const deps = testDeps({ requests })
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
-    await aSucceededPayment(deps, client)
+    const { deps, client, settle } = await anEligible({ settlementFloorMinor: minor(95_900) })
     await anOpenPayment(deps, client, { notionalMinor: 50_000 })
-    aDayLater(deps)
 
-    const reply = await invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
-
-    expect(reply).toStrictEqual(
+    expect(await settle()).toStrictEqual(
       refusedWith('nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded', {
         action_hint:
           '45950 IDR are not eligible yet: a payment is, 24 hours after it was paid and once the provider has settled it. get-books shows what is open.',
@@ -89,23 +77,18 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
     const closing = { operator: OPERATOR, settlement_id: without?.id, notes: 'no bank details' }
     // The very steps that the warning names.
-    await invokeAdmin(updateClient, deps, {
-      ...input,
-      bank: { bank_name: 'BCA', bank_account_no: '0012', bank_account_name: 'PT Kopi' },
-    })
+    const bank = { bank_name: 'BCA', bank_account_no: '0012', bank_account_name: 'PT Kopi' }
+    await invokeAdmin(updateClient, deps, { ...input, bank })
     const failed = await invokeAdmin(markFailed, deps, closing)
     const recredited = await invokeAdmin(recredit, deps, closing)
     const again = await settlement()
 
-    const warning = expect.stringMatching(
-      /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/,
-    )
+    const steps = /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/
+    const warning: unknown = expect.stringMatching(steps)
     expect(without).toMatchObject({ warning })
     expect(listed).toMatchObject({ body: { data: [{ id: without?.id, warning }] } })
-    expect([failed, recredited]).toMatchObject([
-      { status: 200, body: { warning: null } },
-      { status: 200, body: { warning: null } },
-    ])
+    const unwarned = { status: 200, body: { warning: null } }
+    expect([failed, recredited]).toMatchObject([unwarned, unwarned])
     expect(again).toMatchObject({ bank_account_no: '0012', net_minor: 95_900 })
     // First details of a client that was credited before are young for three days.
     expect(again?.warning).toMatch(/^bank details were entered on /)
@@ -117,39 +100,30 @@ describe('list-settlements', () => {
   it('shows what is to be paid out over all clients, newest first, and nothing once it is closed', async () => {
     const deps = testDeps({ requests })
     deps.clock.set(addMs(deps.now(), 365 * DAY_MS))
-    const first = await aSettledClient(deps)
-    deps.clock.advance(60)
-    const second = await aSettledClient(deps)
-    deps.clock.advance(60)
-    const third = await aSettledClient(deps)
+    const settledLater = async () => {
+      deps.clock.advance(60)
+      return (await aSettledClient(deps)).settlement
+    }
+    const [first, second, third] = [await settledLater(), await settledLater(), await settledLater()]
     const recorded = async () => (await invokeAdmin(listSettlements, deps, { status: 'recorded', per_page: 3 })).body
 
     expect(await recorded()).toStrictEqual({
-      data: [third, second, first].map(({ settlement }) => shownSettlement(settlement)),
+      data: [third, second, first].map((one) => shownSettlement(one)),
       pagination: { page: 1, per_page: 3 },
     })
-    const close = { operator: OPERATOR, notes: 'done' }
-    await auditedNow(deps, third.settlement)
-    await invokeAdmin(markPaid, deps, {
-      ...close,
-      settlement_id: third.settlement.settlementId,
-      bank_reference: 'BCA 17',
-    })
-    await invokeAdmin(markFailed, deps, { ...close, settlement_id: first.settlement.settlementId })
+    await payOut(deps, third)
+    await fail(deps, first)
 
     const { data } = (await recorded()) as { readonly data: readonly { readonly id: string }[] }
-    expect(data.map(({ id }) => id)).toContain(second.settlement.settlementId)
-    expect(data.map(({ id }) => id)).not.toContain(third.settlement.settlementId)
-    expect(data.map(({ id }) => id)).not.toContain(first.settlement.settlementId)
+    const left = data.map(({ id }) => id).filter((id) => [first, second, third].some((one) => one.settlementId === id))
+    expect(left).toStrictEqual([second.settlementId])
   })
 
   it.each([{}, { format: 'csv' }, { status: 'swept' }, { from: '2026-02-30' }])(
     'refuses to guess what %o asks for',
     async (payload) => {
-      expect(await invokeAdmin(listSettlements, testDeps({ requests }), payload)).toMatchObject({
-        status: 422,
-        body: { code: 'validation', field_errors: expect.any(Object), action_hint: expect.any(String) },
-      })
+      const body: object = { code: 'validation', field_errors: expect.any(Object), action_hint: expect.any(String) }
+      expect(await invokeAdmin(listSettlements, testDeps({ requests }), payload)).toMatchObject({ status: 422, body })
     },
   )
 })
@@ -166,8 +140,6 @@ it('get-settlement-statement answers JSON by default and CSV when asked', async 
 
   expect([Object(json.body).settlement, Object(csv.body).settlement]).toStrictEqual([shown, shown])
   expect(json).toMatchObject({ status: 200, body: { entries: [{ client_net_minor: 95_900 }], cursor: null } })
-  expect(csv).toMatchObject({
-    status: 200,
-    body: { csv: expect.stringMatching(/^id,type,.*\n"[0-9a-f-]{36}","payment",.*,95900,"txn_[^"]+","[^"]+"\n$/) },
-  })
+  const text = /^id,type,.*\n"[0-9a-f-]{36}","payment",.*,95900,"txn_[^"]+","[^"]+"\n$/
+  expect(csv).toMatchObject({ status: 200, body: { csv: expect.stringMatching(text) } })
 })

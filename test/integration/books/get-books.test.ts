@@ -56,11 +56,11 @@ describe('get-books (design section 12)', () => {
 
     expect(figures.map(({ name }) => name)).toStrictEqual([
       ...['virtual_account', 'ewallet', 'qris'].map((method) => `taken_in.${method}`),
-      ...['fees', 'markup', 'taken_back', 'given_back', 'paid_out'],
+      ...'fees markup taken_back given_back paid_out'.split(' '),
       ...['payment', 'refund', 'chargeback', 'reversal', 'dispute_won', 'late_row'].map((type) => `loss.${type}`),
       ...['recovered', 'written_off', 'correction'].map((type) => `loss.${type}`),
       ...['suspense', 'suspense_resolved', 'suspense_refunded', 'unmatched', 'withdrawal'].map((of) => `loss.${of}`),
-      ...['owed_to_clients', 'owed_by_clients', 'in_suspense', 'at_provider', 'at_bank', 'clients', 'house'],
+      ...'owed_to_clients owed_by_clients in_suspense at_provider at_bank clients house'.split(' '),
     ])
     expect(figures.every(({ source }) => source.length > 0)).toBe(true)
   })

@@ -1,0 +1,248 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import type { ClientId } from '../../../shared/ids.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { closeStep } from '../../../shared/settlement/settlement-store.ts'
+import { clientKey } from '../../../shared/table/keys.ts'
+import { exists, update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { changeClientVerdict, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { adjusted } from '../../support/money-rows.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { auditedNow, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+
+const asked = (deps: MemoryDeps, input: object) => invokeAdmin(listSettlements, deps, input)
+
+const HEAD = 'settlement_id,amount,bank_name,bank_account_no,bank_account_name,client_id\n'
+
+const bankOf = (deps: MemoryDeps, fields: Partial<NonNullable<Client['bank']>> = {}) => ({
+  bankName: 'BCA',
+  bankAccountNo: '0012345678',
+  bankAccountName: 'PT Warung Kopi Satu',
+  since: addMs(deps.now(), -30 * DAY_MS),
+  ...fields,
+})
+
+/** A settlement of one adjustment, recorded now. */
+const aSettlement = async (deps: MemoryDeps, clientId: ClientId, amount = 50_000, kind: Kind = 'recovered') => {
+  deps.clock.advance(1)
+  await adjusted(deps, { clientId }, kind, amount)
+  return sweptNow(deps, { clientId })
+}
+type Kind = 'recovered' | 'written_off'
+
+/** One that waits for its payout, a minute before its audit. */
+const aYoung = async (deps: MemoryDeps, bank: Client['bank'], amount = 95_900, kind?: Kind): Promise<Settlement> => {
+  deps.clock.advance(1)
+  const { clientId } = await withFloor(deps, 0, { bank })
+  return aSettlement(deps, clientId, amount, kind)
+}
+
+/** The same, audited. */
+const aRecorded = async (...input: Parameters<typeof aYoung>): Promise<Settlement> => {
+  const settlement = await aYoung(...input)
+  await auditedNow(input[0], settlement)
+  return settlement
+}
+
+const fileOf = (deps: MemoryDeps, more: object = {}) => asked(deps, { status: 'recorded', format: 'csv', ...more })
+const Csv = v.object({ csv: v.string() })
+
+describe('list-settlements --status recorded --format csv', () => {
+  it('is the bank’s file: a line of each recorded settlement, oldest first', async () => {
+    const deps = memoryDeps()
+    const first = await aRecorded(deps, bankOf(deps))
+    const second = await aRecorded(deps, bankOf(deps, { bankName: 'MANDIRI' }), 12_345)
+
+    const reply = await fileOf(deps)
+
+    const csv =
+      `${HEAD}"${first.settlementId}",95900,"BCA","0012345678","PT Warung Kopi Satu","${first.clientId}"\n` +
+      `"${second.settlementId}",12345,"MANDIRI","0012345678","PT Warung Kopi Satu","${second.clientId}"\n`
+    expect(reply).toStrictEqual({ status: 200, body: { csv, left_out: [] } })
+  })
+
+  it('runs nothing in a spreadsheet, and breaks no line', async () => {
+    const deps = memoryDeps()
+    await aRecorded(deps, bankOf(deps, { bankAccountName: '=1+1', bankName: 'BCA, "Pusat"', bankAccountNo: '-123' }))
+
+    const { csv } = v.parse(Csv, (await fileOf(deps)).body)
+
+    expect(csv).toContain(`,95900,"BCA, ""Pusat""","'-123","'=1+1",`)
+  })
+
+  it.each<[string, string, (deps: MemoryDeps) => Promise<Settlement>]>([
+    ['has no bank details', 'no bank details', (deps) => aRecorded(deps, undefined)],
+    [
+      'has new bank details',
+      'mark-settlement-paid needs confirm {"new_bank":true}',
+      (deps) => aRecorded(deps, bankOf(deps, { since: deps.now(), isChange: true })),
+    ],
+    [
+      'is not proven',
+      'mark-settlement-paid needs confirm {"unproven":95900}',
+      (deps) => aRecorded(deps, bankOf(deps), 95_900, 'written_off'),
+    ],
+    [
+      'is of a client that owes',
+      'mark-settlement-paid needs confirm {"owed":1000}',
+      async (deps) => {
+        const settlement = await aRecorded(deps, bankOf(deps))
+        await adjusted(deps, settlement, 'recovered', -1_000)
+        return settlement
+      },
+    ],
+    [
+      'is on hold',
+      'payouts of this client are on hold: police report',
+      async (deps) => {
+        const settlement = await aRecorded(deps, bankOf(deps))
+        await deps.table.write(update(clientKey(settlement.clientId), { set: { payoutHold: 'police report' } }, exists))
+        return settlement
+      },
+    ],
+    ['is not audited', 'not audited yet', (deps) => aYoung(deps, bankOf(deps))],
+    [
+      'is of a client with a difference',
+      'the books of this client do not balance: audit-ledger lists why',
+      async (deps) => {
+        const settlement = await aRecorded(deps, bankOf(deps))
+        const before = await readClientVerdict(deps, settlement.clientId)
+        const standing = [{ what: 'window', id: 'window', expected: 1, found: 2, part: 'kept' }]
+        await deps.table.write(changeClientVerdict(settlement.clientId, before, { ...before, standing }))
+        return settlement
+      },
+    ],
+  ])('leaves out a settlement that %s, and says why', async (_, reason, made) => {
+    const deps = memoryDeps()
+    const { settlementId } = await made(deps)
+
+    const body = { csv: HEAD, left_out: [{ settlement_id: settlementId, reason }] }
+    expect(await fileOf(deps)).toStrictEqual({ status: 200, body })
+  })
+
+  it('has no line of a settlement that is paid or has failed', async () => {
+    const deps = memoryDeps()
+    const settlement = await aRecorded(deps, bankOf(deps))
+    await deps.table.write(closeStep({ ...settlement, status: 'failed' }))
+
+    expect((await fileOf(deps)).body).toStrictEqual({ csv: HEAD, left_out: [] })
+  })
+
+  it('goes on at a cursor where one answer cannot hold all', async () => {
+    const deps = memoryDeps()
+    const settlements = []
+    for (let one = 0; one < 3; one++) settlements.push(await aRecorded(deps, bankOf(deps)))
+    const { settlementId: id, createdAt } = settlements[0] ?? { settlementId: '', createdAt: '' }
+    const cursor = Buffer.from(JSON.stringify({ id, due_at: createdAt })).toString('base64url')
+
+    const { csv } = v.parse(Csv, (await fileOf(deps, { cursor })).body)
+
+    const left = settlements.slice(1).map(({ settlementId }) => settlementId)
+    expect(csv.split('\n').map((line) => line.slice(1, 37))).toStrictEqual([...left, ''])
+    expect(await fileOf(deps, { cursor: 'e30' })).toMatchObject({ status: 422 })
+  })
+
+  it('logs no bank details', async () => {
+    const deps = memoryDeps()
+    await aRecorded(deps, bankOf(deps))
+
+    await fileOf(deps)
+
+    expect(JSON.stringify(deps.lines)).not.toMatch(/0012345678|Warung Kopi Satu/)
+  })
+})
+
+type Listed = { readonly data: readonly { readonly id: string; readonly status: string }[]; readonly cursor?: string }
+
+const listed = async (deps: MemoryDeps, input: object) => (await asked(deps, input)).body as Listed
+
+const idsOf = async (deps: MemoryDeps, input: object) => (await listed(deps, input)).data.map(({ id }) => id)
+
+const aClient = async (deps: MemoryDeps) => {
+  deps.clock.advance(1)
+  return (await withFloor(deps)).clientId
+}
+
+/** Two clients with a settlement on each of two days, the first of which has failed. */
+const aMonth = async () => {
+  const deps = memoryDeps()
+  const [first, second] = [await aClient(deps), await aClient(deps)]
+  const failed = await aSettlement(deps, first)
+  await deps.table.write(closeStep({ ...failed, status: 'failed', settledAt: deps.now() }))
+  const { settlementId: old } = failed
+  deps.clock.advance(DAY_MS / 1_000)
+  const { settlementId: young } = await aSettlement(deps, first)
+  const { settlementId: other } = await aSettlement(deps, second)
+  const day = (daysAgo: number) =>
+    new Date(Date.parse(deps.now()) + 7 * 3_600_000 - daysAgo * DAY_MS).toISOString().slice(0, 10)
+  return { deps, first, second, old, young, other, day }
+}
+
+describe('list-settlements by status and days', () => {
+  it('shows those of all clients whose periods end on these days of Jakarta', async () => {
+    const { deps, old, young, other, day } = await aMonth()
+
+    expect(await idsOf(deps, { from: day(30), to: day(2) })).toStrictEqual([old])
+    expect(await idsOf(deps, { from: day(1), to: day(0) })).toStrictEqual([young, other])
+    expect(await idsOf(deps, { from: day(30) })).toStrictEqual([old, young, other])
+  })
+
+  it('shows those of any status, of one client or of all', async () => {
+    const { deps, first, second, old, young, other, day } = await aMonth()
+    const from = day(30)
+
+    expect(await idsOf(deps, { status: 'failed', from })).toStrictEqual([old])
+    expect(await idsOf(deps, { status: 'recorded', from })).toStrictEqual([young, other])
+    expect(await idsOf(deps, { status: 'recorded', from, client_id: first })).toStrictEqual([young])
+    expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
+  })
+
+  it('writes a CSV with a line for each', async () => {
+    const { deps, first, old, day } = await aMonth()
+
+    const { body } = await asked(deps, { status: 'failed', from: day(30), format: 'csv' })
+
+    const [head, line, rest] = v.parse(Csv, body).csv.split('\n')
+    expect(head).toBe(
+      'id,client_id,period_start,period_end,status,gross_minor,xendit_fees_minor,hexolus_markup_minor,net_minor,' +
+        'payment_count,created_at,settled_at,bank_reference,recredited_at',
+    )
+    expect(line).toContain(`"${old}","${first}",`)
+    expect([line?.includes('"failed"'), rest]).toStrictEqual([true, ''])
+  })
+
+  it('goes on at the cursor when a run has no more time', async () => {
+    const { deps, day } = await aMonth()
+    for (let made = 0; made < 40; made++) await aClient(deps)
+    const last = await aSettlement(deps, await aClient(deps))
+    const input = { status: 'recorded', from: day(30) }
+    let readMs = 0
+    const slow = { ...deps, monotonicMs: () => (readMs += 200_000) }
+
+    const first = await listed(slow, input)
+    const rest = await listed(deps, { ...input, cursor: first.cursor })
+
+    const found = [first.data.length, rest.data.map(({ id }) => id), rest.cursor]
+    expect(found).toStrictEqual([2, [last.settlementId], undefined])
+  })
+
+  it.each(['unknown', Buffer.from('{"period":{}}').toString('base64url')])(
+    'refuses the cursor %s, which it did not give',
+    async (cursor) => {
+      expect(await asked(memoryDeps(), { status: 'failed', cursor })).toMatchObject({
+        status: 422,
+        body: { field_errors: { cursor: ['must be the cursor of the run before'] } },
+      })
+    },
+  )
+
+  it('answers 404 for a client that does not exist', async () => {
+    const stranger = { client_id: crypto.randomUUID(), status: 'failed' }
+
+    expect(await asked(memoryDeps(), stranger)).toMatchObject({ status: 404 })
+  })
+})
