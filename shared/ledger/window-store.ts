@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
@@ -57,14 +57,14 @@ export const growWindow = (clientId: ClientId, parts: number, closedUntil: Times
   update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
 
 /** A client's window, read consistently. Throws when there is none: every client has one from its creation. */
-export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Window> => {
+export const readWindow = async (deps: TableDeps, clientId: ClientId): Promise<Window> => {
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
 }
 
 /** A client's number of parts, read consistently: everything in them was written after the number. */
-export const readParts = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<number> =>
+export const readParts = async (deps: TableDeps, clientId: ClientId): Promise<number> =>
   (await readWindow(deps, clientId)).parts
 
 type Swept = {

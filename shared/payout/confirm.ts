@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
@@ -29,7 +29,7 @@ export type Confirm = v.InferOutput<typeof ConfirmField>
 const ASSUMED = 'fee_assumed'
 
 const isInSettlement = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, sweptFrom, sweptUntil }: Settlement,
   item: Suspense,
 ): Promise<boolean> => {
@@ -40,7 +40,7 @@ const isInSettlement = async (
   return entriesOf(payment).some(({ eligibleAt }) => eligibleAt >= sweptFrom && eligibleAt < sweptUntil)
 }
 
-const openFindings = async (deps: Pick<Deps, 'table'>, settlement: Settlement): Promise<number> => {
+const openFindings = async (deps: TableDeps, settlement: Settlement): Promise<number> => {
   let count = 0
   for await (const items of openSuspensePages(deps)) {
     const named = await Promise.all(items.map((item) => isInSettlement(deps, settlement, item)))
@@ -50,7 +50,7 @@ const openFindings = async (deps: Pick<Deps, 'table'>, settlement: Settlement): 
 }
 
 /** The present figures of this settlement that must be confirmed. */
-export const toConfirm = async (deps: Pick<Deps, 'table' | 'now'>, settlement: Settlement): Promise<Confirm> => {
+export const toConfirm = async (deps: StoreDeps, settlement: Settlement): Promise<Confirm> => {
   const { pendingMinor, availableMinor } = await getBalance(deps, settlement.clientId)
   const findings = await openFindings(deps, settlement)
   const owed = -(pendingMinor + availableMinor)

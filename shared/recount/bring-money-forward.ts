@@ -3,7 +3,7 @@ import { auditMoney } from '../audit/judged/audit-payment.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { reversedEventName } from '../event/event.ts'
 import type { PaymentId } from '../ids.ts'
-import { type Entry, entryText } from '../journal/entry.ts'
+import { type Entry, fieldsText } from '../journal/entry.ts'
 import { hasMoved, type MoneyRow, moveMoney } from '../journal/payment-money.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import { askForOwnRow } from '../payment/fee/actual-fee.ts'
@@ -55,9 +55,9 @@ const candidates = async (
  * inconsistent. If two changes are torn, one is explained and the next recount repairs the other.
  */
 const explainedBy = (before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays => {
-  const expected = new Map(addedEntries(before, after).map((entry) => [entry.entryId, entryText(entry)]))
+  const expected = new Map(addedEntries(before, after).map((entry) => [entry.entryId, fieldsText(entry)]))
   const names = eventNamesOf(after)
-  const isWrong = entries.some(({ entry }) => (expected.get(entry.entryId) ?? entryText(entry)) !== entryText(entry))
+  const isWrong = entries.some(({ entry }) => (expected.get(entry.entryId) ?? fieldsText(entry)) !== fieldsText(entry))
   const isSound = auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
   if (isWrong || !isSound) return { entries: [], events: [] }
   return {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { type Minor } from '../money.ts'
 import type { Page } from '../page.ts'
 import { foundKey, suspenseKey } from '../table/keys.ts'
@@ -47,25 +47,22 @@ export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 
 /** Writes the item unless it is known, so repeated news makes one item. */
-export const putSuspense = (deps: Pick<Deps, 'table'>, item: Suspense) => deps.table.write(newSuspense(item))
+export const putSuspense = (deps: TableDeps, item: Suspense) => deps.table.write(newSuspense(item))
 
-export const findSuspense = async (deps: Pick<Deps, 'table'>, suspenseId: string): Promise<Suspense | undefined> => {
+export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise<Suspense | undefined> => {
   const item = await deps.table.get(suspenseKey(suspenseId))
   return item && v.parse(SuspenseSchema, item)
 }
 
 /** Reads any number of items, strongly consistent; missing items are left out. */
-export const findAllSuspense = async (
-  deps: Pick<Deps, 'table'>,
-  ids: readonly string[],
-): Promise<readonly Suspense[]> => {
+export const findAllSuspense = async (deps: TableDeps, ids: readonly string[]): Promise<readonly Suspense[]> => {
   const items = await deps.table.getMany(ids.map(suspenseKey))
   return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
 }
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
   until: Timestamp,
 ): Promise<Suspense | undefined> => {
@@ -79,7 +76,7 @@ export const claimSuspenseAlert = async (
 }
 
 /** Removes a published alert from due work. Refused if another worker has done so. */
-export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) =>
+export const endSuspenseAlert = (deps: TableDeps, suspenseId: string) =>
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
 /** The item's status and amounts are unchanged. */
@@ -112,7 +109,7 @@ export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
   )
 
 /** Yields all open items, page by page. */
-export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly Suspense[]> {
+export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
   for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
     const items = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
@@ -137,7 +134,7 @@ type About = {
 
 /** Items of a client or of some payments, newest first. `complete`: all items were read. */
 export const suspenseAbout = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { status, clientId, paymentIds, since }: About,
 ): Promise<{ readonly items: readonly Suspense[]; readonly complete: boolean }> => {
   const items: Suspense[] = []
@@ -165,7 +162,7 @@ export const suspenseAbout = async (
 
 /** A page of all items, or of those with a status, newest first. */
 export const listSuspense = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   status: Suspense['status'] | undefined,
   page: Page,
 ): Promise<readonly Suspense[]> => {

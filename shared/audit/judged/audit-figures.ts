@@ -93,7 +93,7 @@ export const auditFigures = async (
     ),
     ...tail.differences,
     ...(await auditAdjustments(deps, books)),
-    ...auditWindow(books, deps.now()),
+    ...auditWindow(books, ledger, deps.now()),
     ...open.differences,
   ]
 }

@@ -1,5 +1,5 @@
 import { chunks } from '../../chunks.ts'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { brokenLink } from '../../operator/audit-chain.ts'
 import {
@@ -19,7 +19,7 @@ export type Trail = { readonly records: readonly AuditRecord[]; readonly differe
 const LOOKS = 3
 
 /** The audit records of one subject, and whether all of them are there as they were written. */
-export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Promise<Trail> => {
+export const readTrail = async (deps: TableDeps, subject: string): Promise<Trail> => {
   let trail = await readOnce(deps, subject)
   for (let look = 1; look < LOOKS && trail.differences.length > 0; look++) {
     const head = await findAuditHead(deps, subject)
@@ -29,7 +29,7 @@ export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Pro
   return trail
 }
 
-const readOnce = async (deps: Pick<Deps, 'table'>, subject: string) => {
+const readOnce = async (deps: TableDeps, subject: string) => {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
     findAuditHead(deps, subject),
