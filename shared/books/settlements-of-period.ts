@@ -34,9 +34,7 @@ const settlementsOf = async (
 ): Promise<readonly Settlement[]> => {
   const first = addMs(endOfBookDay(from), -DAY_MS)
   const range = { between: [first, addMs(endOfBookDay(to), -1)] } as const
-  const found: Settlement[] = []
-  for await (const page of settlementPages(deps, clientId, range)) found.push(...page)
-  return found
+  return (await Array.fromAsync(settlementPages(deps, clientId, range))).flat()
 }
 
 const CLIENTS_AT_ONCE = 8

@@ -114,19 +114,13 @@ export const houseTotals = async (
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },
 ): Promise<readonly HouseTotal[]> => {
-  const found: HouseTotal[] = []
   const range = { between: [fromDay, `${untilDay}~`] } as const
-  for await (const items of queryPages(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })) {
-    found.push(...items.map((item) => v.parse(HouseTotalSchema, item)))
-  }
-  return found
+  const pages = await Array.fromAsync(queryPages(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE }))
+  return pages.flat().map((item) => v.parse(HouseTotalSchema, item))
 }
 
 /** The entries of one day of rows. */
 export const houseEntriesOf = async (deps: TableDeps, rowDay: string): Promise<readonly HouseEntry[]> => {
-  const found: HouseEntry[] = []
-  for await (const items of queryPages(deps, { partition: [houseDayPk(rowDay)], limit: PAGE })) {
-    found.push(...items.map((item) => v.parse(HouseEntrySchema, item)))
-  }
-  return found
+  const pages = await Array.fromAsync(queryPages(deps, { partition: [houseDayPk(rowDay)], limit: PAGE }))
+  return pages.flat().map((item) => v.parse(HouseEntrySchema, item))
 }

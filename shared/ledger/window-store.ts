@@ -101,22 +101,14 @@ export const payOutOfWindow = (clientId: ClientId, netMinor: Minor): Step =>
  * entry's time.
  */
 export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
-  update(
-    windowKey(clientId),
-    { set: { changedAt: postedAt }, add: { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor } },
-    atMost('closedUntil', postedAt),
-  )
+  makeAvailable(clientId, { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor }, postedAt)
 
-/**
- * The net of an entry outside its settlement becomes available, together with its re-credit. Refused when the journal
- * is closed at its time.
- */
+/** The same for an entry outside its settlement, together with its re-credit: no settlement counts it. */
 export const leftOutToWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
-  update(
-    windowKey(clientId),
-    { set: { changedAt: postedAt }, add: { availableMinor: netMinor } },
-    atMost('closedUntil', postedAt),
-  )
+  makeAvailable(clientId, { availableMinor: netMinor }, postedAt)
+
+const makeAvailable = (clientId: ClientId, add: Partial<Record<keyof Window, Minor>>, postedAt: Timestamp): Step =>
+  update(windowKey(clientId), { set: { changedAt: postedAt }, add }, atMost('closedUntil', postedAt))
 
 /**
  * Counts a write-off, or its recovery. Refused when it was counted since it was read, or the journal is closed at its

@@ -64,23 +64,13 @@ export const toConfirm = async (deps: StoreDeps, settlement: Settlement): Promis
 
 const NAMES = ['unproven', 'new_bank', 'owed', 'findings'] as const
 
-const present = (confirm: Confirm): Readonly<Record<string, number | true>> =>
-  Object.fromEntries(
-    NAMES.flatMap((name) => {
-      const value = confirm[name]
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
-
 /** Throws 422 with the figures unless exactly those are confirmed. */
 export const assertConfirmed = (wanted: Confirm, echoed: Confirm): void => {
   if (NAMES.every((name) => wanted[name] === echoed[name])) return
-  const confirm = present(wanted)
-  const isNothing = Object.keys(confirm).length === 0
-  throw isNothing ? nothingToConfirm(echoed) : notConfirmed(confirm)
+  throw NAMES.every((name) => wanted[name] === undefined) ? nothingToConfirm(echoed) : notConfirmed(wanted)
 }
 
-const notConfirmed = (confirm: Readonly<Record<string, number | true>>): GatewayError =>
+const notConfirmed = (confirm: Confirm): GatewayError =>
   invalid(
     'this settlement needs a look before it is paid out',
     undefined,
@@ -91,6 +81,8 @@ const notConfirmed = (confirm: Readonly<Record<string, number | true>>): Gateway
 const nothingToConfirm = (echoed: Confirm): GatewayError =>
   invalid(
     'this settlement needs no such confirmation',
-    { confirm: Object.keys(present(echoed)).map((name) => `${name}: there is nothing to confirm`) },
+    {
+      confirm: NAMES.filter((name) => echoed[name] !== undefined).map((name) => `${name}: there is nothing to confirm`),
+    },
     'Look at the settlement again, then repeat without "confirm".',
   )

@@ -41,9 +41,6 @@ const PAGE = 500
 
 /** Every adjustment of a client; people make a few. */
 export const listAdjustments = async (deps: TableDeps, clientId: ClientId): Promise<readonly Adjustment[]> => {
-  const found: Adjustment[] = []
-  for await (const items of queryPages(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE })) {
-    found.push(...items.map((item) => v.parse(AdjustmentSchema, item)))
-  }
-  return found
+  const pages = await Array.fromAsync(queryPages(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE }))
+  return pages.flat().map((item) => v.parse(AdjustmentSchema, item))
 }

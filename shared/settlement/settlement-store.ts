@@ -3,6 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
+import type { Item } from '../table/attributes.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/merged-pages.ts'
@@ -56,6 +57,8 @@ export const listSettlements = async (
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
+const idsOf = (items: readonly Item[]) => items.map(({ id }) => v.parse(SettlementIdSchema, id))
+
 /** The keys of one batch read. */
 const PAGE = 100
 
@@ -68,10 +71,7 @@ export const settlementPages = async function* (
 ): AsyncGenerator<readonly Settlement[]> {
   const partition = [clientId, ENTITY] as const
   for await (const items of queryPages(deps, { index: 'by-owner', partition, range, limit: PAGE })) {
-    yield findSettlements(
-      deps,
-      items.map(({ id }) => v.parse(SettlementIdSchema, id)),
-    )
+    yield findSettlements(deps, idsOf(items))
   }
 }
 
@@ -79,23 +79,23 @@ export const settlementPages = async function* (
 export const findSettlements = async (deps: TableDeps, ids: readonly SettlementId[]): Promise<readonly Settlement[]> =>
   (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
 
+/**
+ * Settlements that swept a time of the client's journal or a later one, oldest first. Windows follow one another: the
+ * first whose period ends after the time has swept it.
+ */
+const sweptFrom = async (deps: TableDeps, clientId: ClientId, start: Timestamp, limit: number) => {
+  const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
+  const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
+  return findSettlements(deps, idsOf(items))
+}
+
 /** The settlement that swept a time of the client's journal; undefined when there is none or the index lags. */
 export const settlementAt = async (
   deps: TableDeps,
   clientId: ClientId,
   eligibleAt: Timestamp,
 ): Promise<Settlement | undefined> => {
-  const { items } = await deps.table.query({
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    // Windows follow one another: the first whose period ends after the time has swept it.
-    range: { between: [addMs(eligibleAt, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] },
-    limit: 1,
-  })
-  const [found] = await findSettlements(
-    deps,
-    items.map(({ id }) => v.parse(SettlementIdSchema, id)),
-  )
+  const [found] = await sweptFrom(deps, clientId, eligibleAt, 1)
   return found && found.sweptFrom <= eligibleAt ? found : undefined
 }
 
@@ -108,17 +108,8 @@ export const settlementsBetween = async (
   clientId: ClientId,
   { start, end }: { readonly start: Timestamp; readonly end: Timestamp },
 ): Promise<readonly Settlement[]> => {
-  const { items } = await deps.table.query({
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    range: { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] },
-    limit: MOST_OF_A_PAGE,
-  })
-  const found = await findSettlements(
-    deps,
-    items.map(({ id }) => v.parse(SettlementIdSchema, id)),
-  )
-  return found.filter(({ sweptFrom }) => sweptFrom <= end)
+  const found = await sweptFrom(deps, clientId, start, MOST_OF_A_PAGE)
+  return found.filter((settlement) => settlement.sweptFrom <= end)
 }
 
 /** The payouts to make, over all clients: recorded settlements, newest first. */

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { type Minor } from '../money.ts'
 import type { Page } from '../page.ts'
-import { foundKey, suspenseKey } from '../table/keys.ts'
+import type { Item } from '../table/attributes.ts'
+import { foundKey, type Key, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/merged-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -56,9 +57,17 @@ export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise
 
 /** Reads any number of items, strongly consistent; missing items are left out. */
 export const findAllSuspense = async (deps: TableDeps, ids: readonly string[]): Promise<readonly Suspense[]> => {
-  const items = await deps.table.getMany(ids.map(suspenseKey))
-  return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+  return itemsOf(deps, ids.map(suspenseKey))
 }
+
+const itemsOf = async (deps: TableDeps, keys: readonly Key[]): Promise<readonly Suspense[]> =>
+  (await deps.table.getMany(keys)).flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+
+const itemsIn = (deps: TableDeps, rows: readonly Item[]) =>
+  itemsOf(
+    deps,
+    rows.map((row) => foundKey('SUSPENSE', row)),
+  )
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (
@@ -112,9 +121,7 @@ export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
 export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
   for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
-    const items = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
-    const found = items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
-    yield found.filter(({ status }) => status === 'open')
+    yield (await itemsIn(deps, rows)).filter(({ status }) => status === 'open')
   }
 }
 
@@ -147,14 +154,11 @@ export const suspenseAbout = async (
     limit: PAGE,
   })) {
     if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
-    const found = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
-    for (const item of found.flatMap((row) => (row ? [v.parse(SuspenseSchema, row)] : []))) {
-      const matches =
-        (status === undefined || item.status === status) &&
-        (clientId === undefined || item.clientId === clientId) &&
-        (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
-      if (matches) items.push(item)
-    }
+    const matches = (item: Suspense) =>
+      (status === undefined || item.status === status) &&
+      (clientId === undefined || item.clientId === clientId) &&
+      (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
+    items.push(...(await itemsIn(deps, rows)).filter(matches))
     lookedAt += rows.length
   }
   return { items, complete: true }

@@ -8,7 +8,7 @@ import {
   findAuditHead,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
-import { auditRecordPk, foundKey, type Key } from '../../table/keys.ts'
+import { foundKey, idOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/merged-pages.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
@@ -47,8 +47,6 @@ const LATELY_MS = 3 * DAY_MS
 const PAGE = 1_000
 const SIDE_BY_SIDE = 20
 
-const subjectOf = ({ pk }: Key): string => pk.slice(auditRecordPk('').length)
-
 /**
  * The record chains of a client's subjects that changed lately, or ever; the index lists the subjects. Every audit
  * checks settlements and the client itself anyway, so they are not included.
@@ -63,7 +61,7 @@ export const auditTrails = async (
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: PAGE } as const
   for await (const page of queryPages(deps, full ? list : { ...list, range })) {
-    for (const item of page) subjects.add(subjectOf(foundKey('AUDIT', item)))
+    for (const item of page) subjects.add(idOf(foundKey('AUDIT', item)))
   }
   const differences: Difference[] = []
   for (const some of chunks(

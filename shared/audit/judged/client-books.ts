@@ -10,7 +10,7 @@ import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
+import { foundKey, idOf, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { readTrail, type Trail } from './audit-trail.ts'
@@ -41,8 +41,6 @@ const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledg
     throw error
   }
 }
-
-const idOf = ({ pk }: Key): string => pk.slice(pk.indexOf('#') + 1)
 
 type Read = { readonly stored: StoredSettlement[]; readonly unreadable: Difference[] }
 
