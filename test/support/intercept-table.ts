@@ -83,3 +83,11 @@ export const beforeFirst = (deps: TestDeps, kind: TableCall['name'], other: () =
   }
   return interceptTable(deps, { before })
 }
+
+/** Every request of this kind fails: it never arrives, or its answer is lost. */
+export const failingOn = (deps: TestDeps, kind: TableCall['name'], when: 'before' | 'after'): TestDeps =>
+  interceptTable(deps, {
+    [when]: ({ name }: TableCall) => {
+      if (name === kind) throw new Error('the table cannot be reached')
+    },
+  })

@@ -2,6 +2,7 @@
  * Goal: deliveries are written with the money (design section 4, Announce). Method: a pending payment of a client with
  * endpoints is paid; what its transaction wrote, and what was sent after it, is read back.
  */
+
 import { describe, expect, it } from 'vitest'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
@@ -13,50 +14,57 @@ import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-ove
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { liveEndpoints } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf, storedEndpoint } from '../../support/webhook-builders.ts'
+import { withoutQueue } from './outages.ts'
 
 /** A payment that its customer has paid, of a client with these endpoints. */
 const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
-  const stored = []
+  const stored: Endpoint[] = []
   for (const endpoint of endpoints) stored.push(await storedEndpoint(deps, { clientId: client.clientId, ...endpoint }))
   const payment = await aPendingPayment(deps, client)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  const hear = (of: TestDeps = deps) => applyProviderNews(of, { providerPaymentId }, 'callback')
   const eventId = eventIdFor(payment.paymentId, 'payment.succeeded')
-  const deliveryTo = (endpoint: Endpoint | undefined) =>
-    endpoint && findDelivery(deps, deliveryIdFor(eventId, endpoint.endpointId))
-  return { deps, client, payment, endpoints: stored, eventId, hear, deliveryTo }
+  return {
+    deps,
+    payment,
+    eventId,
+    hear: (as: TestDeps = deps) => applyProviderNews(as, { providerPaymentId }, 'callback'),
+    /** To each endpoint. */
+    deliveries: () =>
+      Promise.all(stored.map(({ endpointId }) => findDelivery(deps, deliveryIdFor(eventId, endpointId)))),
+    events: () => listPaymentEvents(deps, payment.paymentId),
+    /** How many deliveries the log names. */
+    logged: () =>
+      deps.lines.flatMap(({ code, fields }) => (code === 'payment.succeeded' ? [fields['deliveries']] : [])),
+  }
 }
-
-const noQueue = (deps: TestDeps): TestDeps => ({
-  ...deps,
-  queues: { send: async () => Promise.reject(new Error('no queue')) },
-})
 
 describe('the announcement of a payment', () => {
   it('is its event and a delivery, due at once, in the transaction that credits it', async () => {
-    const { deps, client, payment, endpoints, eventId, hear, deliveryTo } = await paidWith({})
+    const { deps, payment, eventId, hear, deliveries, events } = await paidWith({})
     const watched = recordTable(deps)
 
     await hear(watched.deps)
 
-    const [endpoint] = endpoints
-    const delivery = await deliveryTo(endpoint)
+    const [delivery] = await deliveries()
+    const { deliveryId: delivery_id, endpointId: endpoint_id } = { deliveryId: '', endpointId: '', ...delivery }
+    const { paymentId, clientId } = payment
     expect(delivery).toStrictEqual({
-      deliveryId: delivery?.deliveryId,
+      deliveryId: delivery_id,
       eventId,
       eventName: 'payment.succeeded',
-      paymentId: payment.paymentId,
-      clientId: client.clientId,
-      endpointId: endpoint?.endpointId,
-      url: endpoint?.url,
+      paymentId,
+      clientId,
+      endpointId: endpoint_id,
+      url: 'https://merchant.example/hooks',
       status: 'scheduled',
       attempts: 0,
       roundStart: 0,
@@ -67,15 +75,10 @@ describe('the announcement of a payment', () => {
       resends: 0,
       dueAt: addMs(deps.now(), 60_000),
     })
-    expect(await listPaymentEvents(deps, payment.paymentId)).toMatchObject([{ eventId, firedAt: deps.now() }])
+    expect(await events()).toMatchObject([{ eventId, firedAt: deps.now() }])
     expect(watched.calls.filter(({ name }) => ['put', 'update', 'transact'].includes(name))).toHaveLength(1)
-    const ids = { delivery_id: delivery?.deliveryId, client_id: client.clientId, endpoint_id: endpoint?.endpointId }
-    expect(deps.sent).toStrictEqual([
-      {
-        queue: 'webhooks',
-        message: { body: { ...ids, attempt: 1 }, delaySeconds: 0, group: endpoint?.endpointId },
-      },
-    ])
+    const body = { delivery_id, client_id: clientId, endpoint_id, attempt: 1 }
+    expect(deps.sent).toStrictEqual([{ queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint_id } }])
   })
 
   it('reaches exactly the endpoints that want the event; a disabled one is skipped', async () => {
@@ -88,26 +91,23 @@ describe('the announcement of a payment', () => {
       [{ enabled: false, eventTypes: ['payment.expired'] }, undefined],
       [{ clientId: aClientId() }, undefined],
     ]
-    const { deps, endpoints, hear, deliveryTo } = await paidWith(...cases.map(([endpoint]) => endpoint))
+    const { deps, hear, deliveries, logged } = await paidWith(...cases.map(([endpoint]) => endpoint))
 
     await hear()
 
-    const statuses = await Promise.all(endpoints.map(async (endpoint) => (await deliveryTo(endpoint))?.status))
-    expect(statuses).toStrictEqual(cases.map(([, status]) => status))
-    expect(deps.sent).toHaveLength(3)
+    expect((await deliveries()).map((delivery) => delivery?.status)).toStrictEqual(cases.map(([, status]) => status))
     expect(new Set(deps.sent.map(({ message }) => message.group)).size).toBe(3)
-    expect(deps.lines.filter(({ code }) => code === 'payment.succeeded')).toMatchObject([{ fields: { deliveries: 4 } }])
+    expect([deps.sent.length, logged()]).toStrictEqual([3, [4]])
   })
 
   it('passes by an endpoint that was deleted', async () => {
-    const { deps, endpoints, hear, deliveryTo } = await paidWith({})
-    const [endpoint] = endpoints
-    if (!endpoint) throw new Error('no endpoint')
-    await deps.table.transact(moveToGone(endpoint, deps.now()))
+    const { deps, payment, hear, deliveries } = await paidWith({})
+    const [endpoint] = await liveEndpoints(deps, payment.clientId)
+    if (endpoint) await deps.table.transact(moveToGone(endpoint, deps.now()))
 
     await hear()
 
-    expect(await deliveryTo(endpoint)).toBeUndefined()
+    expect(await deliveries()).toStrictEqual([undefined])
   })
 
   it('reaches twenty endpoints', async () => {
@@ -119,13 +119,12 @@ describe('the announcement of a payment', () => {
   })
 
   it('of a client without endpoints is the event alone, which the log says', async () => {
-    const { deps, payment, hear } = await paidWith()
+    const { deps, hear, events, logged } = await paidWith()
 
     await hear()
 
-    expect(await listPaymentEvents(deps, payment.paymentId)).toHaveLength(1)
-    expect(deps.sent).toStrictEqual([])
-    expect(deps.lines.filter(({ code }) => code === 'payment.succeeded')).toMatchObject([{ fields: { deliveries: 0 } }])
+    expect(await events()).toHaveLength(1)
+    expect([deps.sent, logged()]).toStrictEqual([[], [0]])
   })
 
   it('is written and sent once, however often the news comes', async () => {
@@ -137,38 +136,27 @@ describe('the announcement of a payment', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
-  it('is none of a payment that was cancelled', async () => {
-    const { deps, payment } = await paidWith({})
+  it.each([
+    ['none of a payment that was cancelled', { status: 'cancelled', source: 'cancel' }, []],
+    ['why a payment failed', { status: 'failed', source: 'callback', failureReason: 'declined' }, ['declined']],
+  ] as const)('is %s', async (_case, end, reasons) => {
+    const { deps, payment, events } = await paidWith({})
 
-    await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
+    await closePayment(deps, payment, end)
 
-    expect(await listPaymentEvents(deps, payment.paymentId)).toStrictEqual([])
-    expect(deps.sent).toStrictEqual([])
+    const told = (await events()).map(({ body }) => JSON.parse(body))
+    expect(told).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
+    expect(deps.sent).toHaveLength(reasons.length)
   })
 
-  it('says why a payment failed', async () => {
-    const { deps, payment } = await paidWith({ eventTypes: ['payment.failed'] })
+  it('whose message is not taken costs the payment nothing, and due work sends it a minute later', async () => {
+    const { deps, payment, hear, deliveries } = await paidWith({})
 
-    await closePayment(deps, payment, { status: 'failed', source: 'callback', failureReason: 'declined' })
-
-    const [event] = await listPaymentEvents(deps, payment.paymentId)
-    expect(JSON.parse(event?.body ?? '')).toMatchObject({
-      event: 'payment.failed',
-      data: { failure_reason: 'declined' },
-    })
-    expect(deps.sent).toHaveLength(1)
-  })
-})
-
-describe('an announcement whose messages are not taken', () => {
-  it('costs the payment nothing, and due work sends it a minute later', async () => {
-    const { deps, payment, endpoints, hear, deliveryTo } = await paidWith({})
-
-    await hear(noQueue(deps))
+    await hear(withoutQueue(deps))
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
     expect(deps.lines).toContainEqual(expect.objectContaining({ level: 'error', code: 'delivery.not_sent' }))
-    const delivery = await deliveryTo(endpoints[0])
+    const [delivery] = await deliveries()
     if (!delivery) throw new Error('no delivery')
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     deps.clock.advance(60)

@@ -3,14 +3,13 @@ import { handler as deleteEndpoint } from '../../../functions/admin/delete-endpo
 import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
 import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
-import type { ClientId } from '../../../shared/ids.ts'
 import { endpointKey, goneEndpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { insertEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { insertEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { findEndpointEver } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { updateEndpoint as changeIt } from '../../../shared/webhook/endpoint/update-endpoint.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst, failingOn } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -48,58 +47,38 @@ describe("operators' actions on an endpoint", () => {
   )
 })
 
-describe('insertEndpoint', () => {
-  it('leaves an endpoint that has its id as it is, deleted or not', async ({ deps, endpoint: live }) => {
-    const deleted = await storedEndpoint(deps, { enabled: false, deletedAt: deps.now() })
+it('insertEndpoint leaves an endpoint that has its id as it is', async ({ deps, endpoint }) => {
+  const other = { ...endpoint, url: 'https://other.example/', sealedSecret: 'x' }
 
-    for (const endpoint of [live, deleted]) {
-      const { applied } = await deps.table.write(
-        insertEndpoint({ ...endpoint, url: 'https://other.example/', sealedSecret: 'x' }),
-      )
-
-      expect(applied).toBe(false)
-      expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
-    }
-  })
+  expect((await deps.table.write(insertEndpoint(other))).applied).toBe(false)
+  expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
 })
 
-describe('list-endpoints', () => {
-  const list = (deps: TestDeps, clientId: ClientId, payload: object = {}) =>
-    invokeAdmin(listEndpoints, deps, { client_id: clientId, ...payload })
+/* Which endpoints are shown, and in which order, as to merchants: api-webhook-deliveries.test.ts. */
+it('list-endpoints shows the endpoints in use, newest first, page by page, without secrets', async () => {
+  const { deps, clientId } = await withClient()
+  const shown: object[] = []
+  for (const enabled of [true, false, true]) {
+    deps.clock.advance(1)
+    const { endpointId, url } = await storedEndpoint(deps, { clientId, enabled })
+    const endpoint = { endpoint_id: endpointId, client_id: clientId, url, event_types: ['*'], enabled }
+    shown.unshift({ ...endpoint, created_at: deps.now() })
+  }
 
-  it('shows the endpoints in use, newest first, page by page, without secrets', async () => {
-    const { deps, clientId } = await withClient()
-    const endpoints: Endpoint[] = []
-    for (let made = 0; made < 3; made++) {
-      deps.clock.advance(1)
-      endpoints.unshift(await storedEndpoint(deps, { clientId, enabled: made !== 1 }))
-    }
-    await deps.table.transact(moveToGone(await storedEndpoint(deps, { clientId }), deps.now()))
-    await storedEndpoint(deps)
+  const all = await invokeAdmin(listEndpoints, deps, { client_id: clientId })
+  const second = await invokeAdmin(listEndpoints, deps, { client_id: clientId, page: 2, per_page: 2 })
 
-    const all = await list(deps, clientId)
-    const second = await list(deps, clientId, { page: 2, per_page: 2 })
-
-    const shown = endpoints.map(({ endpointId, url, enabled, createdAt }) => ({
-      endpoint_id: endpointId,
-      client_id: clientId,
-      url,
-      event_types: ['*'],
-      enabled,
-      created_at: createdAt,
-    }))
-    expect(all).toStrictEqual({ status: 200, body: { data: shown, pagination: { page: 1, per_page: 25 } } })
-    expect(second.body).toStrictEqual({ data: shown.slice(2), pagination: { page: 2, per_page: 2 } })
-  })
+  expect(all).toStrictEqual({ status: 200, body: { data: shown, pagination: { page: 1, per_page: 25 } } })
+  expect(second.body).toStrictEqual({ data: shown.slice(2), pagination: { page: 2, per_page: 2 } })
 })
 
 describe('update-endpoint', () => {
   it('changes what is given and records before and after', async ({ deps, endpoint }) => {
     const answer = await update(deps, endpoint, { enabled: false })
-    deps.clock.advance(1)
-    await update(deps, endpoint, { event_types: ['payment.expired'] })
-    deps.clock.advance(1)
-    await update(deps, endpoint, { event_types: ['payment.expired'], enabled: false })
+    for (const enabled of [undefined, false]) {
+      deps.clock.advance(1)
+      await update(deps, endpoint, { event_types: ['payment.expired'], enabled })
+    }
 
     expect(answer).toMatchObject({ status: 200, body: { enabled: false, event_types: ['*'] } })
     expect(answer.body).not.toHaveProperty('signing_secret')
@@ -161,12 +140,7 @@ describe('delete-endpoint', () => {
   })
 
   it('changes nothing when it is repeated after a crash', async ({ deps, endpoint }) => {
-    const dying = interceptTable(deps, {
-      after: ({ name }) => {
-        if (name === 'transact') throw new Error('died')
-      },
-    })
-    expect(await remove(dying, endpoint)).toMatchObject({ status: 500 })
+    expect(await remove(failingOn(deps, 'transact', 'after'), endpoint)).toMatchObject({ status: 500 })
     deps.clock.advance(60)
 
     expect(await remove(deps, endpoint)).toMatchObject({ status: 200 })
@@ -179,40 +153,31 @@ describe('delete-endpoint', () => {
 describe('send-test-event', () => {
   it('delivers a signed gateway.test to that endpoint, whatever its event types', async ({ deps }) => {
     const endpoint = await storedEndpoint(deps, { eventTypes: ['payment.failed'] })
+    const ids = { client_id: endpoint.clientId, endpoint_id: endpoint.endpointId }
 
     const { status, body } = await send(deps, endpoint)
 
     const { delivery_id, event_id } = body as { delivery_id: never; event_id: string }
-    const ids = { client_id: endpoint.clientId, endpoint_id: endpoint.endpointId }
+    const [now, event] = [deps.now(), 'gateway.test']
     expect(status).toBe(200)
-    expect(body).toStrictEqual({
-      delivery_id,
-      event_id,
-      event: 'gateway.test',
-      ...ids,
-      url: endpoint.url,
-      status: 'scheduled',
-      next_attempt_at: deps.now(),
-      created_at: deps.now(),
-      attempts: [],
-    })
+    const shown = { delivery_id, event_id, event, ...ids, url: endpoint.url, attempts: [] }
+    expect(body).toStrictEqual({ ...shown, status: 'scheduled', next_attempt_at: now, created_at: now })
     await drainQueue(deps)
-    expect(deps.webhooks).toMatchObject([{ headers: { 'X-Gateway-Event': 'gateway.test' } }])
+    expect(deps.webhooks).toMatchObject([{ headers: { 'X-Gateway-Event': event } }])
     const sent = JSON.parse(deps.webhooks[0]?.body.toString('utf8') ?? '')
-    expect(sent).toStrictEqual({ event: 'gateway.test', event_id, timestamp: deps.now(), data: ids })
+    expect(sent).toStrictEqual({ event, event_id, timestamp: now, data: ids })
     expect(await rowOf(deps, { deliveryId: delivery_id })).toMatchObject({ status: 'succeeded' })
     expect(await auditRecordsOf(deps, delivery_id)).toStrictEqual([
-      { operator: OPERATOR, action: 'send-test-event', before: undefined, after: { endpoint_id: endpoint.endpointId } },
+      { operator: OPERATOR, action: 'send-test-event', before: undefined, after: { endpoint_id: ids.endpoint_id } },
     ])
   })
 
   it('refuses a disabled endpoint with a hint', async ({ deps }) => {
     const endpoint = await storedEndpoint(deps, { enabled: false })
 
-    expect(await send(deps, endpoint)).toMatchObject({
-      status: 422,
-      body: { message: 'the endpoint is disabled', action_hint: 'Enable it with update-endpoint, then try again.' },
-    })
+    const hint = 'Enable it with update-endpoint, then try again.'
+    const body = { message: 'the endpoint is disabled', action_hint: hint }
+    expect(await send(deps, endpoint)).toMatchObject({ status: 422, body })
     expect(deps.sent).toStrictEqual([])
   })
 })

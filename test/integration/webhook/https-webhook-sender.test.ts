@@ -2,12 +2,21 @@ import dns from 'node:dns'
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import type { ResolveHost } from '../../../shared/send-webhook.ts'
-import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { selfSignedCertificate, startHttpsServer, startTcpServer } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
-import { answering, BODY, failure, PATIENT, SHORT, send, sendTrusting } from './webhook-sender-probe.ts'
+import { answering, aSender, BODY, failure, PATIENT, SHORT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 /* The sender against real servers; no result here depends on a machine's speed. */
+
+const tcp = async (scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) =>
+  `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
+
+const answeringWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.end(text))
+const byteByByte = (socket: Socket) => {
+  socket.write('HTTP/1.1 200 OK\r\n')
+  const timer = setInterval(() => socket.write('X'), 20)
+  socket.on('close', () => clearInterval(timer))
+}
 
 describe('httpsWebhookSender: the request', () => {
   it('posts the bytes and headers as given', async () => {
@@ -31,40 +40,25 @@ describe('httpsWebhookSender: the request', () => {
 })
 
 describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
-  it.each([200, 201, 202, 204, 299])('takes %i as delivered', async (status) => {
-    const server = await startScriptedServer(answering(status))
+  it.each([200, 201, 202, 204, 299])('takes %i as delivered', async (httpStatus) => {
+    const server = await startScriptedServer(answering(httpStatus))
 
-    const delivered = { delivered: true, httpStatus: status, error: undefined, responseBody: '' }
+    const delivered = { delivered: true, httpStatus, error: undefined, responseBody: '' }
     expect(await send(server.url)).toStrictEqual(delivered)
   })
 
-  it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])(
-    'takes %i as failed and follows nothing',
-    async (status) => {
-      const server = await startScriptedServer(answering(status, 'no', { location: '/elsewhere' }))
+  it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])('takes %i as failed and follows nothing', async (is) => {
+    const server = await startScriptedServer(answering(is, 'no', { location: '/elsewhere' }))
 
-      const refused = { delivered: false, httpStatus: status, error: 'http_status', responseBody: 'no' }
-      expect(await send(server.url)).toStrictEqual(refused)
-      expect(server.requests).toHaveLength(1)
-    },
-  )
-
-  it('takes an unrequested upgrade as its status', async () => {
-    const port = await startTcpServer((socket) =>
-      socket.once('data', () => socket.write('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')),
-    )
-
-    const refused = { delivered: false, error: 'http_status', httpStatus: 101 }
-    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject(refused)
+    const refused = { delivered: false, httpStatus: is, error: 'http_status', responseBody: 'no' }
+    expect(await send(server.url)).toStrictEqual(refused)
+    expect(server.requests).toHaveLength(1)
   })
 
-  it('passes over an early hint and waits for the status', async () => {
-    const server = await startScriptedServer((response) => {
-      response.writeEarlyHints({ link: '</style.css>; rel=preload' })
-      response.writeHead(200).end('thanks')
-    })
+  it('takes an unrequested upgrade as its status', async () => {
+    const url = await tcp('http', answeringWith('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'))
 
-    expect(await send(server.url)).toMatchObject({ delivered: true, httpStatus: 200 })
+    expect(await send(url)).toMatchObject({ delivered: false, error: 'http_status', httpStatus: 101 })
   })
 })
 
@@ -84,16 +78,11 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
     expect(responseBody).toBe('x'.repeat(1_024))
   })
 
-  it.each([
-    ['two bytes', 'é', 1_023, 1_023],
-    ['three bytes', '☕', 1_022, 1_022],
-    ['four bytes', '🍵', 1_021, 1_021],
-  ])('leaves out a last character of %s that the limit cuts', async (_case, character, fill, length) => {
-    const server = await startScriptedServer(answering(200, 'x'.repeat(fill) + character + 'tail'))
+  it.each(['é', '☕', '🍵'])('leaves out a last character that the limit cuts: %s', async (character) => {
+    const text = 'x'.repeat(1_025 - Buffer.byteLength(character))
+    const server = await startScriptedServer(answering(200, `${text}${character}tail`))
 
-    const { responseBody } = await send(server.url)
-
-    expect(responseBody).toBe('x'.repeat(length))
+    expect((await send(server.url)).responseBody).toBe(text)
   })
 
   it('keeps bytes that are no text as replacement characters', async () => {
@@ -111,31 +100,16 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
       response.write('partly')
     })
 
-    const result = await send(server.url, options)
-
-    expect(result).toMatchObject({ delivered: true, httpStatus: 200, responseBody: 'partly' })
+    const delivered = { delivered: true, httpStatus: 200, responseBody: 'partly' }
+    expect(await send(server.url, options)).toMatchObject(delivered)
   })
 
   it('takes a 2xx whose connection breaks in the body as delivered', async () => {
-    const port = await startTcpServer((socket) =>
-      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartly')),
-    )
+    const url = await tcp('http', answeringWith('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartly'))
 
-    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ delivered: true, responseBody: 'partly' })
+    expect(await send(url)).toMatchObject({ delivered: true, responseBody: 'partly' })
   })
 })
-
-/* The sender against real servers; no result here depends on a machine's speed. */
-
-const tcp = async (scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) =>
-  `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
-
-const byteByByte = (socket: Socket) => {
-  socket.write('HTTP/1.1 200 OK\r\n')
-  const timer = setInterval(() => socket.write('X'), 20)
-  socket.on('close', () => clearInterval(timer))
-}
-const answeringWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.end(text))
 
 const nobodyListens = async () => {
   const server = await startScriptedServer(silence)
@@ -175,9 +149,7 @@ describe('httpsWebhookSender: failures', () => {
   })
 
   it('never throws, even for what node refuses to send', async () => {
-    const sender = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0 })
-
-    const result = await sender({ url: 'http://127.0.0.1:9/', headers: { 'X-Bad': 'line\nbreak' }, body: BODY })
+    const result = await aSender()({ url: 'http://127.0.0.1:9/', headers: { 'X-Bad': 'line\nbreak' }, body: BODY })
 
     expect(result).toStrictEqual({ ...failure('unknown'), durationMs: 0 })
   })

@@ -2,11 +2,12 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it } from 'vitest'
+import type { WebhookResult } from '../../../shared/send-webhook.ts'
 import type { BoundedConnection } from '../../../shared/webhook/send/bounded-connection.ts'
-import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import type { SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { keptConnections } from '../../../shared/webhook/send/kept-connections.ts'
 import { selfSignedCertificate, startTcpServer, startTlsServer } from '../../support/https-servers.ts'
-import { BODY, PATIENT } from './webhook-sender-probe.ts'
+import { aSender, BODY } from './webhook-sender-probe.ts'
 
 /*
  * One sender and several attempts, at servers that say byte for byte what they answer and count what they are asked.
@@ -44,15 +45,11 @@ const closed = async (socket: Socket | undefined) => {
 const aServer = async (answers: Answers, options: Partial<SenderOptions> = {}) => {
   const { seen, behave } = counting(answers)
   const url = `http://127.0.0.1:${await startTcpServer(behave)}/`
-  const sender = httpsWebhookSender({
-    allowLoopback: true,
-    monotonicMs: () => 0,
-    nowMs: () => 0,
-    ...PATIENT,
-    ...options,
-  })
+  const sender = aSender(options)
   return { seen, post: (body = BODY) => sender({ url, headers: {}, body }) }
 }
+
+const outcomes = (results: readonly WebhookResult[]) => results.map(({ delivered, error }) => error ?? delivered)
 
 describe('a connection to a merchant', () => {
   it.each([
@@ -75,13 +72,13 @@ describe('a connection to a merchant', () => {
     setDefaultCACertificates([...before, certificate.cert])
     const { seen, behave } = counting(() => OK)
     const port = await startTlsServer(certificate, behave)
-    const sender = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0, ...PATIENT })
+    const sender = aSender()
     const post = (host: string) => sender({ url: `https://${host}:${port}/`, headers: {}, body: BODY })
 
     const results = [await post('localhost'), await post('localhost'), await post('127.0.0.1')]
     setDefaultCACertificates(before)
 
-    expect(results.map(({ delivered, error }) => error ?? delivered)).toStrictEqual([true, true, 'tls'])
+    expect(outcomes(results)).toStrictEqual([true, true, 'tls'])
     expect(seen).toMatchObject({ requests: 2 })
     expect(seen.sockets).toHaveLength(1)
   })
@@ -111,20 +108,18 @@ describe('a connection to a merchant', () => {
   })
 
   it('ends with an answer that came before the request was written', async () => {
-    const { seen, post } = await aServer(() => OK)
-    const early = await startTcpServer((socket) => {
-      seen.connections++
+    let connections = 0
+    const port = await startTcpServer((socket) => {
+      connections++
       socket.pause().write(OK)
     })
-    const sender = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0, ...PATIENT })
-    const large = () =>
-      sender({ url: `http://127.0.0.1:${early}/`, headers: {}, body: Buffer.alloc(32 * 1_024 * 1_024) })
+    const sender = aSender()
+    const large = { url: `http://127.0.0.1:${port}/`, headers: {}, body: Buffer.alloc(32 * 1_024 * 1_024) }
 
-    const results = [await large(), await large()]
-    await post()
+    const results = [await sender(large), await sender(large)]
 
-    expect(results).toMatchObject([{ delivered: true }, { delivered: true }])
-    expect(seen.connections).toBe(3)
+    expect(outcomes(results)).toStrictEqual([true, true])
+    expect(connections).toBe(2)
   })
 
   it.each<readonly [string, (socket: Socket) => void]>([
@@ -150,10 +145,7 @@ describe('a connection to a merchant', () => {
     ['a clock set back', 5_000, 0, 0],
   ])('is not used after %s', async (_, wallAtFirst, monotonicAtSecond, wallAtSecond) => {
     const clocks = { monotonic: 0, wall: wallAtFirst }
-    const { seen, post } = await aServer(() => OK, {
-      monotonicMs: () => clocks.monotonic,
-      nowMs: () => clocks.wall,
-    })
+    const { seen, post } = await aServer(() => OK, { monotonicMs: () => clocks.monotonic, nowMs: () => clocks.wall })
     await post()
     Object.assign(clocks, { monotonic: monotonicAtSecond, wall: wallAtSecond })
 
@@ -177,7 +169,7 @@ describe('a connection to a merchant', () => {
 
     const results = [await post(), await post(), await post(), await post()]
 
-    expect(results.map(({ delivered, error }) => error ?? delivered)).toStrictEqual([true, 'connection', true, true])
+    expect(outcomes(results)).toStrictEqual([true, 'connection', true, true])
     expect(seen).toMatchObject({ connections: 3, requests: 4 })
   })
 
@@ -189,10 +181,7 @@ describe('a connection to a merchant', () => {
     const results = []
     for (let sent = 0; sent < 13; sent++) results.push(await post())
 
-    expect(results.map(({ delivered, error }) => error ?? delivered)).toStrictEqual([
-      ...Array.from({ length: 12 }, () => true),
-      'connection',
-    ])
+    expect(outcomes(results)).toStrictEqual([...Array(12).fill(true), 'connection'])
     expect(seen.connections).toBe(1)
   })
 

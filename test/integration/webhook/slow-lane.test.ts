@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest'
 import { announcementOf, tellWorkers } from '../../../shared/payment/announcement.ts'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'
-import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
@@ -15,7 +15,7 @@ import { changeEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/en
 import { findEndpoint } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClient } from '../../support/client-builders.ts'
-import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { interceptTable, recordTable, type TableCall, writtenKeys } from '../../support/intercept-table.ts'
 import { succeededPayment } from '../../support/paid-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
@@ -89,75 +89,57 @@ describe('the slow lane: who goes there', () => {
     expect(codes(deps).filter((code) => code === 'endpoint.slow')).toHaveLength(1)
   })
 
-  it.for([
-    [
-      'an event',
-      async (deps, { clientId }) => {
-        const payment = succeededPayment({ ...aClient(), clientId }, { paidAt: deps.now() })
-        await tellWorkers(deps, await announcementOf(deps, payment, deps.now()))
-      },
-    ],
+  type Send = (deps: TestDeps, endpoint: Endpoint) => Promise<unknown>
+  const announce: Send = async (deps, { clientId }) => {
+    const payment = succeededPayment({ ...aClient(), clientId }, { paidAt: deps.now() })
+    await tellWorkers(deps, await announcementOf(deps, payment, deps.now()))
+  }
+  const redeliverOne: Send = async (deps, endpoint) => {
+    const { deliveryId } = await storedDelivery(deps, endpoint, ABANDONED)
+    await redeliver(deps, { clientId: endpoint.clientId, deliveryId, operator: 'ayu' })
+  }
+  const redeliverAll: Send = async (deps, endpoint) => {
+    const known = await storedEvent(deps, endpoint)
+    await storedEvent(deps, endpoint)
+    await storedDelivery(deps, endpoint, ABANDONED, known)
+    const all = { status: undefined, cursor: undefined, operator: 'ayu' }
+    await redeliverToEndpoint(deps, { ...endpoint, ...all, since: known.firedAt })
+  }
+
+  it.for<readonly [string, Send]>([
+    ['an event', announce],
     ['a test event', (deps, endpoint) => sendTestEvent(deps, { ...endpoint, operator: 'ayu' })],
-    [
-      'a redelivery',
-      async (deps, endpoint) => {
-        const { deliveryId } = await storedDelivery(deps, endpoint, ABANDONED)
-        await redeliver(deps, { clientId: endpoint.clientId, deliveryId, operator: 'ayu' })
-      },
-    ],
-    [
-      'a redelivery of all that it did not get',
-      async (deps, endpoint) => {
-        const { clientId } = endpoint
-        const [known] = [await storedEvent(deps, { clientId }), await storedEvent(deps, { clientId })]
-        await storedDelivery(deps, endpoint, ABANDONED, known)
-        const all = { status: undefined, cursor: undefined, operator: 'ayu' }
-        await redeliverToEndpoint(deps, { ...endpoint, ...all, since: known.firedAt })
-      },
-    ],
-  ] satisfies readonly (readonly [string, (deps: TestDeps, endpoint: Endpoint) => Promise<unknown>])[])(
-    '%s is sent to the lane of its endpoint, as the sender has read it',
-    async ([, send]) => {
-      const deps = testDeps()
-      const clientId = (await storedEndpoint(deps)).clientId
-      const slowOne = await storedEndpoint(deps, { clientId, slowSince: deps.now() })
+    ['a redelivery', redeliverOne],
+    ['a redelivery of all that it did not get', redeliverAll],
+  ])('%s is sent to the lane of its endpoint, as the sender has read it', async ([, send], { deps, endpoint }) => {
+    const slowOne = await storedEndpoint(deps, { clientId: endpoint.clientId, slowSince: deps.now() })
 
-      await send(deps, slowOne)
+    await send(deps, slowOne)
 
-      for (const { queue, message } of deps.sent) {
-        const isSlow = message.group === slowOne.endpointId
-        expect(queue).toBe(isSlow ? 'webhooks-slow' : 'webhooks')
-        expect(message.body).toMatchObject(isSlow ? { slow: true } : { attempt: 1 })
-      }
-      expect(deps.sent.some(({ message }) => message.group === slowOne.endpointId)).toBe(true)
-    },
-  )
+    for (const { queue, message } of deps.sent) {
+      const isSlow = message.group === slowOne.endpointId
+      expect(queue).toBe(isSlow ? 'webhooks-slow' : 'webhooks')
+      expect(message.body).toMatchObject(isSlow ? { slow: true } : { attempt: 1 })
+    }
+    expect(deps.sent.some(({ message }) => message.group === slowOne.endpointId)).toBe(true)
+  })
 })
 
 describe('the slow lane: back from there', () => {
   it.for([
-    ['that all is well', DELIVERED],
-    ['an error', FAILED],
-  ] as const)('an endpoint that answers %s, soon', async ([, answer]) => {
+    ['answers that all is well, soon, leaves it', DELIVERED, false],
+    ['answers an error, soon, leaves it', FAILED, false],
+    ['refuses connections stays, as it answers nothing', REFUSED, true],
+  ] as const)('an endpoint that %s', async ([, answer, stays]) => {
     const { deps, endpoint, delivery } = await slowDelivery()
     deps.answerWebhooks(async () => answer)
 
     await deliverWebhook(deps, { ...messageFor(delivery), slow: true })
 
     expect(deps.webhooks).toHaveLength(1)
-    expect(await slowSince(deps, endpoint)).toBeUndefined()
-    expect(codes(deps)).toContain('endpoint.answers_again')
-    expect(lanesOf(deps)).toStrictEqual(answer.delivered ? [] : ['webhooks'])
-  })
-
-  it('one that refuses connections stays, as it answers nothing', async () => {
-    const { deps, endpoint, delivery } = await slowDelivery()
-    deps.answerWebhooks(async () => REFUSED)
-
-    await deliverWebhook(deps, { ...messageFor(delivery), slow: true })
-
-    expect(await slowSince(deps, endpoint)).toBe(endpoint.slowSince)
-    expect(lanesOf(deps)).toStrictEqual(['webhooks-slow'])
+    expect(await slowSince(deps, endpoint)).toBe(stays ? endpoint.slowSince : undefined)
+    expect(codes(deps).includes('endpoint.answers_again')).toBe(!stays)
+    expect(lanesOf(deps)).toStrictEqual(answer.delivered ? [] : [stays ? 'webhooks-slow' : 'webhooks'])
   })
 
   it('delivers in the slow lane what was sent there before the endpoint answered again', async () => {
@@ -181,8 +163,8 @@ describe('the slow lane: back from there', () => {
   })
 })
 
-describe('the slow lane: a worker that others need', () => {
-  it('sends the message on, and makes no attempt and no write', async () => {
+describe('a worker that others need', () => {
+  it('sends the message on to the slow lane, and makes no attempt and no write', async () => {
     const { deps, delivery } = await slowDelivery()
     const { deps: watched, calls } = recordTable(deps)
 
@@ -201,13 +183,13 @@ describe('the slow lane: a worker that others need', () => {
 
 describe('the mark of an endpoint that hangs', () => {
   it('is not set where it is set, nor where there is no endpoint', async ({ deps, endpoint }) => {
-    const [first, later] = [deps.now(), addMs(deps.now(), 1)]
+    const first = deps.now()
     const nobody = { ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] }
+    const mark = async (of: Endpoint, at: Timestamp) => (await deps.table.write(markSlow(of, at))).applied
 
-    expect((await deps.table.write(markSlow(endpoint, first))).applied).toBe(true)
-    expect((await deps.table.write(markSlow(endpoint, later))).applied).toBe(false)
-    expect((await deps.table.write(markSlow(nobody, first))).applied).toBe(false)
+    const marked = [await mark(endpoint, first), await mark(endpoint, addMs(first, 1)), await mark(nobody, first)]
 
+    expect(marked).toStrictEqual([true, false, false])
     expect(await slowSince(deps, endpoint)).toBe(first)
     expect(await findEndpoint(deps, nobody.clientId, nobody.endpointId)).toBeUndefined()
   })
@@ -222,14 +204,11 @@ describe('the mark of an endpoint that hangs', () => {
 
   it('that cannot be written costs nothing: the next attempt is in its lane', async ({ deps, delivery }) => {
     deps.answerWebhooks(async () => HUNG)
-    const throttled = interceptTable(deps, {
-      before: (call) => {
-        if ('steps' in call && call.steps.some(({ key }) => key.pk.startsWith('ENDPOINTS#')))
-          throw new Error('throttled')
-      },
-    })
+    const before = (call: TableCall) => {
+      if (writtenKeys([call]).some(({ pk }) => pk.startsWith('ENDPOINTS#'))) throw new Error('throttled')
+    }
 
-    await deliverWebhook(throttled, messageFor(delivery))
+    await deliverWebhook(interceptTable(deps, { before }), messageFor(delivery))
 
     expect(codes(deps)).toStrictEqual(['endpoint.not_marked', 'delivery.failed'])
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })

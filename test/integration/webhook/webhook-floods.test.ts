@@ -26,7 +26,8 @@ const floodWith = (text: string) => (socket: Socket) => {
   socket.on('drain', flood)
 }
 
-const afterRequest = (text: string) => startTcpServer((socket) => socket.once('data', () => socket.write(text)))
+const http = async (behave: (socket: Socket) => void) => `http://127.0.0.1:${await startTcpServer(behave)}/`
+const afterRequest = (text: string) => http((socket) => socket.once('data', () => socket.write(text)))
 
 describe('httpsWebhookSender: what an endpoint may send before its body', () => {
   it.each([
@@ -34,9 +35,7 @@ describe('httpsWebhookSender: what an endpoint may send before its body', () => 
     ['large 103 answers', hint(20_000)],
     ['empty lines', '\r\n'],
   ])('ends at an endpoint that sends endless %s', async (_case, text) => {
-    const port = await startTcpServer(floodWith(text))
-
-    expect(await send(`http://127.0.0.1:${port}/`, PATIENT)).toStrictEqual(failure('connection'))
+    expect(await send(await http(floodWith(text)), PATIENT)).toStrictEqual(failure('connection'))
   })
 
   it('ends at an endpoint that sends endless 103 answers over TLS', async () => {
@@ -53,9 +52,7 @@ describe('httpsWebhookSender: what an endpoint may send before its body', () => 
     ['64 KB of informational answers', hint(LIMIT / 8).repeat(8)],
     ['64 KB of headers', OK.slice(0, -2).padEnd(LIMIT, 'X')],
   ])('ends at %s, whatever would come after', async (_case, text) => {
-    const port = await afterRequest(text)
-
-    expect(await send(`http://127.0.0.1:${port}/`, PATIENT)).toStrictEqual(failure('connection'))
+    expect(await send(await afterRequest(text), PATIENT)).toStrictEqual(failure('connection'))
   })
 
   it.each([
@@ -63,17 +60,14 @@ describe('httpsWebhookSender: what an endpoint may send before its body', () => 
     ['informational answers just below 64 KB', hint((LIMIT - OK.length) / 7).repeat(7) + OK],
     ['headers just below 64 KB', `${OK.slice(0, -2)}X: ${'x'.repeat(LIMIT - OK.length - 5)}\r\n\r\n`],
   ])('takes a 2xx after %s as delivered', async (_case, text) => {
-    const port = await afterRequest(text)
+    const result = await send(await afterRequest(text), { ...PATIENT, bodyGraceMs: 100 })
 
-    expect(await send(`http://127.0.0.1:${port}/`, { ...PATIENT, bodyGraceMs: 100 })).toMatchObject({
-      delivered: true,
-      httpStatus: 200,
-    })
+    expect(result).toMatchObject({ delivered: true, httpStatus: 200 })
   })
 
   it('takes a 2xx as delivered whose body reaches the 64 KB, with what has come', async () => {
-    const port = await afterRequest(`${hint(LIMIT - OK.length - 6)}${OK}partly, and more that is not read`)
+    const url = await afterRequest(`${hint(LIMIT - OK.length - 6)}${OK}partly, and more that is not read`)
 
-    expect(await send(`http://127.0.0.1:${port}/`, PATIENT)).toMatchObject({ delivered: true, responseBody: 'partly' })
+    expect(await send(url, PATIENT)).toMatchObject({ delivered: true, responseBody: 'partly' })
   })
 })

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
+import type { SendWebhook } from '../../../shared/send-webhook.ts'
 import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import type { Certificate } from '../../support/https-servers.ts'
 import type { Script } from '../../support/scripted-server.ts'
@@ -13,15 +14,14 @@ export const SHORT = { deadlineMs: 300 }
 /** Longer than a test may take: whatever ends the attempt, it is no clock. */
 export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
-/** One request by the real sender. */
+/** The real sender of a stage that may post to this machine, with clocks that stand still. */
+export const aSender = (options: Partial<SenderOptions> = {}): SendWebhook =>
+  httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0, ...PATIENT, ...options })
+
+/** One request by a sender with real clocks. */
 export const send = async (url: string, options: Partial<SenderOptions> = {}) => {
-  const sender = httpsWebhookSender({
-    allowLoopback: true,
-    monotonicMs: () => performance.now(),
-    nowMs: Date.now,
-    deadlineMs: 20_000,
-    ...options,
-  })
+  const clocks = { monotonicMs: () => performance.now(), nowMs: Date.now }
+  const sender = httpsWebhookSender({ allowLoopback: true, ...clocks, deadlineMs: 20_000, ...options })
   const { durationMs, ...result } = await sender({ url, headers: HEADERS, body: BODY })
   expect(Number.isInteger(durationMs)).toBe(true)
   return result

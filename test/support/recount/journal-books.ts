@@ -136,7 +136,7 @@ export const ledgerProblems = (books: Books): string[] =>
 const NOT_STORED = ['pk', 'sk']
 
 /** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
-const fieldsText = (entry: RawItem): string => {
+const entryText = (entry: RawItem): string => {
   const fields = { ...Object.fromEntries(AMOUNTS.map((name) => [name, 0])), ...entry }
   const spelled = Object.entries(fields)
     .filter(([name, value]) => !NOT_STORED.includes(name) && value !== undefined)
@@ -148,7 +148,7 @@ const digestOf = (before: string, entries: readonly RawItem[], block: number): s
   let digest = before
   for (let at = 0; at < entries.length; at += block) {
     const hash = createHash('sha256').update(digest)
-    for (const entry of entries.slice(at, at + block)) hash.update(`\n${fieldsText(entry)}`)
+    for (const entry of entries.slice(at, at + block)) hash.update(`\n${entryText(entry)}`)
     digest = hash.digest('hex')
   }
   return digest
