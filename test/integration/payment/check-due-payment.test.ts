@@ -11,45 +11,37 @@ import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { aPendingPayment, aStoredClient, checkWhenDue, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { aScene } from './payment-test.ts'
 
 const DANA: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'DANA' }
 const GOPAY: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'GOPAY' }
 const QRIS: Partial<PaymentRequest> = { method: 'qris', channelCode: undefined }
 
 const aPending = async (fields: Partial<PaymentRequest> = {}) => {
-  const deps = memoryDeps()
-  const client = await aStoredClient(deps)
-  const payment = await aPendingPayment(deps, client, fields)
-  const { paymentRequestId } = payment
+  const scene = await aScene(fields, memoryDeps())
+  const { deps, payment } = scene
   return {
-    deps,
-    client,
-    payment,
+    ...scene,
     /** As it is now. */
     now: () => paymentOf(deps, { payment }),
-    check: () => checkWhenDue(deps, payment),
-    ledger: () => ledgerView(deps, client.clientId),
-    isClosedUpstream: () => deps.provider.close(paymentRequestId, 'expired'),
+    item: () => deps.table.get(paymentKey(payment.paymentId)),
     /** Calls of the provider and writes so far: what a check costs. */
     spent: () => [deps.provider.calls.length, deps.changes.filter(({ key }) => key.sk === 'PAYMENT').length] as const,
   }
 }
 
-type Scene = Awaited<ReturnType<typeof aPending>>
-
 /** What the checks of a payment that is not paid cost, from its create to its end. */
-const restWithoutMoney = async (scene: Scene, endsUpstream: boolean) => {
-  const { payment, check, now, spent, isClosedUpstream } = scene
+const restWithoutMoney = async (scene: Awaited<ReturnType<typeof aPending>>, endsUpstream: boolean) => {
+  const { payment, request, check, now, spent } = scene
   const [calls, writes] = spent()
   const dueTimes = []
   while ((await now()).status === 'pending') {
     const { dueAt = '' } = await now()
     dueTimes.push(dueAt)
-    if (endsUpstream && dueAt >= (payment.expiresAt ?? '')) isClosedUpstream()
+    if (endsUpstream && dueAt >= (payment.expiresAt ?? '')) request({ status: 'expired' })
     await check()
   }
   const [callsThen, writesThen] = spent()
@@ -61,27 +53,20 @@ describe('an unpaid payment (design section 9: at most 3 calls after its create)
     // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
     ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
     ['a QRIS', QRIS, ['2026-11-22T04:00:00.000Z'], 2, 2],
-    [
-      'a QRIS whose time is over before the provider’s',
-      { ...QRIS, expiresInSeconds: 60 },
-      ['2026-11-20T04:01:00.000Z'],
-      1,
-      2,
-    ],
+    ['a QRIS that ends before the provider’s', { ...QRIS, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
     ['a wallet', GOPAY, ['2026-11-20T04:30:00.000Z'], 2, 2],
     ['a wallet that lives for a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
     ['a wallet that lives for a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
     ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
   ])(
-    '%s: asked when it should be, with one write for a check and one for its end',
-    async (_, fields, dueTimes, calls, writes) => {
-      const scene = await aPending(fields)
-      const { deps, now, ledger } = scene
+    '%s: asked when it should be, one write for a check and one for its end',
+    async (_, of, dueTimes, calls, writes) => {
+      const scene = await aPending(of)
 
       expect(await restWithoutMoney(scene, calls > 1)).toStrictEqual({ dueTimes, calls, writes })
 
-      expect(await now()).toMatchObject({ status: 'expired', expiryStartedAt: deps.now() })
-      expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+      expect(await scene.now()).toMatchObject({ status: 'expired', expiryStartedAt: scene.deps.now() })
+      expect(await scene.ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
     },
   )
 })
@@ -91,8 +76,8 @@ describe('checkDuePayment: callbacks switched off entirely', () => {
     ['before its usual time is over', DANA, 15],
     ['within the last moments of its time', QRIS, 2_880],
   ])('finds a payment that was paid %s', async (_, fields, minutes) => {
-    const { deps, payment, check, now, ledger } = await aPending(fields)
-    deps.provider.pay(payment.paymentRequestId)
+    const { deps, payment, pay, check, now, ledger } = await aPending(fields)
+    pay()
 
     expect(await check()).toBe('checked')
 
@@ -102,8 +87,8 @@ describe('checkDuePayment: callbacks switched off entirely', () => {
   })
 
   it('finds a payment that failed', async () => {
-    const { deps, payment, check, now } = await aPending(DANA)
-    deps.provider.close(payment.paymentRequestId, 'failed')
+    const { request, check, now } = await aPending(DANA)
+    request({ status: 'failed' })
 
     await check()
 
@@ -113,17 +98,16 @@ describe('checkDuePayment: callbacks switched off entirely', () => {
 
 describe('checkDuePayment: our own expiry', () => {
   it.each([
-    ['expires when the provider cannot cancel a request that is not final', 'not_cancellable', []],
-    ['expires with a finding when the provider does not know the request', 'not_found', ['not_found_upstream']],
-  ] as const)('%s', async (_, kind, causes) => {
+    ['cannot cancel a request that is not final', 'not_cancellable', undefined],
+    ['does not know the request, with a finding', 'not_found', 'not_found_upstream'],
+  ] as const)('expires when the provider %s', async (_, kind, cause) => {
     const { deps, payment, check, now } = await aPending(QRIS)
     deps.provider.script('cancelRequest', async () => ({ kind }))
 
     await check()
 
     expect(await now()).toMatchObject({ status: 'expired' })
-    const found = await findingAbout(deps, payment.paymentId, 'not_found_upstream')
-    expect(found ? [found.cause] : []).toStrictEqual(causes)
+    expect((await findingAbout(deps, payment.paymentId, 'not_found_upstream'))?.cause).toBe(cause)
   })
 
   it('stays pending while the provider cannot be reached, and is asked again two minutes later', async () => {
@@ -136,9 +120,9 @@ describe('checkDuePayment: our own expiry', () => {
   })
 
   it('does not begin when a cancel of its merchant was noted after the read: that is asked about first', async () => {
-    const { deps, payment, now } = await aPending(QRIS)
+    const { deps, payment, item, now } = await aPending(QRIS)
     deps.clock.set(payment.expiresAt ?? deps.now())
-    const read = await deps.table.get(paymentKey(payment.paymentId))
+    const read = await item()
     await noteCancelRequested(deps, payment.paymentId, deps.now(), payment.dueAt ?? deps.now())
 
     expect(await checkDuePayment(deps, read)).toBe('not_claimed')
@@ -164,12 +148,11 @@ describe('checkDuePayment: claims and refusals', () => {
     ['is gone', () => undefined],
     ['was moved on by another worker', (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
   ])('asks no provider about a payment that %s', async (_, as) => {
-    const { deps, payment, now, spent } = await aPending()
+    const { deps, payment, item, now, spent } = await aPending()
     const before = spent()
 
-    const result = await checkDuePayment(deps, as((await deps.table.get(paymentKey(payment.paymentId))) ?? {}))
+    expect(await checkDuePayment(deps, as((await item()) ?? {}))).toBe('not_claimed')
 
-    expect(result).toBe('not_claimed')
     expect(spent()).toStrictEqual(before)
     expect(await now()).toEqual(payment)
   })
@@ -178,7 +161,7 @@ describe('checkDuePayment: claims and refusals', () => {
     ['comes back in two minutes, and not at its expiry, while the provider does not answer', 0],
     ['comes back in two minutes when a callback could not be asked about and its process died', 60],
   ])('%s', async (_, earlySeconds) => {
-    const { deps, payment, now } = await aPending(DANA)
+    const { deps, payment, check, now } = await aPending(DANA)
     const dueAt = addMs(payment.dueAt ?? deps.now(), -earlySeconds * 1_000)
     await markDueNow(deps, payment.paymentId, dueAt)
     deps.provider.script('getRequest', async () => {
@@ -186,7 +169,7 @@ describe('checkDuePayment: claims and refusals', () => {
       return { kind: 'unanswered', reason: 'unreachable' }
     })
 
-    await checkWhenDue(deps, payment).catch(() => undefined)
+    await check().catch(() => undefined)
 
     expect(await now()).toMatchObject({ dueAt: addMs(dueAt, 2 * MINUTE_MS) })
   })
@@ -206,8 +189,8 @@ describe('checkDuePayment: claims and refusals', () => {
   })
 
   it('is left alone by a look passed over that came too late for that', async () => {
-    const { deps, payment, now } = await aPending(DANA)
-    const read = (await deps.table.get(paymentKey(payment.paymentId))) ?? {}
+    const { deps, payment, item, now } = await aPending(DANA)
+    const read = (await item()) ?? {}
     await markDueNow(deps, payment.paymentId, deps.now())
 
     expect(await skipCheck(deps, read)).toBe('not_claimed')

@@ -8,11 +8,9 @@ import type { CreatingPayment, Payment } from '../../../shared/payment/payment.t
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { put, type Step } from '../../../shared/table/step.ts'
-import { addMs, epochMs, type Timestamp } from '../../../shared/time.ts'
+import { addMs, DAY_MS, epochMs } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-const DAY_MS = 86_400_000
 
 const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
   newPayment(
@@ -26,40 +24,36 @@ const transact = (deps: TestDeps, payment: Step) => deps.table.transact({ paymen
 
 type Write = (deps: TestDeps, creating: CreatingPayment) => Promise<{ readonly applied: boolean }>
 
-const takeOver = (deps: TestDeps, creating: CreatingPayment, attempt: number, now: Timestamp) =>
-  claimTakeover(deps, { read: creating, taken: { ...creating, attempt } }, now)
+const takeOver =
+  (attempt: number, afterMs = 0): Write =>
+  (deps, read) =>
+    claimTakeover(deps, { read, taken: { ...read, attempt } }, addMs(deps.now(), afterMs))
+const fail =
+  (of: Partial<CreatingPayment> = {}): Write =>
+  (deps, read) =>
+    releaseAttempt(deps, { ...read, ...of }, { failure: 'x', providerAttempts: [] })
+const commit =
+  (of: Partial<CreatingPayment> = {}): Write =>
+  (deps, read) =>
+    transact(deps, commitPending(visible(deps, { ...read, ...of })))
+const succeed =
+  (of: Partial<CreatingPayment> = {}, afterMs = 0): Write =>
+  (deps, read) =>
+    transact(deps, commitSucceeded(visible(deps, { ...read, ...of }), addMs(deps.now(), afterMs)))
+const remember: Write = (deps, read) => rememberCapture(deps, read, 'py-1', deps.now())
+
+const FREE = { leaseUntil: undefined }
+const FIRST = { attempt: 1 }
+const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-1']) }
 
 describe('what is written to a payment that is being created', () => {
-  const [free, over] = [{ leaseUntil: undefined }, { leaseUntil: testDeps().now() }]
-  const asFirst = (deps: TestDeps, creating: CreatingPayment) => visible(deps, { ...creating, attempt: 1 })
-
   it.each<[string, Partial<CreatingPayment>, Write]>([
-    [
-      'a take-over, a millisecond before the lease is over',
-      {},
-      (deps, row) => takeOver(deps, row, 3, addMs(deps.now(), LEASE_MS - 1)),
-    ],
-    [
-      'a take-over by an attempt that another caller has taken',
-      over,
-      (deps, row) => takeOver(deps, row, 2, deps.now()),
-    ],
-    [
-      'the end of an attempt that another one took over',
-      {},
-      (deps, row) => releaseAttempt(deps, { ...row, attempt: 1 }, { failure: 'too late', providerAttempts: [] }),
-    ],
-    ['the commit of such an attempt', free, (deps, row) => transact(deps, commitPending(asFirst(deps, row)))],
-    [
-      'the commit of such an attempt, which was paid',
-      free,
-      (deps, row) => transact(deps, commitSucceeded(asFirst(deps, row), deps.now())),
-    ],
-    [
-      'the commit of a success while the attempt still runs',
-      {},
-      (deps, row) => transact(deps, commitSucceeded(visible(deps, row), addMs(deps.now(), LEASE_MS - 1))),
-    ],
+    ['a take-over, a millisecond before the lease is over', {}, takeOver(3, LEASE_MS - 1)],
+    ['a take-over by an attempt that another caller has taken', { leaseUntil: testDeps().now() }, takeOver(2)],
+    ['the end of an attempt that another one took over', {}, fail(FIRST)],
+    ['the commit of such an attempt', FREE, commit(FIRST)],
+    ['the commit of such an attempt, which was paid', FREE, succeed(FIRST)],
+    ['the commit of a success while the attempt still runs', {}, succeed({}, LEASE_MS - 1)],
   ])('is not %s', async (_, fields, write) => {
     const { deps, creating } = await aCreating(fields)
     const before = await stored(deps, creating)
@@ -69,37 +63,33 @@ describe('what is written to a payment that is being created', () => {
   })
 
   it.each<[string, Write]>([
-    ['a take-over', (deps, row) => takeOver(deps, row, 3, addMs(deps.now(), DAY_MS))],
-    [
-      'another commit',
-      (deps, row) => transact(deps, commitPending({ ...visible(deps, row), paymentDestination: '4' })),
-    ],
-    ['a commit that was paid', (deps, row) => transact(deps, commitSucceeded(visible(deps, row), deps.now()))],
-    ['a failure', (deps, row) => releaseAttempt(deps, row, { failure: 'x', providerAttempts: [] })],
-    ['a capture to remember, which is applied instead', (deps, row) => rememberCapture(deps, row, 'py-1', deps.now())],
+    ['a take-over', takeOver(3, DAY_MS)],
+    ['another commit', commit()],
+    ['a commit that was paid', succeed()],
+    ['a failure', fail()],
+    ['a capture to remember, which is applied instead', remember],
   ])('is not %s once the payment is there', async (_, write) => {
-    const { deps, creating } = await aCreating(free)
-    const payment = visible(deps, creating)
-    await transact(deps, commitPending(payment))
+    const { deps, creating } = await aCreating(FREE)
+    await commit()(deps, creating)
+    const before = await stored(deps, creating)
 
     expect((await write(deps, creating)).applied).toBe(false)
-    expect(await stored(deps, creating)).toEqual(payment)
+    expect(before).toEqual(visible(deps, creating))
+    expect(await stored(deps, creating)).toEqual(before)
   })
 })
 
 describe('claimTakeover', () => {
   it.each([
-    ['over', (deps: TestDeps) => deps.clock.advance(30), {}],
-    ['released', () => undefined, { leaseUntil: undefined, failure: 'the provider did not answer' }],
-  ] as const)('takes the next attempt once the lease is %s, and forgets the failure', async (_case, pass, fields) => {
+    ['over', {}],
+    ['released', { ...FREE, failure: 'the provider did not answer' }],
+  ])('takes the next attempt once the lease is %s, and forgets the failure', async (_case, fields) => {
     const { deps, creating } = await aCreating(fields)
-    pass(deps)
-    const next = { ...creating, attempt: 3, leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
+    if (creating.leaseUntil) deps.clock.set(creating.leaseUntil)
+    const taken = { ...creating, attempt: 3, leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
 
-    const { applied } = await claimTakeover(deps, { read: creating, taken: next }, deps.now())
-
-    expect(applied).toBe(true)
-    expect(await stored(deps, creating)).toEqual(next)
+    expect((await claimTakeover(deps, { read: creating, taken }, deps.now())).applied).toBe(true)
+    expect(await stored(deps, creating)).toEqual(taken)
   })
 
   it('is refused when the attempt before has written down how it ended since it was read', async () => {
@@ -109,21 +99,20 @@ describe('claimTakeover', () => {
     const providerAttempts = [ended]
     await releaseAttempt(deps, creating, { failure: 'the payment could not be stored', providerAttempts })
 
-    expect((await takeOver(deps, creating, 3, deps.now())).applied).toBe(false)
+    expect((await takeOver(3)(deps, creating)).applied).toBe(false)
     expect(await stored(deps, creating)).toMatchObject({ attempt: 2, providerAttempts })
   })
 
   it('is refused when a capture was remembered since it was read, and leaves it due when it knows', async () => {
-    const { deps, creating } = await aCreating({ leaseUntil: undefined })
-    const taken = { ...creating, attempt: 3, dueAt: addMs(deps.now(), DAY_MS) }
-    await rememberCapture(deps, creating, 'py-1', deps.now())
-    const knowing = { ...taken, rememberedProviderPaymentIds: new Set(['py-1']) }
+    const { deps, creating } = await aCreating(FREE)
+    const taken = { ...creating, ...REMEMBERED, attempt: 3, dueAt: addMs(deps.now(), DAY_MS) }
+    await remember(deps, creating)
 
-    const unaware = await claimTakeover(deps, { read: creating, taken }, deps.now())
-    const aware = await claimTakeover(deps, { read: creating, taken: knowing }, deps.now())
+    const unaware = await takeOver(3)(deps, creating)
+    const aware = await claimTakeover(deps, { read: creating, taken }, deps.now())
 
     expect([unaware.applied, aware.applied]).toStrictEqual([false, true])
-    expect(await stored(deps, creating)).toEqual({ ...knowing, dueAt: deps.now() })
+    expect(await stored(deps, creating)).toEqual({ ...taken, dueAt: deps.now() })
   })
 })
 
@@ -151,15 +140,14 @@ describe('claimPayment', () => {
 describe('releaseAttempt', () => {
   it('leaves nothing due, except for a capture that came meanwhile: that is kept, and due, and never forgotten', async () => {
     const { deps, creating } = await aCreating({ dueAt: addMs(testDeps().now(), 60_000) })
-    const ended = { failure: 'refused', providerAttempts: [], forgettable: true }
+    const kept = { failure: 'refused', providerAttempts: [] }
+    const ended = { ...kept, forgettable: true }
 
-    await rememberCapture(deps, creating, 'py-1', deps.now())
+    await remember(deps, creating)
     const { applied } = await releaseAttempt(deps, creating, ended)
 
-    const { forgettable: _, ...kept } = ended
-    const remembering = { rememberedProviderPaymentIds: new Set(['py-1']), dueAt: deps.now(), leaseUntil: undefined }
     expect(applied).toBe(true)
-    expect(await stored(deps, creating)).toEqual({ ...creating, ...remembering, ...kept })
+    expect(await stored(deps, creating)).toEqual({ ...creating, ...REMEMBERED, ...FREE, dueAt: deps.now(), ...kept })
     const released = await aCreating({ dueAt: deps.now() })
     await releaseAttempt(released.deps, released.creating, ended)
     expect(await stored(released.deps, released.creating)).not.toHaveProperty('dueAt')
@@ -169,11 +157,10 @@ describe('releaseAttempt', () => {
 describe('a commit', () => {
   it('is refused until it carries on a capture that was remembered meanwhile', async () => {
     const { deps, creating } = await aCreating()
-    await rememberCapture(deps, creating, 'py-1', deps.now())
-    const payment = visible(deps, creating)
-    const carrying = { ...payment, rememberedProviderPaymentIds: new Set(['py-1']), dueAt: deps.now() }
+    await remember(deps, creating)
+    const carrying = { ...visible(deps, creating), ...REMEMBERED, dueAt: deps.now() }
 
-    const without = await transact(deps, commitPending(payment))
+    const without = await commit()(deps, creating)
     const withIt = await transact(deps, commitPending(carrying))
 
     expect([without.applied, withIt.applied]).toStrictEqual([false, true])
@@ -181,17 +168,15 @@ describe('a commit', () => {
   })
 })
 
-describe('a row whose ttl', () => {
-  it.each([
-    ['has passed is not found, deleted or not', 0, false],
-    ['passes in a second is there', 1, true],
-  ])('%s', async (_case, seconds, isThere) => {
-    const deps = testDeps()
-    const key = paymentKey(v.parse(PaymentIdSchema, deps.newId()))
-    await deps.table.write(put(key, { ttl: epochMs(deps.now()) / 1_000 + seconds }))
+it.each([
+  ['has passed is not found, deleted or not', 0, false],
+  ['passes in a second is there', 1, true],
+])('a row whose ttl %s', async (_case, seconds, isThere) => {
+  const deps = testDeps()
+  const key = paymentKey(v.parse(PaymentIdSchema, deps.newId()))
+  await deps.table.write(put(key, { ttl: epochMs(deps.now()) / 1_000 + seconds }))
 
-    const found = [await deps.table.get(key), ...(await deps.table.getMany([key]))]
+  const found = [await deps.table.get(key), ...(await deps.table.getMany([key]))]
 
-    expect(found.map((item) => item !== undefined)).toStrictEqual([isThere, isThere])
-  })
+  expect(found.map((item) => item !== undefined)).toStrictEqual([isThere, isThere])
 })

@@ -1,7 +1,51 @@
 import { test } from 'vitest'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aPendingPayment, aStoredClient, checkWhenDue, eventOf } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+type Subject = Parameters<typeof applyProviderNews>[1]
+
+/** A payment, what happens to it, and what is stored of it. */
+const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) => {
+  const { paymentId, paymentRequestId } = payment
+  return {
+    deps,
+    client,
+    payment,
+    stored: () => findStoredPayment(deps, paymentId),
+    ledger: () => ledgerView(deps, client.clientId),
+    event: (type: string) => eventOf(deps, payment, type),
+    held: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),
+    /** The customer pays; the gateway has not heard of it. */
+    pay: (amountMinor?: number) => deps.provider.pay(paymentRequestId, amountMinor),
+    /** Its request at the provider, changed or as it is. */
+    request: (changes: Partial<ReturnType<typeof deps.provider.requestOf>> = {}) => {
+      const request = { ...deps.provider.requestOf(paymentRequestId), ...changes }
+      deps.provider.requests.set(paymentRequestId, request)
+      return request
+    },
+    hear: (subject: Subject = { paymentRequestId }, as: TestDeps = deps) => applyProviderNews(as, subject, 'callback'),
+    cancel: (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: paymentId }),
+    /** Its due time comes. */
+    check: () => checkWhenDue(deps, payment),
+  }
+}
+
+/** A payment of a new client that waits to be paid. */
+export const aScene = async <Deps extends TestDeps = TestDeps>(
+  fields: Partial<PaymentRequest> = {},
+  deps = testDeps() as Deps,
+) => {
+  const client = await aStoredClient(deps)
+  return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
+}
 
 /** The `it` of a client whose books are audited after each test, and of a payment of its that waits to be paid. */
 export const paymentTest = test
@@ -12,3 +56,4 @@ export const paymentTest = test
     return client
   })
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
+  .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))

@@ -1,94 +1,76 @@
 import { describe, expect } from 'vitest'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, eventOf } from '../../support/payment-builders.ts'
 import { paymentTest as it } from './payment-test.ts'
 
+const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
+
 describe('a capture on a pending payment (spec 3.1)', () => {
-  it('marks it succeeded, credits its net and writes its event, in one go', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
+  it('marks it succeeded, credits its net and writes its event, in one go, by its estimate', async ({ scene }) => {
+    const { deps, payment, pay, hear, stored, ledger, event } = scene
+    const providerPaymentId = pay()
     deps.clock.advance(60)
 
-    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    expect((await hear({ providerPaymentId })).kind).toBe('applied')
 
-    expect(outcome.kind).toBe('applied')
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+    expect(await stored()).toMatchObject({
       status: 'succeeded',
       paidAt: '2026-11-20T04:01:00.000Z',
+      openAt: deps.now(),
       creditedProviderPaymentId: providerPaymentId,
       feeStatus: 'estimated',
+      providerFeeMinor: 4_000,
       netMinor: 95_900,
     })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    const event = await eventOf(deps, payment, 'payment.succeeded')
-    expect(JSON.parse(String(event?.['body']))).toMatchObject({
+    expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    const told = await event('payment.succeeded')
+    const data = { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 }
+    expect(JSON.parse(String(told?.['body']))).toMatchObject({
       event: 'payment.succeeded',
-      event_id: event?.['id'],
+      event_id: told?.['id'],
       timestamp: deps.now(),
-      data: { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 },
+      data: { ...data, fee_status: 'estimated' },
     })
-  })
-
-  it('leaves the payment open with its estimate, and asks no one for the fee', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid({ channelCode: 'BNI' })
-
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    const amounts = { providerFeeMinor: 4_000, netMinor: 95_900, feeStatus: 'estimated' }
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ ...amounts, openAt: deps.now() })
-    const event = await eventOf(deps, payment, 'payment.succeeded')
-    expect(JSON.parse(String(event?.['body']))).toMatchObject({ data: { fee_status: 'estimated' } })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     expect(deps.provider.countOf('listTransactions')).toBe(0)
   })
 
-  it('closes nothing while the provider cannot be asked about the money', async () => {
-    const { deps, payment } = await aPaid()
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+  it('closes nothing while the provider cannot be asked about the money', async ({ scene }) => {
+    const { deps, payment, pay, hear, stored } = scene
+    pay()
+    deps.provider.script('getPayment', async () => UNREACHABLE)
 
-    const outcome = await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    expect(await hear()).toStrictEqual(UNREACHABLE)
 
-    expect(outcome).toStrictEqual({ kind: 'unanswered', reason: 'unreachable' })
-    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+    expect(await stored()).toEqual(payment)
   })
 })
 
 describe('a request that ends without money', () => {
   it.for([
-    ['failed', 'failed', 'payment.failed'],
-    ['expired', 'expired', 'payment.expired'],
-    ['cancelled', 'failed', 'payment.failed'],
-  ] as const)(
-    '%s upstream makes the payment %s, with its event',
-    async ([upstream, status, eventType], { deps, client, payment }) => {
-      deps.provider.close(payment.paymentRequestId, upstream)
+    ['failed', 0, 'failed'],
+    ['expired', 0, 'expired'],
+    ['cancelled', 0, 'failed'],
+    ['cancelled', 86_401, 'expired'],
+  ] as const)('%s upstream after %i seconds makes the payment %s, with its event', async (given, { scene }) => {
+    const [upstream, seconds, status] = given
+    const { deps, client, request, hear, stored, ledger, event } = scene
+    request({ status: upstream })
+    deps.clock.advance(seconds)
 
-      await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await hear()
 
-      expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
-      expect(await eventOf(deps, payment, eventType)).toMatchObject({ owner: client.clientId, entity: 'event' })
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, [status]: 1 })
-    },
-  )
-
-  it('cancelled upstream past the expiry makes the payment expired', async ({ deps, payment }) => {
-    deps.provider.close(payment.paymentRequestId, 'cancelled')
-    deps.clock.advance(86_401)
-
-    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'expired' })
+    expect(await stored()).toMatchObject({ status })
+    expect(await event(`payment.${status}`)).toMatchObject({ owner: client.clientId, entity: 'event' })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, [status]: 1 })
   })
 
-  it("changes nothing when it is another attempt's request", async ({ deps, payment }) => {
-    const own = deps.provider.requests.get(payment.paymentRequestId)
-    if (own) deps.provider.requests.set('pr-orphan', { ...own, paymentRequestId: 'pr-orphan', status: 'expired' })
+  it("changes nothing when it is another attempt's request", async ({ scene }) => {
+    const { deps, payment, request, hear, stored } = scene
+    const orphan = { ...request(), paymentRequestId: 'pr-orphan', status: 'expired' } as const
+    deps.provider.requests.set('pr-orphan', orphan)
 
-    await applyProviderNews(deps, { paymentRequestId: 'pr-orphan' }, 'callback')
+    await hear({ paymentRequestId: 'pr-orphan' })
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+    expect(await stored()).toEqual(payment)
   })
 })
 
@@ -98,12 +80,13 @@ describe('refreshPayment when the provider leaves the question open', () => {
     ['server_error', 'server_error', 'the provider failed'],
     ['rate_limited', 'server_error', "the provider's rate limit is reached"],
     ['misconfigured', 'server_error', 'the provider failed'],
-  ] as const)('answers 502 as a cancel does: %s is %s', async ([reason, code, said], { deps, payment }) => {
+  ] as const)('answers 502 as a cancel does: %s is %s', async ([reason, code, said], { scene }) => {
+    const { deps, payment, stored } = scene
     deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason }))
 
     const refresh = refreshPayment(deps, payment.paymentId, 'ayu')
 
     await expect(refresh).rejects.toMatchObject({ code, message: expect.stringContaining(said) as string })
-    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+    expect(await stored()).toEqual(payment)
   })
 })

@@ -1,0 +1,247 @@
+/* A callback faster than the provider's own read side is not forgotten, and one that can change nothing costs no call. */
+import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/callback/receive-provider-callback.ts'
+import { minor } from '../../../shared/money.ts'
+import { noteCancelRequested } from '../../../shared/payment/due-store.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
+import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import type { ProviderRequest } from '../../../shared/provider/provider.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { addMs } from '../../../shared/time.ts'
+import { call } from '../../support/api-event.ts'
+import { aCreating, checkWhenDue } from '../../support/payment-builders.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
+import { aScene } from './payment-test.ts'
+
+const TOKEN = 'a-callback-token-of-tests'
+
+/** A payment whose customer has paid, at a provider whose read side shows the request and not its money. */
+const aHidden = async (as: 'missing' | 'open' = 'missing') => {
+  const scene = await aScene()
+  const { deps, payment } = scene
+  const { payments } = deps.provider
+  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN, `another-${TOKEN}`] }))
+  const providerPaymentId = scene.pay()
+  const shown = payments.get(providerPaymentId)
+  if (!shown) throw new Error('nobody paid')
+  if (as === 'missing') payments.delete(providerPaymentId)
+  else payments.set(providerPaymentId, { ...shown, status: 'open' })
+  deps.clock.advance(1)
+  const bodyOf = (event: string, { paymentRequestId, paymentId }: typeof payment, payment_id?: string) => ({
+    event,
+    data: { payment_id, payment_request_id: paymentRequestId, reference_id: `${paymentId}-1` },
+  })
+  const say = (body: object) =>
+    receiveCallback(deps, { isGenuine: true, rawBody: Buffer.from(JSON.stringify(body)), parse: parseCallback })
+  const captureBody = (id: string, of = payment) => bodyOf('payment.capture', of, id)
+  return {
+    ...scene,
+    providerPaymentId,
+    show: () => payments.set(providerPaymentId, shown),
+    captureBody,
+    sayPaid: (id = providerPaymentId, of = payment) => say(captureBody(id, of)),
+    sayExpired: () => say(bodyOf('payment_request.expiry', payment)),
+  }
+}
+
+const HIDDEN = ['missing', 'open'] as const
+
+describe('a callback faster than the provider’s own read side', () => {
+  it.each(HIDDEN)('is not acknowledged while its capture is %s: due at once, 5xx, credited when shown', async (as) => {
+    const { deps, providerPaymentId, captureBody, show, check, stored, ledger } = await aHidden(as)
+    const sent = { body: captureBody(providerPaymentId), headers: { 'x-callback-token': TOKEN } }
+
+    expect((await call(deps, { route: 'POST /callbacks/xendit', handler }, sent)).status).toBe(500)
+
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+    show()
+    await check()
+    expect(await stored()).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+  })
+
+  it('is not acknowledged either while the provider cannot be asked, and its payment due at once', async () => {
+    const { deps, sayPaid, stored } = await aHidden('open')
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+
+    expect(await sayPaid()).toBe('ask_again')
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+  })
+
+  it.each(HIDDEN)('is asked about again in two minutes while its capture stays %s', async (as) => {
+    const { deps, check, stored } = await aHidden(as)
+
+    expect(await check()).toBe('not_shown')
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 120_000) })
+  })
+
+  it('does not let its payment expire', async () => {
+    const { deps, show, hear, check, stored } = await aHidden()
+    deps.clock.advance(86_400)
+
+    expect(await check()).toBe('not_shown')
+
+    expect(await stored()).toMatchObject({ status: 'pending' })
+    show()
+    await hear()
+    expect(await stored()).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {
+    const { deps, payment, cancel, stored } = await aHidden('open')
+
+    await expect(refreshPayment(deps, payment.paymentId, 'ayu')).rejects.toMatchObject({ code: 'server_error' })
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+    await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
+    expect(await stored()).toMatchObject({ status: 'pending' })
+  })
+
+  it('makes no due work of a payment that is terminal, and is asked for again: its money will be held', async () => {
+    const { deps, payment, providerPaymentId, request, hear, show, sayPaid, stored, held } = await aHidden()
+    const paid = request()
+    request({ status: 'expired' })
+    await hear()
+    request(paid)
+
+    expect(await sayPaid()).toBe('ask_again')
+
+    expect(await stored()).toMatchObject({ status: 'expired' })
+    expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
+    show()
+    expect(await sayPaid()).toBe('applied')
+    expect(await held(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+  })
+
+  it('of money that the provider does not know at all makes its payment due at once, and no more', async () => {
+    const { deps, payment, request, sayPaid, stored } = await aHidden()
+    request({ status: 'open', latestPaymentId: undefined })
+
+    expect(await sayPaid('py-unheard-of')).toBe('applied')
+
+    expect(await stored()).toEqual({ ...payment, dueAt: deps.now() })
+  })
+})
+
+describe('a callback faster than the read side, about a payment that is being created', () => {
+  /** Its request is not known here: its process died, and the customer has paid. */
+  const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
+    const { deps, payment, providerPaymentId, sayPaid, held } = await aHidden()
+    const { creating } = await aCreating()
+    const { paymentId } = creating
+    const known = { ...deps.provider.requestOf(payment.paymentRequestId), paymentRequestId: 'pr-creating', ...request }
+    deps.provider.requests.set('pr-creating', known)
+    const about = { ...payment, paymentId, paymentRequestId: 'pr-creating' }
+    return {
+      deps,
+      paymentId,
+      providerPaymentId,
+      held,
+      say: () => sayPaid(providerPaymentId, about),
+      stored: () => findStoredPayment(deps, paymentId),
+      dueAt: () => dueAtOf(deps, 'payment', paymentId),
+      check: () => checkWhenDue(deps, creating),
+    }
+  }
+
+  it('is remembered by it, looked at at once, and forgotten after an hour', async () => {
+    const { deps, providerPaymentId, say, stored, dueAt, check } = await aHiddenCreating({})
+    const remembered = { status: 'creating', rememberedProviderPaymentIds: new Set([providerPaymentId]) }
+
+    expect(await say()).toBe('ask_again')
+    expect(await stored()).toMatchObject(remembered)
+    expect(await dueAt()).toBe(deps.now())
+    expect(await check()).toBe('not_shown')
+    expect(await stored()).toMatchObject(remembered)
+    // By then the provider has called again.
+    deps.clock.advance(3_600)
+    expect(await check()).toBe('checked')
+
+    expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
+    expect(await dueAt()).toBeUndefined()
+  })
+
+  it.each([true, false])('is asked for again when its request is open, or cannot be found (%s)', async (isKnown) => {
+    const { deps, say, stored } = await aHiddenCreating({ status: 'open', latestPaymentId: undefined })
+    if (!isKnown) deps.provider.requests.delete('pr-creating')
+
+    expect(await say()).toBe('ask_again')
+    expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
+  })
+
+  it('is not asked for again when its money is in suspense', async () => {
+    const { deps, paymentId, providerPaymentId, held, say } = await aHiddenCreating({ status: 'open' })
+    const captured = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
+    const of = { providerPaymentId, paymentRequestId: 'pr-creating', reference: `${paymentId}-1` }
+    deps.provider.payments.set(providerPaymentId, { ...captured, ...of })
+
+    expect(await say()).toBe('applied')
+    expect(await held(providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
+  })
+})
+
+describe('a callback that comes again', () => {
+  it('about a capture that is credited asks the provider nothing and writes nothing', async () => {
+    const { deps, show, sayPaid, sayExpired, stored } = await aHidden()
+    show()
+    expect(await sayPaid()).toBe('applied')
+    const [asked, before] = [deps.provider.calls.length, await stored()]
+
+    for (let time = 0; time < 20; time++) expect(await sayPaid()).toBe('ignored')
+    expect(await sayExpired()).toBe('ignored')
+
+    expect(deps.provider.calls).toHaveLength(asked)
+    expect(await stored()).toStrictEqual(before)
+  })
+
+  it('about another capture of the same payment is asked about, and its money held', async () => {
+    const { pay, show, sayPaid, held } = await aHidden()
+    show()
+    await sayPaid()
+    const second = pay()
+
+    expect(await sayPaid(second)).toBe('applied')
+
+    expect(await held(second)).toMatchObject({ cause: 'second_capture' })
+  })
+
+  it('about the expiry of a payment that is pending is asked about', async () => {
+    const { request, sayExpired, stored } = await aHidden()
+    request({ status: 'expired' })
+
+    expect(await sayExpired()).toBe('applied')
+
+    expect(await stored()).toMatchObject({ status: 'expired' })
+  })
+})
+
+describe('a payment that changes while the provider is asked', () => {
+  it('is read again: money for one that was cancelled meanwhile is held', async () => {
+    const { deps, payment, providerPaymentId, show, sayPaid, stored, held, ledger } = await aHidden()
+    show()
+    deps.provider.script('getPayment', async (id, timeoutMs) => {
+      await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
+      return deps.provider.healthy.getPayment(id, timeoutMs)
+    })
+
+    expect(await sayPaid()).toBe('applied')
+
+    expect(await stored()).toMatchObject({ status: 'cancelled' })
+    expect(await held(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+    expect(await ledger()).toMatchObject({ pendingMinor: 0 })
+  })
+
+  it('is closed by what was noted before the answer: a cancel asked for meanwhile is no failure', async () => {
+    const { deps, payment, request, sayExpired, stored } = await aHidden()
+    deps.provider.script('getRequest', async () => {
+      await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+      return { kind: 'found', value: request({ status: 'cancelled', latestPaymentId: undefined }) }
+    })
+
+    expect(await sayExpired()).toBe('applied')
+
+    expect(await stored()).toMatchObject({ status: 'cancelled' })
+  })
+})
