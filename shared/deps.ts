@@ -42,10 +42,7 @@ export type Deps = {
   readonly invocation?: Invocation
 }
 
-/** The dependency of most stores. */
-export type TableDeps = Pick<Deps, 'table'>
-
-/** The dependencies of stores that write the time. */
+/** The dependencies of stores: the table, and the time to write. */
 export type StoreDeps = Pick<Deps, 'table' | 'now'>
 
 /** An operator's call. The AWS account's trail shows by its id who made it. */

@@ -1,97 +1,200 @@
 import { describe, expect, it } from 'vitest'
-import { countTransition } from '../../../shared/ledger/count-store.ts'
-import { commitPending } from '../../../shared/payment/creating-store.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { PAYMENT_STATUSES } from '../../../shared/payment-status.ts'
-import { isNew } from '../../../shared/table/step.ts'
-import { addMs, timestampOf } from '../../../shared/time.ts'
-import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { putPointers } from '../../../shared/payment/creating-store.ts'
+import { findPayment } from '../../../shared/payment/find-payment.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { referencePk } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
+import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
+import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { succeededPayment } from '../../support/paid-builders.ts'
+import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const rowsIn = (body: Readonly<Record<string, unknown>>) =>
-  [body['data']].flat().map((row) => Object(row) as { readonly id: string; readonly status: string })
+type Query = Readonly<Record<string, string>>
 
-/** A merchant who creates payments. */
-const aMerchant = async () => {
-  const api = await anApi()
-  const create = async () => String((await api.ask('createPayment', { body: aPaymentBody() })).body['id'])
-  return { ...api, create }
+const REFERENCE = 'order 1042/é'
+
+/** Both ways of looking for it. */
+const FILTERS: readonly Query[] = [{}, { status: 'pending' }]
+
+const aMerchant = async (fields: Parameters<typeof anApi>[0] = {}, deps?: TestDeps) => {
+  const api = await anApi(fields, deps)
+  const listed = (query: Query = {}) => api.ask('listPayments', { query: { external_reference: REFERENCE, ...query } })
+  const create = async (fieldsOfBody: object = {}) => {
+    const body = aPaymentBody({ external_reference: REFERENCE, ...fieldsOfBody })
+    const answer = await api.ask('createPayment', { body })
+    api.deps.clock.advance(1)
+    return answer.body
+  }
+  return { ...api, listed, create }
 }
 
-describe('GET /v1/payments (spec 4.2)', () => {
-  it('lists each payment as fetch shows it, newest first', async () => {
-    const { deps, ask, create } = await aMerchant()
-    const ids = []
-    for (let made = 0; made < 3; made++) {
-      ids.push(await create())
-      deps.clock.advance(1)
-    }
+const page = { page: 1, per_page: 25 }
+const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
 
-    const { body } = await ask('listPayments')
+/* Pages, totals and what they cost, in one part or in several: client-parts.test.ts. */
 
-    const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
-    expect(body).toStrictEqual({
-      data: fetched.map((answer) => answer.body),
-      pagination: { page: 1, per_page: 25, total: 3, total_pages: 1 },
-    })
+it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest first', async () => {
+  const { deps, caller, ask, create } = await aMerchant()
+  const ids = [await create(), await create(), await create()].map(({ id }) => String(id))
+  const watched = recordTable(deps)
+
+  const { body } = await ask('listPayments')
+  const asked = { caller, query: { page: '2', per_page: '1' } }
+  const second = await call(watched.deps, API.listPayments, asked)
+
+  const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
+  const data = fetched.map((answer) => answer.body)
+  expect(body).toStrictEqual({ data, pagination: { ...page, total: 3, total_pages: 1 } })
+  const pagination = { page: 2, per_page: 1, total: 3, total_pages: 3 }
+  expect(second.body).toStrictEqual({ data: data.slice(1, 2), pagination })
+  // The ledger; what lies before the page is only counted; the page's keys.
+  const queries = queriesIn(watched.calls).map(({ index, countOnly = false }) => [index, countOnly])
+  expect(queries).toStrictEqual([
+    [undefined, false],
+    ['by-owner', true],
+    ['by-owner', false],
+  ])
+})
+
+describe('GET /v1/payments?external_reference=… (design section 8)', () => {
+  it('lists exactly those with the reference as fetch shows them, newest first, in pages with the true total', async () => {
+    const { deps, caller, create, listed } = await aMerchant()
+    const made = [await create(), await create(), await create()].toReversed()
+    await create({ external_reference: `${REFERENCE} ` })
+    await create({ external_reference: undefined })
+    const watched = recordTable(deps)
+
+    const answer = await call(watched.deps, API.listPayments, { caller, query: { external_reference: REFERENCE } })
+    const second = await listed({ per_page: '2', page: '2' })
+
+    expect(answer.body).toStrictEqual({ data: made, pagination: { ...page, total: 3, total_pages: 1 } })
+    // Key and client, parts, what leads there, and the payments: all of it as it is now.
+    expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get', 'query', 'batchGet'])
+    expect(watched.calls.at(-1)).toMatchObject({ reads: 'consistent' })
+    const pagination = { page: 2, per_page: 2, total: 3, total_pages: 2 }
+    expect(second.body).toStrictEqual({ data: made.slice(2), pagination })
+    expect((await listed({ page: '9' })).body).toMatchObject({ data: [], pagination: { total: 3 } })
+  })
+
+  it('takes a status too, with the true total of both', async () => {
+    const { deps, caller, create, listed } = await aMerchant()
+    const made = []
+    for (let number = 0; number < 4; number++) made.push(String((await create())['id']))
+    for (const id of made.slice(1, 3))
+      await closePayment(deps, await findPayment(deps, caller.clientId, id), { status: 'expired', source: 'due_work' })
+
+    const { body } = await listed({ status: 'expired', per_page: '1', page: '2' })
+
+    const pagination = { page: 2, per_page: 1, total: 2, total_pages: 2 }
+    expect(body).toMatchObject({ data: [{ id: made[1], status: 'expired' }], pagination })
+    expect((await listed({ status: 'pending' })).body).toMatchObject({ pagination: { total: 2 } })
+    expect((await listed({ status: 'failed' })).body).toStrictEqual(NONE)
+  })
+
+  it('finds a payment once that was paid before its create was answered, whose commit came too late', async () => {
+    const { deps, caller, listed } = await aMerchant()
+    const fields = { externalReference: REFERENCE }
+    const { creating, answer, providerPaymentId } = await paidWhileCreating(deps, caller, fields)
+    // Its lease is over: the attempt counts as dead, and what the customer paid is credited without it.
+    deps.clock.advance(60)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    answer.resolve()
+    const { payment } = await creating
+
+    expect((await listed()).body).toMatchObject({ data: [{ id: payment.paymentId, status: 'succeeded' }] })
+    const { items } = await deps.table.query({ partition: [referencePk(caller.clientId, REFERENCE)], limit: 10 })
+    expect(items).toMatchObject([{ sk: payment.paymentId }])
+  })
+
+  it.each(FILTERS)('answers another client as if no payment had the reference, byte for byte (%j)', async (query) => {
+    const deps = testDeps()
+    const [owner, stranger] = [await aMerchant({}, deps), await aMerchant({}, deps)]
+    await owner.create()
+
+    const foreign = await stranger.listed(query)
+    const absent = await stranger.listed({ ...query, external_reference: 'x' })
+
+    const { 'x-request-id': _, ...headers } = foreign.headers
+    expect([foreign.status, foreign.text]).toStrictEqual([absent.status, absent.text])
+    expect(absent.headers).toMatchObject(headers)
+    expect(foreign.body).toStrictEqual(NONE)
+  })
+
+  it.each(FILTERS)('shows nothing that a row leads to by mistake (%j)', async (query) => {
+    const deps = testDeps()
+    const [owner, stranger] = [await aMerchant({}, deps), await aMerchant({}, deps)]
+    const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
+    const misnamed = await aPendingPayment(deps, stranger.caller, { externalReference: 'another' })
+    await putPointers(deps, { ...foreign, clientId: stranger.caller.clientId })
+    await putPointers(deps, { ...misnamed, externalReference: REFERENCE })
+
+    expect((await stranger.listed(query)).body).toStrictEqual(NONE)
+  })
+
+  it('takes a reference as long as a create does, in characters', async () => {
+    const { create, listed } = await aMerchant()
+    const reference = '😀'.repeat(255)
+    const made = await create({ external_reference: reference })
+
+    expect((await listed({ external_reference: reference })).body['data']).toStrictEqual([made])
   })
 })
 
-/*
- * Goal: lists stay right and cheap where an index answers in several pages. Method: payments written as the store writes
- * them, with the counts their transitions would have left, every fourth sharing its millisecond with its neighbours; a
- * count passes over fewer keys than it would like to, as at DynamoDB's 1 MB. Expectations are sorted here, by code that
- * shares nothing with the list's.
- */
-
-const COUNT = 1_500
-const PASSED_OVER = 200
-const START = timestampOf(Date.UTC(2026, 9, 1))
-
-/** Unevenly many of each status: more pending than one query of the index passes over. */
-const aPayment = (client: ApiClient, at: number): Payment => ({
-  ...succeededPayment(client, { paidAt: addMs(START, Math.floor(at / 4)) }),
-  status: at % 25 < 21 ? 'pending' : (PAYMENT_STATUSES[(at % 25) - 20] ?? 'failed'),
-})
-
-const newestFirst = (payments: readonly Payment[]) => {
-  const places = payments.map(({ createdAt, paymentId }) => ({ place: `${createdAt} ${paymentId}`, paymentId }))
-  return places.toSorted((a, b) => (a.place < b.place ? 1 : -1)).map(({ paymentId }) => paymentId)
-}
-
-it('GET /v1/payments shows the first, a middle and the last page and the totals of many, by any status (spec 4.2)', async () => {
-  const { deps, caller } = await anApi({}, memoryDeps())
-  const payments = Array.from({ length: COUNT }, (_, at) => aPayment(caller, at))
-  for (const payment of payments) {
-    await deps.table.write({ ...commitPending(payment), condition: isNew })
-    await deps.table.write(countTransition({ ...payment, from: undefined, to: payment.status }))
+describe('a reference of very many payments', () => {
+  const merchantWith = async (count: number, fields = {}) => {
+    const merchant = await aMerchant(fields, memoryDeps())
+    const { deps, caller } = merchant
+    const payments = Array.from({ length: count }, (_, at) =>
+      succeededPayment(caller, { paidAt: addMs(deps.now(), at), externalReference: REFERENCE }),
+    )
+    await storeOpen(deps, payments)
+    return { ...merchant, newestFirst: payments.toReversed().map(({ paymentId }) => paymentId) }
   }
-  const paged = interceptTable(deps, {
-    asQuery: (query) => (query.countOnly ? { ...query, limit: Math.min(query.limit, PASSED_OVER) } : query),
+  const idsIn = (body: Readonly<Record<string, unknown>>) =>
+    (body['data'] as readonly { readonly id: string }[]).map(({ id }) => id)
+
+  it('is listed to its thousandth, and refused with one more, saying what to do', async () => {
+    const { deps, caller, listed, newestFirst } = await merchantWith(1_000)
+    const last = await listed({ status: 'succeeded', page: '10', per_page: '100' })
+    await aSucceededPayment(deps, caller, { externalReference: REFERENCE })
+
+    const refused = [await listed(), await listed({ status: 'failed' })]
+
+    expect(idsIn(last.body)).toStrictEqual(newestFirst.slice(900))
+    expect(last.body['pagination']).toStrictEqual({ page: 10, per_page: 100, total: 1_000, total_pages: 10 })
+    const refusal = {
+      message: 'external_reference: more than 1000 payments have it',
+      code: 'validation',
+      field_errors: { external_reference: ['too many payments'] },
+      action_hint:
+        'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
+    }
+    expect(refused.map(({ status, body }) => [status, body])).toStrictEqual(refused.map(() => [422, refusal]))
   })
 
-  for (const status of [undefined, ...PAYMENT_STATUSES]) {
-    const expected = newestFirst(payments.filter((payment) => status === undefined || payment.status === status))
-    const [total, perPage] = [expected.length, status === undefined ? 100 : 30]
-    const lastPage = Math.ceil(total / perPage)
-
-    for (const page of [1, 2, Math.ceil(lastPage / 2), lastPage, lastPage + 1, 1_000_000]) {
-      const watched = recordTable(paged)
-
-      const query = { page: String(page), per_page: String(perPage), ...(status && { status }) }
-      const { body } = await call(watched.deps, API.listPayments, { caller, query })
-
-      const rows = rowsIn(body)
-      expect(rows.map(({ id }) => id)).toStrictEqual(expected.slice((page - 1) * perPage, page * perPage))
-      expect(rows.every((row) => status === undefined || row.status === status)).toBe(true)
-      expect(body['pagination']).toStrictEqual({ page, per_page: perPage, total, total_pages: lastPage })
-      // Whatever lies before the page is only counted: what comes here is key, ledger, the page's keys and its rows.
-      const brought = watched.calls.filter((made) => !('query' in made && made.query.countOnly))
-      expect(brought.length).toBeLessThanOrEqual(4)
-      // A page past the end asks for the key and the counts, and for no index.
-      if (page > lastPage) expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'query'])
+  it('counts in the rate limit as all that is looked at, with a status or without', async () => {
+    const { deps, listed } = await merchantWith(100, { rateLimitPerSecond: 1 })
+    const answers: unknown[] = []
+    for (const query of FILTERS) {
+      const { status } = await listed(query)
+      const refused = await listed(query)
+      answers.push([status, refused.status, refused.headers['retry-after']])
+      deps.clock.advance(20)
     }
-  }
+
+    // A hundred consistent reads are two points: one before, and one of debt.
+    expect(answers).toStrictEqual(FILTERS.map(() => [200, 429, '2']))
+  })
+
+  it.each([
+    [1, '25'],
+    [4, '100'],
+  ])('is never refused for what it took itself: at %i a second, %s a page', async (rateLimitPerSecond, perPage) => {
+    const { listed } = await merchantWith(110, { rateLimitPerSecond })
+
+    expect((await listed({ status: 'succeeded', per_page: perPage })).status).toBe(200)
+  })
 })

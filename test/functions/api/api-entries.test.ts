@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import { changeClient } from '../../../shared/client/client-store.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { API, anApi, call } from '../../support/api-event.ts'
+import { entryPagesOf, nextLinkOf, sumsOfEntries } from '../../support/entry-pages.ts'
+import { queriesIn, recordTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import {
+  anOpenPayment,
+  aSucceededPayment,
+  postAssumed,
+  storePosted,
+  succeededPayment,
+} from '../../support/paid-builders.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
+import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
+import { aDayLater, fail, recredit, sweptNow } from '../../support/settlement-builders.ts'
+
+type Query = Readonly<Record<string, string>>
+const rowsIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly EntryDto[]
+
+/** A merchant who asks for its entries, or for those of a settlement. */
+const aMerchant = async () => {
+  const { deps, caller } = await anApi({ settlementFloorMinor: 0 as never })
+  const entries = (query: Query = {}, headers: Query = {}) =>
+    call(deps, API.listBalanceEntries, { caller, query, headers })
+  const entriesOf = (id: string, query: Query = {}, headers: Query = {}) =>
+    call(deps, API.listSettlementPayments, { caller, id, query, headers })
+  return { deps, caller, entries, entriesOf }
+}
+
+/** With one settlement of so many payments, a second apart, each of another amount. */
+const aSettled = async (count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) => {
+  const merchant = await aMerchant()
+  const { deps, caller } = merchant
+  const open = Array.from({ length: count }, (_, at) => ({
+    ...succeededPayment(caller, { paidAt: addMs(deps.now(), at * 1_000), notionalMinor: 10_000 + at }),
+    ...fieldsOf(at),
+  }))
+  const payments = await storePosted(deps, open)
+  deps.clock.advance(count)
+  aDayLater(deps)
+  const settlement = await sweptNow(deps, caller)
+  const ofSettlement = (query?: Query, headers?: Query) => merchant.entriesOf(settlement.settlementId, query, headers)
+  return { ...merchant, payments, settlement, ofSettlement }
+}
+
+/** Two payments in a settlement that failed, its re-credit in a second one, and a payment that no settlement has yet. */
+const aHistory = async () => {
+  const { settlement: failed, ...merchant } = await aSettled(2)
+  const { deps, caller } = merchant
+  await fail(deps, failed)
+  await recredit(deps, failed)
+  deps.clock.advance(60)
+  const second = await sweptNow(deps, caller)
+  const waiting = await aSucceededPayment(deps, caller, { notionalMinor: 20_000 })
+  await anOpenPayment(deps, caller)
+  return { ...merchant, failed, second, waiting }
+}
+
+describe.each([
+  ['/v1/balance/entries', 'entries'],
+  ['/v1/settlements/{id}/payments', 'ofSettlement'],
+] as const)('GET %s (design section 8)', (path, list) => {
+  it.each([
+    ['1', [1, 1, 1, 1, 1, 1]],
+    ['4', [4, 2]],
+    ['6', [6]],
+  ])('answers each entry once in pages of %s, and the last says that nothing follows', async (limit, lengths) => {
+    const { payments, settlement, [list]: ask } = await aSettled(6, () => ({ externalReference: 'order-7' }))
+
+    const pages = await entryPagesOf(ask, limit)
+
+    const rows = pages.flat()
+    expect(pages.map(({ length }) => length)).toStrictEqual(lengths)
+    expect(rows.map((row) => row.payment_id)).toStrictEqual(payments.map(({ paymentId }) => paymentId))
+    expect(settlement).toMatchObject({ ...sumsOfEntries(rows), paymentCount: 6 })
+    expect(rows[0]).toStrictEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      type: 'payment',
+      payment_id: payments[0]?.paymentId,
+      settlement_id: settlement.settlementId,
+      external_reference: 'order-7',
+      method: 'virtual_account',
+      channel_code: 'BCA',
+      paid_at: payments[0]?.paidAt,
+      posted_at: payments[0]?.postedAt,
+      notional_minor: 10_000,
+      xendit_fee_minor: 4_000,
+      hexolus_markup_minor: 10,
+      client_net_minor: 5_990,
+    })
+  })
+
+  it('leaves out what is not there', async () => {
+    const { [list]: ask } = await aSettled(1, () => ({ channelCode: undefined, method: 'qris' }))
+
+    const [row = {}] = rowsIn(await ask())
+
+    expect(Object.keys(row)).toHaveLength(11)
+    expect(Object.keys(row)).not.toEqual(expect.arrayContaining(['channel_code', 'external_reference']))
+  })
+
+  it('is CSV for a caller that asks for it, page by page by the Link header, with every text quoted', async () => {
+    const { settlement, [list]: ask } = await aSettled(3, () => ({ externalReference: 'a,"b"' }))
+    const csv = { Accept: 'text/html, text/csv;q=0.9' }
+    const header =
+      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor'
+
+    const first = await ask({ limit: '2' }, csv)
+    const link = nextLinkOf(first)
+    const second = await ask(Object.fromEntries(link.searchParams), csv)
+
+    const { settlementId } = settlement
+    const [one, two, three] = rowsIn(await ask()).map(
+      ({ id, payment_id, paid_at, posted_at, ...row }) =>
+        `"${id}","payment","${payment_id}",,"${settlementId}","a,""b""","virtual_account","BCA","${paid_at}","${posted_at}",` +
+        `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor}\n`,
+    )
+    expect([first.text, second.text]).toStrictEqual([`${header}\n${one}${two}`, `${header}\n${three}`])
+    expect(link.pathname).toBe(path.replace('{id}', settlementId))
+    expect(first.headers).toMatchObject({ 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' })
+    expect(second.headers).not.toHaveProperty('link')
+  })
+
+  it('clamps a limit, and refuses one that is none, and a cursor of another list', async () => {
+    const [mine, other] = [await aSettled(2), await aSettled(2)]
+    const { next } = (await other[list]({ limit: '0' })).body
+
+    expect(rowsIn(await mine[list]({ limit: '9'.repeat(40) }))).toHaveLength(2)
+    const wrong: readonly Query[] = [{ limit: 'x' }, { after: 'x' }, { after: String(next) }]
+    for (const query of wrong) {
+      const { status, body } = await mine[list](query)
+      expect([status, Object.keys(Object(body['field_errors']))]).toStrictEqual([422, Object.keys(query)])
+    }
+  })
+})
+
+it.each(['*/*', 'application/json', 'text/csv-schema', 'x-text/csv', ''])('Accept: %j gets JSON', async (accept) => {
+  const { entries } = await aMerchant()
+
+  expect((await entries({}, { accept })).headers['content-type']).toBe('application/json')
+})
+
+it('CSV has references that no spreadsheet runs, and negative amounts as numbers', async () => {
+  const cells = ["'=1+1", "'+62812", "'-5", "'@SUM(A1)", "'\tx", "'\rx", 'a=b']
+  const referenceOf = (at: number) => cells[at]?.replace("'", '')
+  const tiny = { notionalMinor: 1_000 as never, netMinor: -3_001 as never, markupMinor: 1 as never }
+  const settled = await aSettled(7, (at) => ({ externalReference: referenceOf(at), ...(at === 0 && tiny) }))
+
+  const { text } = await settled.ofSettlement({}, { accept: 'text/csv' })
+
+  for (const cell of cells) expect(text).toContain(`,"${cell}","virtual_account",`)
+  expect(text).toContain(',1000,4000,1,-3001\n')
+})
+
+describe('GET /v1/balance/entries (design section 8)', () => {
+  it('answers the journal with the settlement that took each entry, and no open payment', async () => {
+    const { entries, failed, second, waiting } = await aHistory()
+
+    const { body } = await entries()
+
+    expect(body).toMatchObject({ next: null, has_more: false })
+    expect(rowsIn({ body })).toMatchObject([
+      { type: 'payment', settlement_id: failed.settlementId },
+      { type: 'payment', settlement_id: failed.settlementId },
+      { type: 'recredit', settlement_id: second.settlementId, recredited_settlement_id: failed.settlementId },
+      { type: 'payment', settlement_id: null, payment_id: waiting.paymentId, client_net_minor: 15_980 },
+    ])
+  })
+
+  it('begins at a time, that of the last settlement’s end, and is empty after the last entry', async () => {
+    const { deps, entries, failed } = await aHistory()
+
+    const [from, after] = [await entries({ since: failed.sweptUntil }), addMs(deps.now(), 3 * DAY_MS)]
+
+    expect(rowsIn(from)).toMatchObject([{ type: 'recredit' }, { settlement_id: null }])
+    expect((await entries({ since: after })).body).toStrictEqual({ data: [], next: null, has_more: false })
+    expect((await entries({ since: 'yesterday' })).status).toBe(422)
+  })
+
+  it('merges the parts of a client in the order of the journal', async () => {
+    const { deps, caller, entries } = await aMerchant()
+    await changeClient(deps, { clientId: caller.clientId, operator: 'sari', changes: { ledgerParts: 3 } })
+    const open = Array.from({ length: 9 }, (_, at) => ({
+      ...succeededPayment(caller, { paidAt: addMs(deps.now(), at * 1_000) }),
+      part: at % 3 || undefined,
+    }))
+    await storePosted(deps, open)
+
+    const rows = (await entryPagesOf(entries, '2')).flat()
+
+    expect(rows.map((row) => row.payment_id)).toStrictEqual(open.map(({ paymentId }) => paymentId))
+  })
+
+  it('costs a page one query of its entries and one of settlements', async () => {
+    const { deps, caller } = await aHistory()
+    const { deps: recorded, calls } = recordTable(deps)
+
+    await call(recorded, API.listBalanceEntries, { caller })
+
+    expect(queriesIn(calls).map(({ partition, index }) => [index, partition[0]])).toStrictEqual([
+      [undefined, `JOURNAL#${caller.clientId}`],
+      ['by-owner', caller.clientId],
+    ])
+  })
+})
+
+describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
+  it('names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {
+    const { deps, caller, settlement: failed, entriesOf } = await aSettled(1)
+    await fail(deps, failed)
+    await recredit(deps, failed)
+    const assumed = await anOpenPayment(deps, caller)
+    expect(await postAssumed(deps, assumed)).toMatchObject({ finalFee: { status: 'assumed' } })
+    aDayLater(deps)
+    const { settlementId, entryCount } = await sweptNow(deps, caller)
+
+    const rows = rowsIn(await entriesOf(settlementId))
+
+    expect(entryCount).toBe(2)
+    expect(rows).toMatchObject([
+      { type: 'recredit', recredited_settlement_id: failed.settlementId, client_net_minor: failed.netMinor },
+      { type: 'payment', payment_id: assumed.paymentId },
+    ])
+    expect(Object.keys(rows[0] ?? {})).toHaveLength(9)
+  })
+
+  it('costs a page of a settlement of 2,000 its own entries and reads no payment, wherever it lies', async () => {
+    const deps = memoryDeps()
+    const { caller } = await anApi({}, deps)
+    const { clientId } = caller
+    const { settlementId: id, sweptFrom } = await storedSettlement(deps, { clientId, paymentCount: 2_000 })
+    const lines = Array.from({ length: 2_000 }, (_, at) => aStoredLine(at, addMs(sweptFrom, at)))
+    await putEntries(deps, clientId, lines)
+
+    const costs = new Set<string>()
+    for (let page = 0, query = {}; page < 20; page++) {
+      const watched = recordTable(deps)
+      const answer = await call(watched.deps, API.listSettlementPayments, { caller, id, query })
+      query = { after: String(answer.body['next']) }
+      costs.add(`${rowsIn(answer).length} ${watched.calls.map(({ name }) => name).join(' ')}`)
+    }
+
+    expect([...costs]).toStrictEqual([expect.stringMatching(/^100 .*query$/)])
+  })
+})
