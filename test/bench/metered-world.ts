@@ -43,18 +43,21 @@ const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictT
 const SEED = 1
 export const BENCH_STAGE = 'gateway-prod'
 
-/**
- * The simulation's world without faults: the real handlers, the table in memory, the provider's simulator and one clock,
- * with everything counted that costs money. Nothing starts by itself: who measures does what the queues, the
- * schedules and the provider's callbacks would do.
- */
-export const startMeteredWorld = async () => {
-  const world = createWorld({
+/** The simulation's world without faults: the real handlers, the table in memory, the provider's simulator and one clock. */
+export const faultlessWorld = async () =>
+  createWorld({
     seed: SEED,
     functions: await loadFunctions(),
     historySteps: HISTORY_STEPS,
     rowsAPage: MOST_ROWS_A_PAGE,
   })
+
+/**
+ * A world without faults, with everything counted that costs money. Nothing starts by itself: the measurement does what
+ * the queues, the schedules and the provider's callbacks would do.
+ */
+export const startMeteredWorld = async () => {
+  const world = await faultlessWorld()
   const units = meterTable(world.table)
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
   const remembered = new Map<string, number>()

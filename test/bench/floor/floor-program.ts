@@ -7,6 +7,7 @@ import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { httpCaller } from '../local/http-caller.ts'
 import { applyCallback, create, type FloorMeans, get, list, work } from './floor-calls.ts'
 
@@ -36,8 +37,7 @@ const client = new DynamoDBClient({
 const { call } = httpCaller()
 const emulator = await startQueueEmulator()
 const means: FloorMeans = {
-  table: client,
-  tableName,
+  table: dynamoDbRequests({ client, name: tableName }),
   call,
   providerUrl: simulator.url,
   webhookUrl,

@@ -1,27 +1,18 @@
-import { HISTORY_STEPS } from '../../../shared/stage-settings.ts'
 import { connectSources } from '../../simulation/triggers/sources.ts'
 import { drive } from '../../simulation/world/drive.ts'
-import { loadFunctions } from '../../simulation/world/handlers.ts'
 import { connectCallbacks, requestAs } from '../../simulation/world/lambda.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
-import { createWorld, MOST_ROWS_A_PAGE } from '../../simulation/world/world.ts'
+import { faultlessWorld } from '../metered-world.ts'
 
 /** An unpaid virtual account is over so soon here: a day would be too many payments to make one by one. */
 export const EXPIRES_IN_SECONDS = 600
 const PROVIDER_MS = 200
-/** Of the seeds' draws nothing is left: no faults, and a quota of one's own. */
-const SEED = 1
 
 const BODY = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
 
 /** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
 export const startWallsWorld = async (callsPerMinute: number) => {
-  const world = createWorld({
-    seed: SEED,
-    functions: await loadFunctions(),
-    historySteps: HISTORY_STEPS,
-    rowsAPage: MOST_ROWS_A_PAGE,
-  })
+  const world = await faultlessWorld()
   Object.assign(world, { callsPerMinute, providerMs: PROVIDER_MS })
   connectSources(world)
   connectCallbacks(world)
