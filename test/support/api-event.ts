@@ -64,16 +64,6 @@ export type ApiRequest = {
   readonly remainingMs?: number
 }
 
-export type ApiResponse = {
-  /** The id API Gateway gave the request. */
-  readonly requestId: string
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  /** The body's very characters, for what must come back digit for digit. */
-  readonly text: string
-  readonly body: Record<string, unknown>
-}
-
 /** What the provider's callback is answered when it could not be applied, and should come once more. */
 export const SEND_AGAIN = { message: 'not applied yet; send it again', code: 'internal_error' }
 
@@ -105,22 +95,15 @@ const eventOf = (route: string, { caller, id, query, headers = {}, body, asBase6
 }
 
 /** Sends one request to an endpoint's real handler, as API Gateway does. */
-export const call = async (
-  deps: Deps,
-  { route, handler }: Endpoint,
-  request: ApiRequest = {},
-): Promise<ApiResponse> => {
+export const call = async (deps: Deps, { route, handler }: Endpoint, request: ApiRequest = {}) => {
   const event = eventOf(route, request)
   const answer = await handler.withDeps(deps)(event, lambdaContext('gateway-test-api', request.remainingMs))
-  const text = answer.body ?? ''
-  return {
-    requestId: event.requestContext.requestId,
-    status: answer.statusCode ?? 200,
-    headers: answer.headers ?? {},
-    text,
-    body: answer.headers?.['content-type'] === 'application/json' ? Object(JSON.parse(text)) : {},
-  }
+  const { statusCode: status = 200, headers = {}, body: text = '' } = answer
+  const body: Record<string, unknown> = headers['content-type'] === 'application/json' ? Object(JSON.parse(text)) : {}
+  // The text's very characters are for what must come back digit for digit.
+  return { requestId: event.requestContext.requestId, status, headers, text, body }
 }
+export type ApiResponse = Awaited<ReturnType<typeof call>>
 
 /** A registered merchant and the header of a key that works. */
 export const anApiClient = async (deps: TestDeps, fields: Partial<Client> = {}) => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type ApiKey, ApiKeySchema } from '../../shared/client/api-key.ts'
+import { ApiKeySchema } from '../../shared/client/api-key.ts'
 import { issueApiKey } from '../../shared/client/api-key-store.ts'
 import { type Client, ClientSchema } from '../../shared/client/client.ts'
 import { type ClientId, ClientIdSchema } from '../../shared/ids.ts'
@@ -19,11 +19,7 @@ export const aClient = (overrides: Partial<Client> = {}): Client =>
   })
 
 /** A working key of a stored client, and the header that carries it. */
-export const issueKey = async (
-  deps: TestDeps,
-  clientId: ClientId,
-  expiresInSeconds?: number,
-): Promise<{ readonly text: string; readonly key: ApiKey; readonly header: string }> => {
+export const issueKey = async (deps: TestDeps, clientId: ClientId, expiresInSeconds?: number) => {
   const { text, key } = await issueApiKey(deps, { clientId, operator: 'tester', expiresInSeconds })
   return { text, key: v.parse(ApiKeySchema, key), header: `Bearer ${text}` }
 }

@@ -106,13 +106,12 @@ export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): P
   }
 }
 
+type RowFields = { readonly feeMinor?: number; readonly settledAt?: Timestamp }
+
 /** The provider's settled row of a payment: by default it kept what was estimated. */
 export const settledRowFor = (
   payment: Payment,
-  {
-    feeMinor = payment.providerFeeMinor,
-    settledAt = payment.paidAt ?? payment.createdAt,
-  }: { readonly feeMinor?: number; readonly settledAt?: Timestamp } = {},
+  { feeMinor = payment.providerFeeMinor, settledAt = payment.paidAt ?? payment.createdAt }: RowFields = {},
 ): SettledRow => ({
   feeMinor: minor(feeMinor),
   transactionId: `txn_${payment.paymentId}`,
@@ -127,11 +126,7 @@ const postedAll = async (deps: TestDeps, postings: readonly Posting[]): Promise<
 }
 
 /** Posts an open payment by its settled row. */
-export const post = async (
-  deps: TestDeps,
-  payment: Payment,
-  row: Parameters<typeof settledRowFor>[1] = {},
-): Promise<Payment> => {
+export const post = async (deps: TestDeps, payment: Payment, row: RowFields = {}): Promise<Payment> => {
   const [posted = payment] = await postedAll(deps, [{ payment, by: { row: settledRowFor(payment, row) } }])
   return posted
 }
@@ -147,7 +142,7 @@ export const postAssumed = async (deps: TestDeps, payment: Payment): Promise<Pay
 export const storePosted = async (
   deps: TestDeps,
   payments: readonly Payment[],
-  row: Parameters<typeof settledRowFor>[1] = {},
+  row: RowFields = {},
 ): Promise<readonly Payment[]> => {
   await storeOpen(deps, payments)
   return postedAll(

@@ -35,20 +35,12 @@ const propertiesFor = (channelCode: string): Record<string, string> => {
   return fitting ?? { success_return_url: 'https://merchant.example/done' }
 }
 
-type ParsedCallback = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly created: string
-  readonly event: string
-  readonly api_version: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
-const parseCallback = ({ headers, body }: OutgoingCallback): ParsedCallback => ({ headers, ...JSON.parse(body) })
+type CallbackBody = { created: string; event: string; api_version: string; data: Readonly<Record<string, unknown>> }
 
 /** The core on a clock that stands until it is advanced (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
 export const aCore = (options: { restored?: readonly Change[]; start?: string } = {}) => {
   const clock = createScheduler(Date.parse(options.start ?? '2026-11-20T04:10:00.000Z'))
-  const callbacks: ParsedCallback[] = []
+  const callbacks: (CallbackBody & Pick<OutgoingCallback, 'headers'>)[] = []
   const saved: Change[] = []
   const receiver: { status: number | 'unreachable' } = { status: 200 }
   let ids = options.restored ? 500_000 : 0
@@ -58,8 +50,8 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
       newUuid: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`,
       baseUrl: () => 'http://127.0.0.1:3002',
       callbackToken: CALLBACK_TOKEN,
-      sendCallback: (callback) => {
-        callbacks.push(parseCallback(callback))
+      sendCallback: ({ headers, body }) => {
+        callbacks.push({ headers, ...(JSON.parse(body) as CallbackBody) })
         const { status } = receiver
         return status === 'unreachable' ? Promise.reject(new Error('connection refused')) : Promise.resolve(status)
       },
@@ -109,7 +101,7 @@ type Final = (typeof FINAL)[number]
 
 /** The merchant's side of the callbacks: a real server that records them and can be waited on. */
 const startReceiver = async () => {
-  const received: ReceivedCallback[] = []
+  const received: { headers: IncomingHttpHeaders; body: Pick<CallbackBody, 'event' | 'data'> }[] = []
   const answer = ({ headers, body }: LocalRequest) => {
     received.push({ headers, body: JSON.parse(body.toString('utf8')) })
     return { status: 200, body: '' }
@@ -123,11 +115,6 @@ const startReceiver = async () => {
     },
     close: () => server.close(),
   }
-}
-
-type ReceivedCallback = {
-  readonly headers: IncomingHttpHeaders
-  readonly body: { readonly event: string; readonly data: Readonly<Record<string, unknown>> }
 }
 
 type Json = Record<string, unknown>

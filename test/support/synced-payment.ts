@@ -25,29 +25,16 @@ export const aSyncWorld = async (own?: TestDeps) => {
 
 export type SyncWorld = Awaited<ReturnType<typeof aSyncWorld>>
 
-export type PaidUpstream = {
-  readonly payment: Payment
-  readonly providerPaymentId: string
-  readonly reference: string
-}
-
 /** A pending payment whose customer has paid; its callback never came. */
-export const paidUpstream = async (
-  deps: TestDeps,
-  client: Client,
-  fields: Partial<PaymentRequest> = {},
-): Promise<PaidUpstream> => {
+export const paidUpstream = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) => {
   const payment = await aPendingPayment(deps, client, fields)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
   return { payment, providerPaymentId, reference: deps.provider.requestOf(payment.paymentRequestId).reference }
 }
+export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>
 
 /** A succeeded payment, credited with the estimate of its fee: 95,900 of 100,000. */
-export const creditedPayment = async (
-  deps: TestDeps,
-  client: Client,
-  fields: Partial<PaymentRequest> = {},
-): Promise<PaidUpstream> => {
+export const creditedPayment = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) => {
   const paid = await paidUpstream(deps, client, fields)
   await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
   return { ...paid, payment: await paymentOf(deps, paid) }
