@@ -1,7 +1,10 @@
 import { describe, expect } from 'vitest'
+import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { NOT_SETTLED } from '../../support/fake-provider.ts'
+import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { behind, recordQuestions } from './asked-head.ts'
 import { syncTest as it } from './sync-test.ts'
 
@@ -13,11 +16,11 @@ describe('sync: what the head reads', () => {
 
     expect(summary).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })
     expect(asked).toHaveLength(28)
-    expect(asked[0]).toMatchObject({ updatedFrom: addMs(deps.now(), -7 * DAY_MS) })
-    expect(asked.at(-1)).toMatchObject({ updatedTo: deps.now() })
-    expect(asked.slice(1).map(({ updatedFrom }) => updatedFrom)).toStrictEqual(
-      asked.slice(0, -1).map(({ updatedTo }) => updatedTo),
-    )
+    // Each begins where the one before ends.
+    const starts = asked.map(({ updatedFrom }) => updatedFrom)
+    const ends = asked.map(({ updatedTo }) => updatedTo)
+    expect(starts).toStrictEqual([addMs(deps.now(), -7 * DAY_MS), ...ends.slice(0, -1)])
+    expect(ends.at(-1)).toBe(deps.now())
   })
 
   it('reads what came since, and two minutes more', async ({ deps, rows, credited }) => {
@@ -45,12 +48,11 @@ describe('sync: what the head reads', () => {
   })
 
   it('notes a row that cannot be read, pages on after it and reads the others', async ({ deps, credited }) => {
+    const odd = { transactions: [], unreadableIds: ['txn_odd'], hasMore: true, afterId: 'txn_odd' }
+    const rest = { transactions: [rowNow(deps, credited)], hasMore: false }
     deps.provider.script('listTransactions', async ({ afterId, reversedOnly }) => ({
       kind: 'found',
-      value:
-        afterId === undefined && reversedOnly !== true
-          ? { transactions: [], unreadableIds: ['txn_odd'], hasMore: true, afterId: 'txn_odd' }
-          : { transactions: [rowNow(deps, credited)], hasMore: false },
+      value: afterId === undefined && reversedOnly !== true ? odd : rest,
     }))
 
     const summary = await syncProviderTransactions(deps)
@@ -98,5 +100,82 @@ describe('sync: what the head reads', () => {
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
     expect(asked).toHaveLength(1)
+  })
+})
+
+/** The provider answers no question about a payment. */
+const hushed = ({ provider }: TestDeps) =>
+  provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+
+describe('sync: money the provider cannot be asked about', () => {
+  it('is asked about again, less and less often, until the answer comes', async ({ deps, rows, paid }) => {
+    rows.push(rowOfOtherAttempt(deps, paid))
+    deps.clock.advance(90)
+    hushed(deps)
+    const first = await syncProviderTransactions(deps)
+
+    deps.clock.advance(40 * 3_600)
+    const later = await syncProviderTransactions(deps)
+    deps.provider.heal('getPayment')
+    deps.clock.advance(3_600)
+    await syncProviderTransactions(deps)
+
+    expect(first).toMatchObject({ unanswered: 1, complete: true })
+    expect(later).toMatchObject({ complete: true })
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(deps.published).toStrictEqual([])
+  })
+
+  it('is a finding after two days, and no longer holds the next round back', async ({ deps, rows, paid }) => {
+    rows.push(rowOfOtherAttempt(deps, paid))
+    hushed(deps)
+    await syncProviderTransactions(deps)
+    const before = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
+
+    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+    const later = await syncProviderTransactions(deps)
+    const listed = deps.provider.countOf('listTransactions')
+    await syncProviderTransactions(deps)
+
+    expect(before).toBeUndefined()
+    expect(later).toMatchObject({ unanswered: 0, complete: true })
+    expect(await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')).toMatchObject({
+      status: 'open',
+    })
+    // The overlap, and nothing older.
+    expect(deps.provider.countOf('listTransactions') - listed).toBe(1)
+  })
+
+  it('is credited by what the provider said of it last', async ({ deps, rows, paid }) => {
+    rows.push({ ...rowOfOtherAttempt(deps, paid), ...NOT_SETTLED })
+    hushed(deps)
+    await syncProviderTransactions(deps)
+    deps.clock.advance(3_600)
+    rows.splice(0, 1, rowOfOtherAttempt(deps, paid))
+    await syncProviderTransactions(deps)
+
+    deps.provider.heal('getPayment')
+    deps.clock.advance(3_600)
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
+  })
+
+  it('is not done by a worker that read an older answer of the provider', async ({ deps, paid }) => {
+    const early = { ...rowNow(deps, paid), ...NOT_SETTLED }
+    const dueNow = { id: `open#${early.transactionId}`, dueAt: deps.now() }
+    await noteOpen(deps, early, dueNow.dueAt)
+    const job = await claimJob(deps, dueNow)
+    if (job?.kind !== 'open') throw new Error('the transaction was not claimed')
+    const late = { ...rowNow(deps, paid), transactionId: early.transactionId }
+
+    await noteOpen(deps, late, job.dueAt)
+    await noteOpen(deps, { ...early, updatedAt: addMs(early.updatedAt, -1) }, deps.now())
+
+    expect((await finishJob(deps, job)).applied).toBe(false)
+    expect((await retryOpen(deps, job, deps.now())).applied).toBe(false)
+    deps.clock.advance(301)
+    const [due] = await findDueJobs(deps, 10)
+    expect(due && (await claimJob(deps, due))).toMatchObject({ tries: 0, transaction: { settledAt: late.settledAt } })
   })
 })

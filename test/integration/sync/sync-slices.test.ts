@@ -3,7 +3,6 @@
  * it, runs that stop, die, meet each other or are refused, and what is left behind in the jobs.
  */
 import { describe, expect } from 'vitest'
-import type { TransactionFilter } from '../../../shared/provider/provider.ts'
 import {
   claimJob,
   findDueJobs,
@@ -17,8 +16,15 @@ import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { behind, foreignRow } from './asked-head.ts'
 import { syncTest as it } from './sync-test.ts'
+
+/** The same gateway, where the provider's list is asked for in another way. */
+const listing = (deps: TestDeps, listTransactions: TestDeps['provider']['listTransactions']): TestDeps => ({
+  ...deps,
+  provider: { ...deps.provider, listTransactions },
+})
 
 describe('sync: its positions', () => {
   it.for([
@@ -31,11 +37,10 @@ describe('sync: its positions', () => {
     async ([reason, end], { deps, rows, credited }) => {
       rows.push(rowNow(deps, credited))
       const { asked, state } = await behind(deps, rows, 120)
-      state.answer = (question) => (question === 2 ? { kind: 'unanswered', reason } : undefined)
       // A refused cursor is tried again from the beginning of its span, once.
       const isCursor = reason === 'refused'
-      if (isCursor)
-        state.answer = (question) => (question === 2 || question === 3 ? { kind: 'unanswered', reason } : undefined)
+      const unanswered = isCursor ? [2, 3] : [2]
+      state.answer = (question) => (unanswered.includes(question) ? { kind: 'unanswered', reason } : undefined)
 
       const stopped = await syncProviderTransactions(deps)
       deps.clock.advance(1)
@@ -85,21 +90,14 @@ describe('sync: its positions', () => {
   it('are the taker’s: a worker that comes back after its lease keeps none', async ({ deps, rows }) => {
     const { asked } = await behind(deps, rows, 120)
     let woke = false
-    const slept = {
-      ...deps,
-      provider: {
-        ...deps.provider,
-        listTransactions: async (filter: TransactionFilter, timeoutMs: number) => {
-          const answer = await deps.provider.listTransactions(filter, timeoutMs)
-          if (!woke) {
-            woke = true
-            deps.clock.advance(301)
-            await shareSync(deps, { woken: false })
-          }
-          return answer
-        },
-      },
-    }
+    const slept = listing(deps, async (...page) => {
+      const answer = await deps.provider.listTransactions(...page)
+      if (woke) return answer
+      woke = true
+      deps.clock.advance(301)
+      await shareSync(deps, { woken: false })
+      return answer
+    })
 
     const summary = await syncProviderTransactions(slept)
 
@@ -108,10 +106,7 @@ describe('sync: its positions', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('are the taker’s alone: an overtaken worker can neither keep, hand back nor end a slice', async ({
-    deps,
-    rows,
-  }) => {
+  it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows }) => {
     const { state } = await behind(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
     await syncProviderTransactions(deps)
@@ -126,12 +121,8 @@ describe('sync: its positions', () => {
 
     expect(await claimJob(deps, due)).toBeUndefined()
     expect(await keepPosition(deps, first, { afterId: 'txn', rows: 50 })).toBeUndefined()
-    for (const write of [
-      releaseJob(deps, first, deps.now()),
-      finishJob(deps, first),
-      scheduleReading(deps, first, deps.now()),
-    ])
-      expect(await write).toMatchObject({ applied: false })
+    const late = [releaseJob(deps, first, deps.now()), finishJob(deps, first), scheduleReading(deps, first, deps.now())]
+    for (const write of late) expect(await write).toMatchObject({ applied: false })
     expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({ afterId: 'txn' })
   })
 
@@ -173,23 +164,15 @@ describe('sync: its positions', () => {
 })
 
 describe('sync: a provider with a quota', () => {
-  const limits = { providerCallsPerMinute: 60 }
-
   it('is asked within it by several workers together, until everything is read', async ({ deps, rows }) => {
     const { asked } = await behind(deps, rows, 1_500)
     const atMs: number[] = []
     const startedMs = deps.monotonicMs()
-    const limited = {
-      ...deps,
-      stage: { ...deps.stage, ...limits },
-      provider: {
-        ...deps.provider,
-        listTransactions: (filter: TransactionFilter, timeoutMs: number) => {
-          atMs.push(deps.monotonicMs() - startedMs)
-          return deps.provider.listTransactions(filter, timeoutMs)
-        },
-      },
-    }
+    const timed = listing(deps, (...page) => {
+      atMs.push(deps.monotonicMs() - startedMs)
+      return deps.provider.listTransactions(...page)
+    })
+    const limited = { ...timed, stage: { ...deps.stage, providerCallsPerMinute: 60 } }
 
     await Promise.all([syncProviderTransactions(limited), syncProviderTransactions(limited)])
 

@@ -3,7 +3,6 @@ import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import type { FindingCause } from '../../../shared/suspense/suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
@@ -31,10 +30,8 @@ describe('sync: a transaction without a payment', () => {
     const second = await syncProviderTransactions(deps)
 
     expect(second).toMatchObject({ complete: true, unanswered: 0 })
-    expect(await findingAbout(deps, foreign.providerPaymentId, 'transaction_unexplained')).toMatchObject({
-      amountMinor: 100_000,
-      status: 'open',
-    })
+    const finding = await findingAbout(deps, foreign.providerPaymentId, 'transaction_unexplained')
+    expect(finding).toMatchObject({ amountMinor: 100_000, status: 'open' })
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
@@ -92,9 +89,7 @@ describe('sync: a transaction without a payment', () => {
 
       expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
       expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
-      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
-        `${row.transactionId}#${type}#money_went_back`,
-      ])
+      expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${type}#money_went_back` }])
     },
   )
 
@@ -128,14 +123,14 @@ describe('sync: a transaction without a payment', () => {
 })
 
 describe('sync: rows that are no payments, or of which we know nothing', () => {
-  it.for<[string, Partial<ProviderTransaction>, FindingCause]>([
-    ['an adjustment', { type: 'correction' }, 'transaction_unexplained'],
-    ['a withdrawal', { type: 'account' }, 'transaction_unexplained'],
-    ['a type of tomorrow', { type: 'unknown', status: 'pending' }, 'transaction_unexplained'],
-    ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained'],
+  it.for<[string, Partial<ProviderTransaction>]>([
+    ['an adjustment', { type: 'correction' }],
+    ['a withdrawal', { type: 'account' }],
+    ['a type of tomorrow', { type: 'unknown', status: 'pending' }],
+    ['a status of tomorrow', { status: 'unknown' }],
   ])(
     '%s that names a payment of ours is a finding, once, and moves nothing',
-    async ([, fields, cause], { deps, client, rows, credited }) => {
+    async ([, fields], { deps, client, rows, credited }) => {
       const row = rowNow(deps, credited, { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
       rows.push(row)
 
@@ -144,22 +139,15 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
       const again = await syncProviderTransactions(deps)
 
       expect(again.complete).toBe(true)
-      expect(await findingAbout(deps, row.transactionId, cause)).toMatchObject({
-        amountMinor: 25_000,
-        paymentId: credited.payment.paymentId,
-        clientId: client.clientId,
-      })
+      const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
+      const finding = await findingAbout(deps, row.transactionId, 'transaction_unexplained')
+      expect(finding).toMatchObject({ amountMinor: 25_000, ...about })
       expect(deps.published).toHaveLength(1)
       expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
     },
   )
 
-  it('notes a refund that was void before it was heard of, and moves nothing', async ({
-    deps,
-    client,
-    rows,
-    credited,
-  }) => {
+  it('notes a refund that was void from the start, and moves nothing', async ({ deps, client, rows, credited }) => {
     const row = rowNow(deps, credited, { type: 'return', status: 'reversed', amountMinor: minor(25_000) })
     rows.push(row)
 
@@ -186,9 +174,12 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
   )
 
   it('passes over the account’s own affairs, and says how many it saw', async ({ deps, rows }) => {
-    rows.push(settledRow(foreign, deps.now(), { type: 'account' }))
-    rows.push(settledRow(foreign, deps.now(), { type: 'account', status: 'reversed' }))
-    rows.push(settledRow(foreign, deps.now(), { type: 'return', status: 'failed' }))
+    const own = [
+      { type: 'account' },
+      { type: 'account', status: 'reversed' },
+      { type: 'return', status: 'failed' },
+    ] as const
+    for (const fields of own) rows.push(settledRow(foreign, deps.now(), fields))
 
     const summary = await syncProviderTransactions(deps)
 

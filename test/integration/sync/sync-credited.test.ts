@@ -1,0 +1,203 @@
+import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { postPayments } from '../../../shared/posting/post-payments.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { post, settledRowFor } from '../../support/paid-builders.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  type PaidUpstream,
+  paymentOf,
+  pendingOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { syncTest as it } from './sync-test.ts'
+
+const QRIS = { method: 'qris', channelCode: undefined } as const
+
+describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
+  it('turns the estimate, and the ledger, into what the provider kept', async ({ deps, client, rows, credited }) => {
+    deps.clock.advance(3_600)
+    rows.push(rowNow(deps, credited, { settledAt: deps.now() }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, credited)).toMatchObject({
+      feeStatus: 'actual',
+      providerFeeMinor: 4_440,
+      netMinor: 95_460,
+      providerSettledAt: deps.now(),
+      ownRow: { transactionId: rows[0]?.transactionId, providerMinor: 95_560 },
+    })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+  })
+
+  it.for([
+    ['a zero where the tariff says zero', { ...QRIS, notionalMinor: minor(100) }, 0, 100],
+    ['a zero where the tariff names a fee', { notionalMinor: minor(100_000) }, 0, 99_900],
+    ['a flat fee that is more than the payment', { notionalMinor: minor(1_000) }, 4_440, -3_441],
+  ] as const)('accepts %s', async ([, fields, fee, net], { deps, client, rows }) => {
+    const paid = await creditedPayment(deps, client, fields)
+    rows.push(rowNow(deps, paid, { amountMinor: fields.notionalMinor, keptMinor: minor(fee) }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: fee, netMinor: net })
+    expect(await pendingOf(deps, client.clientId)).toBe(net)
+  })
+})
+
+describe('sync: what it cannot explain about a credited payment', () => {
+  it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
+    ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
+    ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
+    ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
+  ])(
+    '%s: a finding with an alert, once, and the fee stays the estimate',
+    async ([, fields, cause, amountMinor], { deps, client, rows, credited }) => {
+      rows.push(rowNow(deps, credited, fields))
+
+      await syncProviderTransactions(deps)
+      deps.clock.advance(3_600)
+      await syncProviderTransactions(deps)
+
+      const { paymentId } = credited.payment
+      const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
+      const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
+      expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
+      const told = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
+      expect(told).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
+      const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
+      expect(await paymentOf(deps, credited)).toMatchObject(estimated)
+      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    },
+  )
+
+  it('another fee than the actual one: a finding, no correction', async ({ deps, client, rows, credited }) => {
+    await post(deps, credited.payment)
+    rows.push(rowNow(deps, credited, { keptMinor: minor(4_444) }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_000 })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
+
+  it('another run that posted it first is the one that counts', async ({ deps, client, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const { payment } = credited
+    const { pk } = paymentKey(payment.paymentId)
+    const overtaken = interceptTable(deps, {
+      before: async (call) => {
+        if (call.name !== 'transact' || !call.steps.some(({ key }) => key.pk === pk)) return
+        await postPayments(deps, [{ payment, by: { row: settledRowFor(payment, { feeMinor: 4_321 }) } }])
+      },
+    })
+
+    await syncProviderTransactions(overtaken)
+
+    expect(await paymentOf(deps, credited)).toMatchObject({ providerFeeMinor: 4_321, netMinor: 95_579 })
+    expect(await findingAbout(deps, payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_440 })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_579)
+  })
+})
+
+const dispute = (deps: TestDeps, paid: PaidUpstream) =>
+  rowNow(deps, paid, {
+    type: 'return',
+    returns: 'chargeback',
+    keptMinor: undefined,
+    amountMinor: minor(125_000),
+    disputedMinor: minor(100_000),
+    providerMinor: minor(-125_000),
+  })
+
+const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
+  rowNow(deps, paid, { type: 'correction', comesAgain: true, keptMinor: undefined, ...fields })
+
+const MINUTES = 60
+const DAYS = 86_400
+
+describe('sync: a dispute that is won', () => {
+  it.for([
+    ['in one page with it', 0, 100_000, 95_900],
+    ['long after it', 10 * DAYS, 100_000, 95_900],
+    ['in part', 10 * DAYS, 60_000, 60_000],
+  ] as const)('undoes what its chargeback did: %s', async (won, { deps, client, rows, credited }) => {
+    const [, seconds, amount, pending] = won
+    rows.push(dispute(deps, credited))
+    if (seconds > 0) await syncProviderTransactions(deps)
+    deps.clock.advance(seconds)
+    rows.push(wonRow(deps, credited, { amountMinor: minor(amount) }))
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(10 * MINUTES)
+    await syncProviderTransactions(deps)
+
+    expect(await pendingOf(deps, client.clientId)).toBe(pending)
+    const { reversal } = await paymentOf(deps, credited)
+    const left = 100_000 - amount
+    expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([left, left > 0])
+  })
+
+  it('waits for its chargeback when it is heard of before', async ({ deps, client, rows, credited }) => {
+    rows.push(wonRow(deps, credited))
+    await syncProviderTransactions(deps)
+    const early = await paymentOf(deps, credited)
+    deps.clock.advance(30 * MINUTES)
+    rows.push(dispute(deps, credited))
+    await syncProviderTransactions(deps)
+    deps.clock.advance(90 * MINUTES)
+
+    const later = await syncProviderTransactions(deps)
+
+    expect(early.reversal).toBeUndefined()
+    expect(later).toMatchObject({ unanswered: 0, complete: true })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    const undone = { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) as unknown } }
+    expect(await paymentOf(deps, credited)).toMatchObject(undone)
+  })
+
+  it('without a chargeback gives back nothing, after two days', async ({ deps, client, rows, credited }) => {
+    const row = wonRow(deps, credited)
+    rows.push(row)
+    const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_went_back')
+    await syncProviderTransactions(deps)
+    expect(await finding()).toBeUndefined()
+    deps.clock.advance(2 * DAYS + 90 * MINUTES)
+
+    await syncProviderTransactions(deps)
+
+    expect(await finding()).toMatchObject({ amountMinor: 0 })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
+
+  it('of an amount that no row says is a person’s, and moves nothing', async ({ deps, client, rows, credited }) => {
+    const { disputedMinor: _, ...unclear } = dispute(deps, credited)
+    rows.push(unclear)
+
+    await syncProviderTransactions(deps)
+    await syncProviderTransactions(deps)
+
+    const finding = { status: 'open', amountMinor: 125_000, paymentId: credited.payment.paymentId }
+    expect(await findingAbout(deps, unclear.transactionId, 'disputed_amount_unknown')).toMatchObject(finding)
+    expect(deps.published).toHaveLength(1)
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
+
+  it('of a payment whose callback was lost credits that first', async ({ deps, client, rows, paid }) => {
+    rows.push(wonRow(deps, paid), dispute(deps, paid))
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(90 * MINUTES)
+    await syncProviderTransactions(deps)
+
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect((await paymentOf(deps, paid)).reversal).toMatchObject({ kind: 'chargeback', undoneAt: expect.any(String) })
+  })
+})
