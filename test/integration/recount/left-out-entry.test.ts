@@ -7,9 +7,7 @@ import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import { readClientBook } from '../../../shared/books/read-client-book.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
@@ -17,6 +15,7 @@ import { entryKey, type Key, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
+import { adjusted } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, payOut, sweptNow } from '../../support/settlement-builders.ts'
@@ -57,18 +56,11 @@ describe('recount-ledger: an entry outside its settlement', () => {
     await payOut(deps, settlement)
     aDayLater(deps)
     const next = await sweptNow(deps, client)
-    expect(next).toMatchObject({
-      netMinor: late.netMinor,
-      recreditedMinor: late.netMinor,
-      paymentCount: 1,
-      unprovenMinor: 0,
-    })
+    const { netMinor } = late
+    expect(next).toMatchObject({ netMinor, recreditedMinor: netMinor, paymentCount: 1, unprovenMinor: 0 })
     await payOut(deps, next)
-    expect(await readWindow(deps, client.clientId)).toMatchObject({
-      availableMinor: 0,
-      inSettlementMinor: 0,
-      paidOutMinor: settlement.netMinor + late.netMinor,
-    })
+    const paidOut = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: settlement.netMinor + netMinor }
+    expect(await readWindow(deps, client.clientId)).toMatchObject(paidOut)
   })
 
   it('is in the books once, and not in the statement of the settlement', async ({ deps, client }) => {
@@ -77,11 +69,8 @@ describe('recount-ledger: an entry outside its settlement', () => {
     aDayLater(deps)
     await sweptNow(deps, client)
 
-    const { entries } = await settlementEntries(deps, {
-      clientId: client.clientId,
-      id: settlement.settlementId,
-      limit: 100,
-    })
+    const asked = { clientId: client.clientId, id: settlement.settlementId, limit: 100 }
+    const { entries } = await settlementEntries(deps, asked)
     const { book, differences } = await readClientBook(deps, client.clientId, { from: '2026-11-01', to: '2026-11-30' })
 
     expect(entries.map(({ payment_id: id }) => id)).not.toContain(late.paymentId)
@@ -97,23 +86,14 @@ describe('recount-ledger: an entry outside its settlement', () => {
 
     const refused = recountLedger(deps, { clientId: client.clientId, expected: wrong, operator: 'ana' })
 
-    await expect(refused).rejects.toMatchObject({
-      code: 'validation',
-      fieldErrors: { expected: [`settlement.digest of ${settlement.settlementId}`] },
-    })
+    const fieldErrors = { expected: [`settlement.digest of ${settlement.settlementId}`] }
+    await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors })
     await recount(deps, client)
   })
+
   it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
-    const { entry } = await adjustLedger(deps, {
-      clientId: client.clientId,
-      kind: 'written_off',
-      amountMinor: minor(10_000),
-      reference: 'given up',
-      providerTransactionId: undefined,
-      notes: undefined,
-      operator: 'ana',
-    })
+    const { entry } = await adjusted(deps, client, 'written_off', 10_000)
     const { items } = await sweptWithout(deps, client, [entryKey(client, entry)])
     for (const item of items) await putRaw(deps, item)
 

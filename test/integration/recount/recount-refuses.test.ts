@@ -4,25 +4,28 @@ import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
 import { standingFigures } from '../../../shared/journal/payment-money.ts'
-import { less, minor, ZERO } from '../../../shared/money.ts'
+import { shardOf } from '../../../shared/ledger/count-store.ts'
+import { less, ZERO } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf, moneyOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { entryKey, eventKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { entryKey, eventKey, paymentKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { adjusted, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withFloor } from '../../support/settlement-builders.ts'
-import { creditedPayment } from '../../support/synced-payment.ts'
+import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { hearEverything } from './after-recount.ts'
 
 const world = async () => {
   const deps = memoryDeps()
@@ -44,20 +47,9 @@ const addCredit = (deps: MemoryDeps, { clientId }: Client, creditedMinor: number
 const addPaidOut = (deps: MemoryDeps, { clientId }: Client) =>
   deps.table.write(update(windowKey(clientId), { add: { paidOutMinor: 1 } }))
 
-const recovered = (deps: MemoryDeps, { clientId }: Client) =>
-  adjustLedger(deps, {
-    clientId,
-    kind: 'recovered',
-    amountMinor: minor(5_000),
-    reference: 'BANK-1',
-    providerTransactionId: undefined,
-    notes: undefined,
-    operator: 'ana',
-  })
-
 /** An adjustment whose entry is gone. */
 const tornAdjustment = async (deps: MemoryDeps, client: Client) => {
-  const { entry } = await recovered(deps, client)
+  const { entry } = await adjusted(deps, client, 'recovered', 5_000)
   await deps.table.write(remove(entryKey(client, entry), exists))
 }
 
@@ -68,15 +60,11 @@ describe('recount-ledger', () => {
     await addPaidOut(deps, client)
     const differences = await differencesOf(deps, client)
 
-    const { written, left } = await recount(deps, client, differences)
+    expect(await recount(deps, client, differences)).toMatchObject({ written: differences, left: [] })
 
-    expect([written, left]).toStrictEqual([differences, []])
     await expectBalanced(deps, client.clientId)
-    expect((await listAuditRecords(deps, client.clientId)).at(-1)).toMatchObject({
-      operator: 'ana',
-      action: 'recount-ledger',
-      after: { repaired: differences },
-    })
+    const record = { operator: 'ana', action: 'recount-ledger', after: { repaired: differences } }
+    expect((await listAuditRecords(deps, client.clientId)).at(-1)).toMatchObject(record)
   })
 
   it('counts the gap, and not the figures, while payments go on', async () => {
@@ -148,10 +136,8 @@ describe('recount-ledger', () => {
     const differences = await differencesOf(deps, client)
     deps.changes.length = 0
 
-    await expect(recount(deps, client, differences)).rejects.toMatchObject({
-      code: 'validation',
-      fieldErrors: { expected: [expect.stringMatching(/^entry of /)] },
-    })
+    const refusal = { code: 'validation', fieldErrors: { expected: [expect.stringMatching(/^entry of /) as unknown] } }
+    await expect(recount(deps, client, differences)).rejects.toMatchObject(refusal)
 
     expect(deps.changes).toStrictEqual([])
   })
@@ -177,7 +163,7 @@ const removeEntry = async (deps: MemoryDeps, client: Client, payment: Payment) =
 const OVERTAKING: Readonly<Record<string, Overtaking>> = {
   'its shard is credited': {
     tear: (deps, client) => addCredit(deps, client, 7),
-    meanwhile: recovered,
+    meanwhile: (deps, client) => adjusted(deps, client, 'recovered', 5_000),
   },
   'its window moves': { tear: addPaidOut, meanwhile: addPaidOut },
   'its payment is refunded': {
@@ -205,4 +191,58 @@ describe('a recount that is overtaken', () => {
       await expectBalanced(deps, client.clientId)
     },
   )
+})
+
+/** A payment that was paid, of which a restore brought the event alone. */
+const eventAlone = async () => {
+  const deps = memoryDeps()
+  const client = await withFloor(deps)
+  const paid = await paidUpstream(deps, client)
+  const { paymentId } = paid.payment
+  const before = await Promise.all([paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)))
+  await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+  const restore = async () => {
+    for (const item of before) await putRaw(deps, item)
+  }
+  return { deps, client, paid, restore }
+}
+
+describe('a payment of which the event alone came back', () => {
+  it('is not credited with a second capture that suspense holds', async () => {
+    const { deps, client, paid, restore } = await eventAlone()
+    deps.provider.transactions.push(rowNow(deps, paid))
+    const second = deps.provider.pay(paid.payment.paymentRequestId)
+    await applyProviderNews(deps, { providerPaymentId: second }, 'callback')
+    await restore()
+
+    await recount(deps, client, await differencesOf(deps, client))
+
+    const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
+    expect(await paymentOf(deps, paid)).toMatchObject(credited)
+    await hearEverything(deps)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is refused by name when suspense holds every capture that the provider shows', async () => {
+    const { deps, client, paid, restore } = await eventAlone()
+    const second = deps.provider.pay(paid.payment.paymentRequestId)
+    await applyProviderNews(deps, { providerPaymentId: second }, 'callback')
+    await restore()
+    const differences = await differencesOf(deps, client)
+
+    const refusal = { code: 'validation', fieldErrors: { expected: [`event of ${paid.payment.paymentId}`] } }
+    await expect(recount(deps, client, differences)).rejects.toMatchObject(refusal)
+  })
+
+  it('is left as it is when the event is gone before the recount writes', async () => {
+    const { deps, client, paid, restore } = await eventAlone()
+    await restore()
+    const differences = await differencesOf(deps, client)
+    const overtaken = beforeFirst(deps, 'transact', () => removeEvent(deps, client, paid.payment))
+
+    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+    await expectBalanced(deps, client.clientId)
+  })
 })

@@ -4,7 +4,6 @@ import type { Client } from '../../../shared/client/client.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, payOut, settlementsOf, sweep, withFloor } from '../../support/settlement-builders.ts'
@@ -14,8 +13,16 @@ import { hearEverything } from './after-recount.ts'
 import type { Expected, Flow } from './torn-flows.ts'
 import { recordTransactions, type TornState, tornStates, wholeState } from './torn-states.ts'
 
-/** Both kinds of event go to two endpoints. */
-const EVENT_TYPES: Endpoint['eventTypes'] = ['*', 'payment.reversed']
+/** A client with so many endpoints, to which both kinds of event go. */
+export const toldClient = async (endpoints: number) => {
+  const deps = memoryDeps()
+  const client = await withFloor(deps)
+  const { clientId } = client
+  for (let at = 0; at < endpoints; at++) {
+    await storedEndpoint(deps, { clientId, eventTypes: ['*', 'payment.reversed'] })
+  }
+  return { deps, client }
+}
 
 export type Torn = {
   readonly client: Client
@@ -30,9 +37,7 @@ type End = { readonly credited: number; readonly paidOut: number; readonly held:
 
 /** Every torn state of every transaction of a flow. */
 export const tornOf = async (flow: Flow): Promise<Torn> => {
-  const deps = memoryDeps()
-  const client = await withFloor(deps)
-  for (let at = 0; at < 2; at++) await storedEndpoint(deps, { clientId: client.clientId, eventTypes: EVENT_TYPES })
+  const { deps, client } = await toldClient(2)
   deps.clock.advance(60)
   const { act, expected } = await flow(deps, client)
   const recorded = await recordTransactions(deps, act)
