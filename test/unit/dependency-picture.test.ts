@@ -55,14 +55,4 @@ describe('the picture', () => {
     expect(mermaid).not.toContain('["webhook"]')
     expect(arrowsOf(mermaid)).toStrictEqual(['shared_event --> shared_table', 'shared_sync --> shared_event'])
   })
-
-  it('has its place in the document, and nowhere else', () => {
-    const [begin, end] = [
-      'before\n<!-- written by `npm run picture -- --write` -->\n',
-      '<!-- end of what is written -->\nafter',
-    ]
-
-    expect(withWritten(`${begin}old\n${end}`, 'picture', 'new')).toBe(`${begin}\nnew\n\n${end}`)
-    expect(() => withWritten('no place', 'picture', 'new')).toThrow('no place')
-  })
 })

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { cli } from '../../support/admin-command.ts'
 import { cut, json, type Script } from '../../support/scripted-server.ts'
 
-const CLIENT = { status: 200, body: { client_id: 'c1', name: 'Warung' } }
+const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
-const NOT_INVOKED: unknown = expect.stringMatching(/^gateway-local-recredit-settlement could not be invoked: /)
+const containing = (text: string): unknown => expect.stringContaining(text)
 
 const raw =
   (status: number, headers: Record<string, string>, body: string): Script =>
@@ -14,7 +14,7 @@ const raw =
 
 /** The tool where nothing must be asked. */
 const uncalled = async (...argv: string[]) => {
-  const { run, server } = await cli(json(200, CLIENT))
+  const { run, server } = await cli(CLIENT)
   const result = await run(...argv)
   expect(server.requests).toHaveLength(0)
   return result
@@ -22,7 +22,7 @@ const uncalled = async (...argv: string[]) => {
 
 describe('npm run admin', () => {
   it('invokes the function of the action and prints its answer', async () => {
-    const { run, called } = await cli(json(200, CLIENT))
+    const { run, called } = await cli(CLIENT)
 
     const result = await run('create-client', '--name', 'Warung', '--settlement-floor-minor', '5', '--operator', 'sari')
 
@@ -35,15 +35,22 @@ describe('npm run admin', () => {
     ])
   })
 
+  it('tells the gateway on this machine the caller’s duty', async () => {
+    const { run, server } = await cli(CLIENT, { GATEWAY_DUTY: 'support' })
+
+    await run('get-client', 'c1')
+
+    expect(server.requests[0]?.headers['x-local-duty']).toBe('support')
+  })
+
   it('invokes the function of another stage on AWS, with the caller’s own region and credentials', async () => {
-    const { run, server, called } = await cli(json(200, CLIENT))
+    const { run, server, called } = await cli(CLIENT)
     vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', server.url)
     vi.stubEnv('AWS_REGION', 'ap-southeast-3')
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
 
     const { code } = await run('get-client', '--client_id', 'c1', '--stage', 'prod')
-    vi.unstubAllEnvs()
 
     expect(code).toBe(0)
     expect(called()[0]?.url).toBe('/2015-03-31/functions/gateway-prod-get-client/invocations')
@@ -52,44 +59,16 @@ describe('npm run admin', () => {
     )
   })
 
-  it('tells the gateway on this machine the caller’s duty, and AWS, which knows it, nothing', async () => {
-    const { run, server } = await cli(json(200, CLIENT), { GATEWAY_DUTY: 'support' })
-
-    await run('get-client', 'c1')
-
-    expect(server.requests[0]?.headers['x-local-duty']).toBe('support')
-  })
-
   it('says what to set when no region is', async () => {
-    const { run, server } = await cli(json(200, CLIENT))
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined)
-    vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
-    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
+    for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, '/dev/null')
 
-    const result = await run('get-client', 'c1', '--stage', 'prod')
-    vi.unstubAllEnvs()
+    const result = await uncalled('get-client', 'c1', '--stage', 'prod')
 
-    expect(result).toMatchObject({ code: 2, out: '', err: expect.stringContaining('set AWS_REGION') as unknown })
-    expect(server.requests).toHaveLength(0)
+    expect(result).toMatchObject({ code: 2, out: '', err: containing('set AWS_REGION') })
   })
 
-  it.each([[['--dry-run', 'true'], "unknown option '--dry-run'"]])(
-    'refuses scheduled work with %j, which it would ignore and really run',
-    async (fields, message) => {
-      expect(await uncalled('sweep-settlements', ...fields)).toMatchObject({
-        code: 2,
-        err: expect.stringContaining(message) as unknown,
-      })
-    },
-  )
-
-  it.each(['settle-client', 'deliver-webhook', 'api-create-payment'])(
-    'does not start %s, which takes no input of an operator',
-    async (name) => {
-      expect(await uncalled(name, '--payload', '{"Records":[]}')).toMatchObject({ code: 2 })
-      expect((await uncalled('--help')).out).not.toMatch(new RegExp(`^ +${name} `, 'm'))
-    },
-  )
+  const NOT_INVOKED: unknown = expect.stringMatching(/^gateway-local-recredit-settlement could not be invoked: /)
 
   it.each<[string, Script, unknown]>([
     ['the connection is cut', cut, NOT_INVOKED],
@@ -117,39 +96,128 @@ describe('npm run admin', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('says that the gateway does not run', async () => {
+  it('says that the gateway does not run, and refuses a PORT that is none', async () => {
     const { run, server } = await cli(cut)
     await server.close()
+    const { run: elsewhere } = await cli(CLIENT, { PORT: 'three' })
 
-    expect(await run('get-client')).toMatchObject({
-      code: 1,
-      err: `nothing listens at ${server.url}; start the gateway: npm start`,
-    })
+    const message = `nothing listens at ${server.url}; start the gateway: npm start`
+    expect(await run('get-client')).toMatchObject({ code: 1, err: message })
+    expect(await elsewhere('get-client')).toMatchObject({ code: 2, err: 'PORT must be a number from 1 to 65534' })
   })
 
   it.each([
+    [[], 'Actions of support:'],
     [['crate-client'], "unknown command 'crate-client'\n(Did you mean create-client?)"],
     [['get-client', '--client-id', 'c1', '--client_id', 'c1'], 'It is given twice.'],
     [['get-client', '--client\u001b-id'], String.raw`unknown option '--client\u001b-id'`],
     [['get-client', 'c1', '--nme', 'x'], '\nnpm run admin -- --help shows the actions, <action> --help its fields.'],
-  ])('ends with 2 when it is called wrongly: %j', async (argv, message) => {
-    const { code, out, err } = await uncalled(...argv)
-
-    expect({ code, out }).toStrictEqual({ code: 2, out: '' })
-    expect(err).toContain(message)
+    // Scheduled work would ignore the option and really run.
+    [['sweep-settlements', '--dry-run', 'true'], "unknown option '--dry-run'"],
+    // These take no input of an operator.
+    ...['settle-client', 'deliver-webhook', 'api-create-payment'].map((name) => [
+      [name, '--payload', '{"Records":[]}'],
+      `unknown command '${name}'`,
+    ]),
+  ] as [string[], string][])('ends with 2 when it is called wrongly: %j', async (argv, message) => {
+    expect(await uncalled(...argv)).toMatchObject({ code: 2, out: '', err: containing(message) })
   })
+})
 
-  it('ends with 2 and its help when it is called without an action', async () => {
-    expect(await uncalled()).toMatchObject({
-      code: 2,
-      out: '',
-      err: expect.stringContaining('Actions of support:') as unknown,
-    })
-  })
+type Answer = { readonly status?: number; readonly body: object }
+const [DISABLED, NO] = [
+  { status: 422, body: { message: 'the endpoint is disabled', code: 'validation' } },
+  { status: 422, body: { message: 'no', code: 'validation' } },
+]
 
-  it('refuses a PORT that is none', async () => {
-    const { run } = await cli(json(200, CLIENT), { PORT: 'three' })
+/** Runs an action that is answered by these one after the other, and by the last one for ever. */
+const answeredBy = async (answers: readonly Answer[], argv: readonly string[]) => {
+  let asked = 0
+  const { run, called } = await cli((response, request) =>
+    json(200, { status: 200, ...answers[Math.min(asked++, answers.length - 1)] })(response, request),
+  )
+  const result = await run(...argv)
+  return { ...result, cursors: called().map(({ body }) => Object(body).cursor as unknown) }
+}
 
-    expect(await run('get-client')).toMatchObject({ code: 2, err: 'PORT must be a number from 1 to 65534' })
+const text = (value: unknown) => JSON.stringify(value, null, 2)
+const part = (more: object = {}) => ({ body: { continuing: true, cursor: 'c1', ...more } })
+const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not audited yet' }] })
+
+describe('npm run admin, of what one run cannot finish', () => {
+  const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
+  const redeliver = [
+    'redeliver',
+    '--operator',
+    'ayu',
+    '--client_id',
+    'c',
+    '--endpoint_id',
+    'e',
+    '--since',
+    '2026-11-20',
+  ]
+
+  it.each<[string, Answer[], string[], object]>([
+    [
+      'follows the cursor to the last run, and shows that one',
+      [part(), part({ cursor: 'c2' }), { body: books }],
+      ['get-books', '--json'],
+      { code: 0, out: text(books), err: '', cursors: [undefined, 'c1', 'c2'] },
+    ],
+    [
+      'prints the parts of a CSV as one',
+      [part({ csv: 'id,net\n"a",1\n' }), { body: { csv: '"b",2\n' } }],
+      ['get-books', '--format', 'csv'],
+      { code: 0, out: 'id,net\n"a",1\n"b",2', err: '' },
+    ],
+    [
+      'shows the parts of a list as one',
+      [part({ data: [{ id: 'a' }] }), { body: { data: [{ id: 'b' }] } }],
+      ['list-settlements', '--status', 'failed', '--json'],
+      { out: text({ data: [{ id: 'a' }, { id: 'b' }] }) },
+    ],
+    [
+      'names what is left out of every run beside the file',
+      [part({ csv: 'id\n"a"\n', ...leftOut('s1') }), { body: { csv: '"b"\n', ...leftOut('s2') } }],
+      ['list-settlements', '--status', 'recorded', '--format', 'csv'],
+      { code: 0, out: 'id\n"a"\n"b"', err: 'Left out: s1: not audited yet\nLeft out: s2: not audited yet' },
+    ],
+    [
+      'ends with the refusal of a later run, and prints nothing else',
+      [part({ csv: 'id,net\n' }), NO],
+      ['get-books', '--format', 'csv'],
+      { code: 1, out: '', err: 'get-books was refused (422 validation): no' },
+    ],
+    [
+      'gives up when no run is the last one',
+      [part()],
+      ['get-books'],
+      { code: 1, out: '', err: 'get-books was not finished after 500 runs', cursors: { length: 500 } },
+    ],
+    [
+      'goes on with a redelivery by --all until nothing is left, and prints the sums',
+      [
+        { count: 100, next: 'n1' },
+        { count: 0, passed_over: 3, next: 'n2' },
+        { count: 7, passed_over: 1 },
+      ].map((body) => ({ body })),
+      [...redeliver, '--all', '--json'],
+      { code: 0, out: text({ count: 107, passed_over: 4 }), err: '', cursors: [undefined, 'n1', 'n2'] },
+    ],
+    [
+      'says of a redelivery without --all that there is more',
+      [{ body: { count: 100, next: 'n1' } }],
+      redeliver,
+      { code: 0, err: 'There is more: --all goes on until nothing is left', cursors: [undefined] },
+    ],
+    [
+      'ends a redelivery with a later refusal, and says how far it was',
+      [{ body: { count: 100, next: 'n1' } }, DISABLED],
+      [...redeliver, '--all'],
+      { code: 1, err: containing('100 were begun before; the same command again goes on') },
+    ],
+  ])('%s', async (_, answers, argv, expected) => {
+    expect(await answeredBy(answers, argv)).toMatchObject(expected)
   })
 })

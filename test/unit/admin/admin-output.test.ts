@@ -77,15 +77,6 @@ page 1, 25 per page`,
     )
   })
 
-  it('keeps the columns of a list short, ids apart', () => {
-    const id = 'a'.repeat(64)
-    const client = { client_id: id, name: `Warung ${'x'.repeat(60)}`, created_at: '2026-11-20T00:00:00.000Z' }
-
-    const [, , row] = renderReply('list-clients', listed(client)).split('\n')
-
-    expect(row).toBe(`${id}  Warung ${'x'.repeat(32)}…`)
-  })
-
   it.each([
     ['an escape sequence', '\u001b[2Jgone', String.raw`\u001b[2Jgone`],
     ['a change of direction', 'a\u202etxt.exe', String.raw`a\u202etxt.exe`],

@@ -42,12 +42,6 @@ const entriesOf = (rows: readonly MoneyRow[], from: PaymentMoney = aPayment) => 
 }
 
 describe('money of a payment that goes back', () => {
-  it('takes a part from gross and net, and leaves fee and markup', () => {
-    const entries = entriesOf([aRow({ type: 'refund', amountMinor: minor(30_000) })])
-
-    expect(entries).toStrictEqual([[-30_000, 0, 0, -30_000]])
-  })
-
   it('takes all that is left with the part that exhausts the net, fee and markup with it', () => {
     const entries = entriesOf([
       aRow({ type: 'refund', transactionId: 'txn-1', amountMinor: minor(50_000) }),
@@ -60,12 +54,6 @@ describe('money of a payment that goes back', () => {
     ])
   })
 
-  it('costs the client the same in two halves as in one whole', () => {
-    const whole = entriesOf([aRow({ type: 'refund', amountMinor: minor(100_000) })])
-
-    expect(whole).toStrictEqual([[-100_000, -4_440, -100, -95_460]])
-  })
-
   it('gives a won dispute back to the chargeback that it answers, and nothing to a refund', () => {
     const entries = entriesOf([
       aRow({ type: 'refund', transactionId: 'refund', amountMinor: minor(10_000) }),
@@ -74,38 +62,6 @@ describe('money of a payment that goes back', () => {
     ])
 
     expect(entries.at(-1)).toStrictEqual([20_000, 0, 0, 20_000])
-  })
-
-  it('takes nothing from a payment whose net is zero or less', () => {
-    const tiny = untouched(figuresOf(minor(1_000), minor(4_440), minor(1)))
-
-    expect(entriesOf([aRow({ type: 'refund' })], tiny)).toStrictEqual([[0, 0, 0, 0]])
-  })
-
-  it('leaves nothing of a payment whose own row is void, whatever its net', () => {
-    const tiny = untouched(figuresOf(minor(1_000), minor(4_440), minor(1)))
-
-    const entries = entriesOf([aRow({ type: 'reversal', isOwnRow: true })], tiny)
-
-    expect(entries).toStrictEqual([[-1_000, -4_440, -1, 3_441]])
-  })
-
-  it('applies each transaction and type once', () => {
-    const row = aRow({ type: 'refund' })
-
-    expect(entriesOf([row, row])).toStrictEqual([
-      [-1_000, 0, 0, -1_000],
-      [0, 0, 0, 0],
-    ])
-  })
-
-  it('applies no older reading of a row that is void by now', () => {
-    const entries = entriesOf([aRow({ type: 'reversal' }), aRow({ type: 'refund' })])
-
-    expect(entries).toStrictEqual([
-      [0, 0, 0, 0],
-      [0, 0, 0, 0],
-    ])
   })
 
   it('takes again what a won dispute gave if that row is void, and gives it when the dispute is won once more', () => {

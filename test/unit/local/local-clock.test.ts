@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DAILY_TIMES, type DailyTimes, type ScheduleSpec } from '../../../functions/function-spec.ts'
+import { answerControl } from '../../../infra/local/emulators/start-lambda-server.ts'
+import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { startScheduler } from '../../../infra/local/triggers/scheduler.ts'
 
@@ -91,6 +93,26 @@ describe('the local clock (design section 6)', () => {
     expect(() => clock.advance(1_000)).toThrow('disk full')
     expect(clock.nowMs()).toBe(START_MS + 15_000)
   })
+})
+
+it.each([
+  ['until the running attempts have ended', 5_000, 5_000],
+  ['for 11 seconds at most', Number.POSITIVE_INFINITY, 11_000],
+])('a jump of the local clock waits %s', async (_case, endsAfterMs, jumpsAfterMs) => {
+  const { clock } = aClock()
+  const attempt = Promise.withResolvers<void>()
+  if (Number.isFinite(endsAfterMs)) setTimeout(attempt.resolve, endsAfterMs)
+  const parts = { clock, alerts: () => [], attemptsEnded: () => attempt.promise, log: localLog(clock) }
+  const body = Buffer.from('{"advance_seconds":3600}')
+  const request = { method: 'POST', path: '/_local/clock', query: new URLSearchParams(), headers: {}, body }
+
+  const jumped = answerControl(parts, { ...request, search: '', rawHeaders: [], remoteAddress: '127.0.0.1' })
+  await vi.advanceTimersByTimeAsync(jumpsAfterMs - 1)
+  const before = clock.offsetMs()
+  await vi.advanceTimersByTimeAsync(1)
+  await jumped
+
+  expect([before, clock.offsetMs()]).toStrictEqual([0, 3_600_000])
 })
 
 describe('schedules on the one clock (design section 6)', () => {

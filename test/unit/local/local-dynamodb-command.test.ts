@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { dockerCommand } from '../../../infra/local/emulators/dynamodb-command.ts'
 import { localAws, NoDynamoDbLocal, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
-import { describeOnDynamoDb } from '../../support/dynamodb.ts'
+import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { machineWith } from '../../support/machine-with.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -75,5 +75,25 @@ onDynamoDb('the tables of a data directory', () => {
     expect(await tables()).toStrictEqual([])
     expect(await tables()).toStrictEqual(['gateway-kept'])
     expect(readdirSync(directory).filter((name) => name.endsWith('.db'))).toHaveLength(1)
+  })
+
+  it('are refused when they were made by another version of the schema, and kept when they are ours', async () => {
+    const { endpoint } = dynamoDb()
+    const TableName = `other-${crypto.randomUUID()}`
+    const client = new DynamoDBClient(localAws(endpoint))
+    await client.send(
+      new CreateTableCommand({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      }),
+    )
+    client.destroy()
+
+    await expect(createTable(endpoint, TableName)).rejects.toThrow(
+      'has the indexes of another version; start with a new data directory',
+    )
+    await expect(createTable(endpoint, dynamoDb().tableName)).resolves.toBeUndefined()
   })
 })

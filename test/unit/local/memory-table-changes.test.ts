@@ -4,7 +4,6 @@ import type { TableChange } from '../../../infra/local/emulators/memory-table/ta
 import { exists, guard, put, update } from '../../../shared/table/step.ts'
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
-const OTHER = { pk: 'PAYMENT#2', sk: 'PAYMENT' }
 const DUE = { work: 'payment', slot: 1, dueAt: 't1', id: 'a' }
 
 /** A model, and what it told of its changes. */
@@ -13,7 +12,7 @@ const openTable = () => {
   const model = createMemoryTable({ onChange: (change) => changes.push(change) })
   const due = () => model.requests.query({ index: 'by-due', partition: ['payment', 1], limit: 10 }).items
   const follow = (from = 0) => changes.slice(from).forEach((change) => model.applyToIndexes(change))
-  return { model, changes, due, follow, ...model.requests }
+  return { due, follow, ...model.requests }
 }
 
 describe('the model’s indexes', () => {
@@ -31,32 +30,9 @@ describe('the model’s indexes', () => {
     follow(1)
     expect(due()).toStrictEqual([])
   })
-
-  it('do not leave out a change of an item, nor take one twice', () => {
-    const { write, model, changes } = openTable()
-    write(put(KEY, DUE))
-    write(update(KEY, { set: { dueAt: 't2' } }))
-    const [first, second] = changes
-    if (!first || !second) throw new Error('two changes were made')
-
-    expect(() => model.applyToIndexes(second)).toThrow('in their order')
-    model.applyToIndexes(first)
-    expect(() => model.applyToIndexes(first)).toThrow('in their order')
-    model.applyToIndexes(second)
-  })
 })
 
 describe('the model', () => {
-  it('gives all items in the order of their keys', () => {
-    const { write, model } = openTable()
-    const first = { pk: 'CLIENT#1', sk: 'CLIENT' }
-    for (const key of [OTHER, KEY, first]) write(put(key, {}))
-
-    expect(model.items()).toStrictEqual([first, KEY, OTHER])
-    expect(model.items('PAYMENT#')).toStrictEqual([KEY, OTHER])
-    expect(model.item(OTHER)).toStrictEqual(OTHER)
-  })
-
   it('refuses to guess about what it does not model', () => {
     const { write, transact } = openTable()
     write(put(KEY, { amount: Number.MAX_SAFE_INTEGER }))

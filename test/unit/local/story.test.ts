@@ -6,11 +6,10 @@ import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 
 const paymentId = '00000000-0000-4000-8000-000000000001'
-const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`
+const at = '2026-01-01T00:00:00.000Z'
 
 describe('the story by the log', () => {
-  const line = (message: string, fields: object = {}) =>
-    tellLogLine(JSON.stringify({ timestamp: at(0), message, ...fields }))
+  const line = (message: string, fields: object) => tellLogLine(JSON.stringify({ timestamp: at, message, ...fields }))
 
   it.each([
     ['operator.action', { action: 'gateway-local-get-payment' }],
@@ -24,124 +23,84 @@ describe('the story by the log', () => {
 
   const paid = { payment_id: paymentId, method: 'qris', source: 'callback', deliveries: 1 }
   const attempt = { endpoint_id: '1a2b3c4d-0000', attempt: 8, duration_ms: 5 }
+  const held = { kind: 'money', cause: 'second_capture', suspense_id: 'py-1', payment_id: paymentId }
+  const refused = { action: 'gateway-local-redeliver', code: 'not_found' }
 
-  it.each([
-    ['payment', 'plain', 'created, to be paid by BCA', 'payment.created', { ...paid, channel: 'BCA' }],
+  it.each<[string, object, string]>([
+    ['payment.created', { ...paid, channel: 'BCA' }, 'payment plain: created, to be paid by BCA'],
+    ['payment.create_refused', { reason: 'no channel' }, 'payment bad: could not be created: no channel'],
+    ['payment.succeeded', paid, 'payment good: paid by qris (heard by callback); 1 webhook to send'],
     [
-      'payment',
-      'bad',
-      'could not be created: no channel',
-      'payment.create_refused',
-      { payment_id: paymentId, reason: 'no channel' },
-    ],
-    ['payment', 'good', 'paid by qris (heard by callback); 1 webhook to send', 'payment.succeeded', paid],
-    [
-      'payment',
-      'bad',
-      'expired (heard by due work); 0 webhooks to send',
       'payment.expired',
-      { ...paid, source: 'due_work', deliveries: 0 },
+      { source: 'due_work', deliveries: 0 },
+      'payment bad: expired (heard by due work); 0 webhooks to send',
     ],
     [
-      'payment',
-      'bad',
-      'failed: wrong amount (heard by callback); 1 webhook to send',
       'payment.failed',
       { ...paid, failure_reason: 'wrong_amount' },
+      'payment bad: failed: wrong amount (heard by callback); 1 webhook to send',
     ],
-    ['payment', 'bad', 'cancelled (heard by callback)', 'payment.cancelled', paid],
+    ['payment.cancelled', paid, 'payment bad: cancelled (heard by callback)'],
     [
-      'webhook',
-      'good',
-      'endpoint 1a2b3c4d: answered 200 in 5 ms (attempt 8)',
       'delivery.succeeded',
       { ...attempt, http_status: 200 },
+      'webhook good: endpoint 1a2b3c4d: answered 200 in 5 ms (attempt 8)',
     ],
+    ['delivery.failed', { ...attempt, error: 'dns' }, 'webhook bad: endpoint 1a2b3c4d: dns in 5 ms (attempt 8)'],
     [
-      'webhook',
-      'bad',
-      'endpoint 1a2b3c4d: timeout in 5 ms (attempt 8)',
-      'delivery.failed',
-      { ...attempt, error: 'timeout' },
-    ],
-    [
-      'webhook',
-      'bad',
-      'endpoint 1a2b3c4d: answered 500 in 5 ms (attempt 8); the delivery was abandoned',
       'delivery.abandoned',
       { ...attempt, http_status: 500, error: 'http_status' },
+      'webhook bad: endpoint 1a2b3c4d: answered 500 in 5 ms (attempt 8); the delivery was abandoned',
     ],
-    ['webhook', 'bad', 'endpoint 1a2b3c4d was skipped: it is disabled', 'delivery.skipped', attempt],
+    ['delivery.skipped', attempt, 'webhook bad: endpoint 1a2b3c4d was skipped: it is disabled'],
+    ['delivery.not_sent', { deliveries: 2 }, 'webhook bad: messages of 2 webhooks were not sent; due work sends them'],
     [
-      'webhook',
-      'bad',
-      'messages of 2 webhooks were not sent; due work sends them',
-      'delivery.not_sent',
-      { deliveries: 2 },
-    ],
-    [
-      'settlement',
-      'good',
-      'recorded: Rp 287,700 of 1 payment is to be paid out',
       'settlement.recorded',
-      { settlement_id: 's-1', net_minor: 287_700, payments: 1 },
+      { net_minor: 287_700, payments: 1 },
+      'settlement good: recorded: Rp 287,700 of 1 payment is to be paid out',
     ],
-    ['settlement', 'good', 'its money is paid out', 'settlement.closed', { status: 'manual_paid' }],
-    ['settlement', 'bad', 'its payout failed', 'settlement.closed', { status: 'failed' }],
+    ['settlement.closed', { status: 'manual_paid' }, 'settlement good: its money is paid out'],
+    ['settlement.closed', { status: 'failed' }, 'settlement bad: its payout failed'],
+    ['suspense.recorded', held, 'suspense bad: money second capture (py-1)'],
     [
-      'suspense',
-      'bad',
-      'money second capture (py-1)',
-      'suspense.recorded',
-      { kind: 'money', cause: 'second_capture', suspense_id: 'py-1', payment_id: paymentId },
+      'provider.call_failed',
+      { operation: 'create_request', reason: 'timeout' },
+      'provider bad: create_request failed: timeout',
     ],
-  ])('tells of a %s as %s: %s', (subject, tone, text, message, fields) => {
-    expect(line(message, fields)).toMatchObject({ at: at(0), subject, tone, text })
+    ['operator.refused', refused, 'operator bad: redeliver was refused: not_found'],
+    ['audit.completed', { balanced: 'true' }, 'work good: the books balance'],
+    ['audit.completed', { balanced: 'false' }, 'work bad: the books do not balance'],
+    ['audit.completed', { balanced: '?' }, 'work plain: the audit could not decide whether the books balance'],
+  ])('tells of %s %j: %s', (message, fields, told) => {
+    const { subject, tone, text } = line(message, fields) ?? {}
+
+    expect(`${subject} ${tone}: ${text}`).toBe(told)
   })
 
   it('leads to the payment or the settlement that a line is about', () => {
-    expect(line('payment.succeeded', paid)).toMatchObject({ id: paymentId })
-    expect(line('settlement.closed', { settlement_id: 's-1' })).toMatchObject({ id: 's-1' })
-  })
-
-  const refused = { action: 'gateway-local-redeliver', code: 'not_found' }
-
-  it.each([
-    [
-      'bad',
-      'create_request failed: timeout',
-      'provider.call_failed',
-      { operation: 'create_request', reason: 'timeout' },
-    ],
-    ['bad', 'redeliver was refused: not_found', 'operator.refused', refused],
-    ['good', 'the books balance', 'audit.completed', { balanced: 'true' }],
-    ['bad', 'the books do not balance', 'audit.completed', { balanced: 'false' }],
-    ['plain', 'the audit could not decide whether the books balance', 'audit.completed', { balanced: 'inconclusive' }],
-  ])('tells as %s: %s', (tone, text, message, fields) => {
-    expect(line(message, fields)).toMatchObject({ at: at(0), tone, text })
+    expect(line('payment.succeeded', paid)).toMatchObject({ at, id: paymentId })
+    expect(line('settlement.closed', { settlement_id: 's-1' })).toMatchObject({ at, id: 's-1' })
   })
 })
 
-describe('the story', () => {
-  it('gives each listener what happened before it came, and then what happens', () => {
-    const clock = startLocalClock()
-    const log = localLog(clock)
-    const story = startStory({ clock, log })
-    const told = (lines: readonly StoryLine[]) => lines.map(({ text }) => text)
-    log.info('payment.created', { method: 'qris' })
-    const [first, second]: [StoryLine[], StoryLine[]] = [[], []]
+it('the story gives each listener what happened before it came, and then what happens', () => {
+  const clock = startLocalClock()
+  const log = localLog(clock)
+  const story = startStory({ clock, log })
+  const told = (lines: readonly StoryLine[]) => lines.map(({ text }) => text)
+  log.info('payment.created', { method: 'qris' })
+  const [first, second]: [StoryLine[], StoryLine[]] = [[], []]
 
-    const leave = story.follow((line) => first.push(line))
-    log.info('payment.succeeded', { method: 'qris', source: 'callback', deliveries: 1 })
-    story.follow((line) => second.push(line))
-    leave()
-    log.info('callback.ignored')
-    story.close()
-    log.info('callback.ignored')
-    clock.close()
+  const leave = story.follow((line) => first.push(line))
+  log.info('payment.succeeded', { method: 'qris', source: 'callback', deliveries: 1 })
+  story.follow((line) => second.push(line))
+  leave()
+  log.info('callback.ignored')
+  story.close()
+  log.info('callback.ignored')
+  clock.close()
 
-    const both = ['created, to be paid by qris', 'paid by qris (heard by callback); 1 webhook to send']
-    expect(told(first)).toStrictEqual(both)
-    expect(told(second)).toStrictEqual([...both, 'ignored: it does not concern this gateway'])
-  })
+  const both = ['created, to be paid by qris', 'paid by qris (heard by callback); 1 webhook to send']
+  expect(told(first)).toStrictEqual(both)
+  expect(told(second)).toStrictEqual([...both, 'ignored: it does not concern this gateway'])
 })

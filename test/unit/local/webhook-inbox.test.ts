@@ -7,14 +7,9 @@ const SECRET = 'whsec_demo'
 
 type Received = { at: string; headers: Record<string, string>; body: string; signature_valid: boolean | null }
 
-const anInbox = async ({ kept = 100, knowsSecret = true } = {}) => {
+const anInbox = async ({ kept = 100, secret }: { readonly kept?: number; readonly secret?: string }) => {
   const clock = startLocalClock({ offsetMs: 3_600_000 })
-  const { url, close } = await startWebhookInbox({
-    port: 0,
-    signingSecret: () => (knowsSecret ? SECRET : undefined),
-    clock,
-    kept,
-  })
+  const { url, close } = await startWebhookInbox({ port: 0, signingSecret: () => secret, clock, kept })
   onTestFinished(async () => {
     await close()
     clock.close()
@@ -40,15 +35,13 @@ const anInbox = async ({ kept = 100, knowsSecret = true } = {}) => {
   }
 }
 
-const it = base.extend('inbox', () => anInbox())
-
-const SIGNATURE = 'x-gateway-signature'
+const it = base.extend('inbox', () => anInbox({ secret: SECRET }))
 
 const signed = (body: string | Buffer) => ({
-  [SIGNATURE]: createHmac('sha256', SECRET).update(body).digest('hex'),
+  'x-gateway-signature': createHmac('sha256', SECRET).update(body).digest('hex'),
 })
 
-describe('POST /hooks of the webhook inbox', () => {
+describe('the webhook inbox (design section 6)', () => {
   it('records time on the clock, headers, body and the verdict on the signature', async ({ inbox }) => {
     const body = '{"event":"payment.succeeded","name":"Café"}'
     const before = inbox.clock.nowMs()
@@ -56,36 +49,25 @@ describe('POST /hooks of the webhook inbox', () => {
     const answer = await inbox.deliver(body, { ...signed(body), 'x-gateway-delivery-id': 'd-1' })
 
     const deliveries = await inbox.received()
+    const headers: unknown = expect.objectContaining({ 'x-gateway-delivery-id': 'd-1' })
     expect(answer.status).toBe(200)
-    expect(deliveries).toStrictEqual([
-      {
-        at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
-        headers: expect.objectContaining({ 'x-gateway-delivery-id': 'd-1' }),
-        body,
-        signature_valid: true,
-      },
-    ])
+    expect(deliveries).toStrictEqual([{ at: expect.any(String), headers, body, signature_valid: true }])
     expect(Date.parse(deliveries[0]?.at ?? '')).toBeGreaterThanOrEqual(before)
   })
 
   const noText = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
 
   it.for([
-    ['a signature of another body', false, '{}', signed('{} ')],
-    ['no signature', false, '{}', {}],
-    ['a signature of bytes that are no text', true, noText, signed(noText)],
-  ] as const)('says of %s whether it is valid: %s', async ([, valid, body, headers], { inbox }) => {
-    await inbox.deliver(body, headers)
+    ['a signature of another body', false, SECRET, '{}', signed('{} ')],
+    ['no signature', false, SECRET, '{}', {}],
+    ['a signature of bytes that are no text', true, SECRET, noText, signed(noText)],
+    ['a signature while it knows no secret', null, undefined, '{}', signed('{}')],
+  ] as const)('says of %s whether it is valid: %s', async ([, valid, secret, body, headers]) => {
+    const { deliver, received } = await anInbox({ ...(secret && { secret }) })
 
-    expect(await inbox.received()).toMatchObject([{ signature_valid: valid }])
-  })
+    await deliver(body, headers)
 
-  it('says null when it knows no secret', async () => {
-    const { deliver, received } = await anInbox({ knowsSecret: false })
-
-    await deliver()
-
-    expect(await received()).toMatchObject([{ signature_valid: null }])
+    expect(await received()).toMatchObject([{ signature_valid: valid }])
   })
 
   it('keeps the latest deliveries only, and forgets on DELETE /received', async () => {
@@ -97,9 +79,7 @@ describe('POST /hooks of the webhook inbox', () => {
     await call('DELETE', '/received')
     expect(await received()).toStrictEqual([])
   })
-})
 
-describe('POST /behaviour of the webhook inbox', () => {
   it.for([
     ['until it is changed', { status: 500 }, [500, 500, 500]],
     ['as often as it says', { status: 503, times: 2 }, [503, 503, 200]],
@@ -109,7 +89,6 @@ describe('POST /behaviour of the webhook inbox', () => {
     expect(await inbox.statuses(3)).toStrictEqual(statuses)
     await inbox.behave({})
     expect(await inbox.statuses(1)).toStrictEqual([200])
-    expect(await inbox.received()).toHaveLength(4)
   })
 
   it('closes the socket without an answer', async ({ inbox }) => {
@@ -145,11 +124,8 @@ describe('POST /behaviour of the webhook inbox', () => {
     expect(order).toStrictEqual(['fast 200', 'slow 202'])
   })
 
-  it.for(['{"status": 99}', '{"delay": 5}', 'not json'])(
-    'refuses %s and keeps its behaviour',
-    async (body, { inbox }) => {
-      expect((await inbox.call('POST', '/behaviour', body)).status).toBe(400)
-      expect(await inbox.statuses(1)).toStrictEqual([200])
-    },
-  )
+  it.for(['{"status": 99}', '{"delay": 5}', 'not json'])('refuses the behaviour %s', async (body, { inbox }) => {
+    expect((await inbox.call('POST', '/behaviour', body)).status).toBe(400)
+    expect(await inbox.statuses(1)).toStrictEqual([200])
+  })
 })

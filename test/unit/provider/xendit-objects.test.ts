@@ -181,3 +181,25 @@ describe('xendit cancelRequest', () => {
     expect((await cancel(status, body)).answer).toStrictEqual(expected)
   })
 })
+
+describe('xendit getBalance', () => {
+  const balance = (status: number, body: object) => asked(status, body, (provider) => provider.getBalance(TIMEOUT_MS))
+  const found = (amountMinor: number) => ({ kind: 'found', value: { account: 'CASH', amountMinor } })
+  const unanswered = (reason: string) => ({ kind: 'unanswered', reason })
+
+  it('asks for the cash account', async () => {
+    expect((await balance(200, { balance: 5 })).sent).toStrictEqual(['GET /balance?account_type=CASH '])
+  })
+
+  it.each([
+    // Rounded down.
+    [200, { balance: 1_241_231.7 }, found(1_241_231)],
+    [200, { balance: -5_000 }, found(-5_000)],
+    [200, {}, unanswered('server_error')],
+    [200, { balance: 1e300 }, unanswered('server_error')],
+    [403, { error_code: 'REQUEST_FORBIDDEN_ERROR' }, unanswered('misconfigured')],
+    [500, {}, unanswered('server_error')],
+  ])('answers to %i %o: %o', async (status, body, expected) => {
+    expect((await balance(status, body)).answer).toMatchObject(expected)
+  })
+})

@@ -1,15 +1,14 @@
 import { describe, expect } from 'vitest'
 import { aCore, aRequestBody, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
-const MINUTE = 60
-const DAY = 24 * 3600
-
-const [NONE, SETTLED] = [
-  { xendit_fee: 0, value_added_tax: 0, status: 'PENDING' },
-  { xendit_fee: 4000, value_added_tax: 440, status: 'COMPLETED' },
-].map((fee) => ({ ...fee, xendit_withholding_tax: 0, third_party_withholding_tax: 0 }))
+const [MINUTE, WEEK] = [60, 7 * 86_400] as const
 
 describe('the fee of a transaction of the provider simulator', () => {
+  const feeOf = (xendit_fee: number, value_added_tax: number, status: string) => ({
+    ...{ xendit_fee, value_added_tax, status },
+    ...{ xendit_withholding_tax: 0, third_party_withholding_tax: 0 },
+  })
+
   it('is zero and PENDING until settlement, then final, with updated moved', async ({ sim }) => {
     const id = sim.create()
     const paymentId = sim.pay(id)
@@ -27,7 +26,7 @@ describe('the fee of a transaction of the provider simulator', () => {
       settlement_status: 'PENDING',
       estimated_settlement_time: '2026-11-20T04:15:00.000Z',
       updated: '2026-11-20T04:10:00.000Z',
-      fee: NONE,
+      fee: feeOf(0, 0, 'PENDING'),
       product_data: { capture_id: sim.paymentOf(id).captures?.[0]?.capture_id, payment_request_id: id },
     })
     expect(settled).toStrictEqual({
@@ -35,7 +34,7 @@ describe('the fee of a transaction of the provider simulator', () => {
       net_amount: 145_560,
       settlement_status: 'SETTLED',
       updated: '2026-11-20T04:15:00.000Z',
-      fee: SETTLED,
+      fee: feeOf(4_000, 440, 'COMPLETED'),
     })
     expect(sim.core.getTransaction(pending?.id ?? '')).toStrictEqual(settled)
   })
@@ -48,7 +47,7 @@ describe('the fee of a transaction of the provider simulator', () => {
   ] as const)('of %s for %i is %i and %i tax, rounded down', async ([channel, amount, fee, tax], { sim }) => {
     sim.pay(sim.create(channel, { request_amount: amount }))
 
-    await sim.advance(7 * DAY)
+    await sim.advance(WEEK)
 
     const known = { xendit_fee: fee, value_added_tax: tax, status: 'COMPLETED' }
     expect(sim.rows()).toMatchObject([{ fee: known, net_amount: amount - fee - tax }])
