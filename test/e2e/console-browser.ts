@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import axe, { type AxeResults } from 'axe-core'
 import jsQr from 'jsqr'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -19,13 +19,26 @@ export const launchChromium = (): Promise<Browser> =>
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   })
 
-/** A page with all that went wrong in it, and every address it asked for. */
+type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
+
+/** A browser for the tests of one file. */
+export const aBrowser = async (_: object, { onCleanup }: Fixture): Promise<Browser> => {
+  const browser = await launchChromium()
+  onCleanup(() => browser.close())
+  return browser
+}
+
+export const describeInChromium = (tests: () => void) =>
+  describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', tests)
+
+/** A page with all that went wrong in it, and every address it asked for. It is closed with the test. */
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}) => {
   const context = await browser.newContext({
     viewport: { width: 1_440, height: 900 },
     permissions: ['clipboard-read', 'clipboard-write'],
     ...options,
   })
+  onTestFinished(() => context.close())
   const page = await context.newPage()
   const wrong: string[] = []
   const origins = new Set<string>()
@@ -34,7 +47,15 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
   })
   page.on('pageerror', ({ message }) => wrong.push(message))
   page.on('request', (request) => origins.add(new URL(request.url()).origin))
-  return { page, wrong, origins, close: () => context.close() }
+  return { page, wrong, origins }
+}
+
+/** The console of a running gateway, connected. */
+export const openConsole = async (browser: Browser, api: string, options: BrowserContextOptions = {}) => {
+  const opened = await openPage(browser, options)
+  await opened.page.goto(`${api}/console`)
+  await opened.page.getByText('live', { exact: true }).waitFor()
+  return opened
 }
 
 export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const

@@ -4,12 +4,22 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest'
-import { accessibilityFaults, CHROMIUM, launchChromium, openPage, press, VIEWS, view } from './console-browser.ts'
-import { worldIt as it, QRIS, type World } from './gateway-world.ts'
+import type { Page } from 'playwright-core'
+import { expect, vi } from 'vitest'
+import {
+  aBrowser,
+  accessibilityFaults,
+  describeInChromium,
+  openConsole,
+  press,
+  VIEWS,
+  view,
+} from './console-browser.ts'
+import { QRIS, worldIt } from './gateway-world.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
+
+const it = worldIt.extend('browser', { scope: 'file' }, aBrowser)
 
 const MOST_STOPS = 200
 const JAKARTA_MS = 7 * 3_600_000
@@ -37,23 +47,9 @@ const tooWide = (page: Page) =>
     .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.skip'))
     .map((one) => one.outerHTML.slice(0, 200))`)
 
-describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-  })
-  afterAll(() => browser.close())
-
-  const consoleOf = async ({ urls }: World, options = {}) => {
-    const { page, close } = await openPage(browser, options)
-    onTestFinished(close)
-    await page.goto(`${urls.api}/console`)
-    await page.getByText('live', { exact: true }).waitFor()
-    return page
-  }
-
-  it('takes a payment, sends its webhook again and jumps the clock by keys alone', async ({ world }) => {
-    const page = await consoleOf(world)
+describeInChromium(() => {
+  it('takes a payment, sends its webhook again and jumps the clock by keys alone', async ({ world, browser }) => {
+    const { page } = await openConsole(browser, world.urls.api)
 
     await tabTo(page, /^Amount in IDR/)
     await page.keyboard.press('ControlOrMeta+a')
@@ -76,9 +72,12 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByText('Jump: done').waitFor()
   })
 
-  it('gives every look and action as a curl line that works, for the merchant that is picked', async ({ world }) => {
+  it('gives every look and action as a curl line that works, for the merchant that is picked', async ({
+    world,
+    browser,
+  }) => {
     const { clientId } = await world.merchant()
-    const page = await consoleOf(world)
+    const { page } = await openConsole(browser, world.urls.api)
     const run = async (of: string) => {
       await press(page, `Copy “${of}” as curl`)
       const { stdout } = await promisify(execFile)('sh', [
@@ -104,8 +103,12 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
 
   it('fits on a phone: nothing is wider, and a payment that was found and tapped comes into view', async ({
     world,
+    browser,
   }) => {
-    const page = await consoleOf(world, { viewport: { width: 390, height: 844 }, hasTouch: true })
+    const { page } = await openConsole(browser, world.urls.api, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+    })
     const reference = 'order-with-a-reference-that-never-ends-'.repeat(6)
     const { create, payment } = world.withKey(world.cloud.demoClient.api_key)
     const id = String((await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'])

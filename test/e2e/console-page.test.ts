@@ -3,15 +3,14 @@
  * eyes or a network. Method: the machine's own Chromium, headless, on a whole gateway; what the page shows is held
  * against what the API answers.
  */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
+  aBrowser,
   accessibilityFaults,
-  CHROMIUM,
   createByKeyboard,
-  launchChromium,
-  openPage,
+  describeInChromium,
+  openConsole,
   picture,
   press,
   scanned,
@@ -20,28 +19,18 @@ import {
   VIEWS,
   view,
 } from './console-browser.ts'
-import { ownWorldIt as it, VA, type World } from './gateway-world.ts'
+import { ownWorldIt, VA, type World } from './gateway-world.ts'
 
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })
 
-describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-  })
-  afterAll(() => browser.close())
+const it = ownWorldIt.extend('browser', { scope: 'file' }, aBrowser)
 
-  const consoleOf = async ({ urls }: World, scheme: 'light' | 'dark' = 'light') => {
-    const opened = await openPage(browser, { colorScheme: scheme })
-    await opened.page.goto(`${urls.api}/console`)
-    await opened.page.getByText('live', { exact: true }).waitFor()
-    return opened
-  }
+describeInChromium(() => {
   const asMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
 
-  it('walks a payment from the form to its payout', async ({ world }) => {
-    const { page, wrong, origins, close } = await consoleOf(world)
+  it('walks a payment from the form to its payout', async ({ world, browser }) => {
+    const { page, wrong, origins } = await openConsole(browser, world.urls.api)
     const merchant = asMerchant(world)
 
     const id = await createByKeyboard(page, 'qris', '150000')
@@ -91,11 +80,10 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     const paidOut = `Rp ${Number(balance['paid_out_minor']).toLocaleString('en-US')}`
     await page.getByText(paidOut).first().waitFor()
     expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
-    await close()
   })
 
-  it('shows an account number, a checkout link, and that a wallet asks by itself', async ({ world }) => {
-    const { page, wrong, close } = await consoleOf(world)
+  it('shows an account number, a checkout link, and that a wallet asks by itself', async ({ world, browser }) => {
+    const { page, wrong } = await openConsole(browser, world.urls.api)
     const destination = async (id: string) => String((await asMerchant(world).payment(id))['payment_destination'])
 
     const account = await destination(await createByKeyboard(page, 'virtual_account BCA', '70000'))
@@ -106,11 +94,10 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByText('OVO asks the customer on the phone').waitFor()
 
     expect(wrong).toStrictEqual([])
-    await close()
   })
 
-  it('lets a payment fail, expire, be cancelled and go back', async ({ world }) => {
-    const { page, wrong, close } = await consoleOf(world)
+  it('lets a payment fail, expire, be cancelled and go back', async ({ world, browser }) => {
+    const { page, wrong } = await openConsole(browser, world.urls.api)
     for (const [action, ending] of [
       ['Fail', 'failed'],
       ['Let expire', 'expired'],
@@ -131,10 +118,9 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByText('Rp 90,000 went back (voided).').waitFor()
 
     expect(wrong).toStrictEqual([])
-    await close()
   })
 
-  it('shows in the equation of the balance what went back after a settlement', async ({ world }) => {
+  it('shows in the equation of the balance what went back after a settlement', async ({ world, browser }) => {
     const { create, payment } = asMerchant(world)
     const id = String((await create({ ...VA, amount: 4_321_000 })).body['id'])
     await world.pay(id)
@@ -150,7 +136,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await world.control(`/payment_requests/${request?.payment_request_id}/reverse`, { kind: 'voided' })
     await world.advance(3_600)
     await world.invoke('sync-provider-transactions')
-    const { page, close } = await consoleOf(world)
+    const { page } = await openConsole(browser, world.urls.api)
     await view(page, 'Money')
     const figure = (name: string) => page.locator('.equation > div', { hasText: name }).locator('dd')
     await figure('pending').getByText('Rp -4,312,239').waitFor()
@@ -158,11 +144,10 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     expect(`+${await figure('credited').innerText()}`).toBe(await figure('paid out').innerText())
     await press(page, 'Check the books')
     await page.getByText(/taken back Rp 4,321,000.* They balance\./).waitFor()
-    await close()
   })
 
-  it('switches faults on and off, and says what was refused', async ({ world }) => {
-    const { page, wrong, close } = await consoleOf(world)
+  it('switches faults on and off, and says what was refused', async ({ world, browser }) => {
+    const { page, wrong } = await openConsole(browser, world.urls.api)
     const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body
     await view(page, 'Provider')
     const slow = page.getByRole('switch', { name: 'slow when a payment is created' })
@@ -185,11 +170,10 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
 
     // The browser counts no answer of the gateway as an error: they travel inside the console's own.
     expect([wrong, await armed()]).toStrictEqual([[], []])
-    await close()
   })
 
-  it('redelivers what the merchant’s server did not take', async ({ world }) => {
-    const { page, close } = await consoleOf(world)
+  it('redelivers what the merchant’s server did not take', async ({ world, browser }) => {
+    const { page } = await openConsole(browser, world.urls.api)
     await view(page, 'Webhooks')
     await page.getByLabel('It answers webhooks with').selectOption('error')
     await press(page, 'Set how webhooks are answered')
@@ -211,30 +195,31 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
       .first()
       .click()
     await told(page, '(attempt 3)')
-    await close()
   })
 
-  it.for(['light', 'dark'] as const)('has labels, contrast and keys for everybody, %s', async (scheme, { world }) => {
-    const { page, wrong, close } = await consoleOf(world, scheme)
-    const faults: string[] = []
-    for (const name of VIEWS) {
-      await view(page, name)
-      if (name === 'Payments') await createByKeyboard(page, 'qris', '60000')
-      if (name === 'Provider') await page.getByRole('switch', { name: 'lost when it calls us back' }).waitFor()
-      faults.push(...(await accessibilityFaults(page)), ...(await unreachedControls(page)))
-    }
-    if (scheme === 'dark') {
-      await view(page, 'Provider')
-      await page.evaluate('scrollTo(0, 0)')
-      await picture(page, 'console-provider-dark')
-    }
+  it.for(['light', 'dark'] as const)(
+    'has labels, contrast and keys for everybody, %s',
+    async (scheme, { world, browser }) => {
+      const { page, wrong } = await openConsole(browser, world.urls.api, { colorScheme: scheme })
+      const faults: string[] = []
+      for (const name of VIEWS) {
+        await view(page, name)
+        if (name === 'Payments') await createByKeyboard(page, 'qris', '60000')
+        if (name === 'Provider') await page.getByRole('switch', { name: 'lost when it calls us back' }).waitFor()
+        faults.push(...(await accessibilityFaults(page)), ...(await unreachedControls(page)))
+      }
+      if (scheme === 'dark') {
+        await view(page, 'Provider')
+        await page.evaluate('scrollTo(0, 0)')
+        await picture(page, 'console-provider-dark')
+      }
 
-    expect([faults, wrong]).toStrictEqual([[], []])
-    await close()
-  })
+      expect([faults, wrong]).toStrictEqual([[], []])
+    },
+  )
 
-  it('shows what came from outside as text', async ({ world }) => {
-    const { page, wrong, close } = await consoleOf(world)
+  it('shows what came from outside as text', async ({ world, browser }) => {
+    const { page, wrong } = await openConsole(browser, world.urls.api)
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
     const { body } = await asMerchant(world).create(
       { method: 'qris', amount: 50_000, currency: 'IDR', external_reference: hostile },
@@ -245,6 +230,5 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await expect.poll(() => page.getByText(hostile).count()).toBe(2)
 
     expect([await page.title(), wrong]).toStrictEqual(['Payment gateway · local console', []])
-    await close()
   })
 })

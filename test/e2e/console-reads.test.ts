@@ -2,13 +2,14 @@
  * Goal: the console shows what is, however much changes, whatever answers late or not at all. Method: the machine's own
  * Chromium before a scripted gateway, whose answers and changes a test times.
  */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { it as base, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { CHROMIUM, launchChromium, openPage } from './console-browser.ts'
+import { aBrowser, describeInChromium, openPage } from './console-browser.ts'
 import { startScriptedConsole } from './scripted-console.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
+
+const it = base.extend('browser', { scope: 'file' }, aBrowser)
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -27,14 +28,8 @@ const listOf = (...amounts: readonly number[]) => ({
 
 const NOW = { now: '2026-11-23T10:00:00.000Z' }
 
-describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-  })
-  afterAll(() => browser.close())
-
-  it('keeps up while 500 payments of another merchant arrive, one read at a time', async () => {
+describeInChromium(() => {
+  it('keeps up while 500 payments of another merchant arrive, one read at a time', async ({ browser }) => {
     const ANSWER_MS = 250
     let [amount, reads, inFlight, mostInFlight] = [1_000, 0, 0, 0]
     const gateway = await startScriptedConsole({
@@ -48,9 +43,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
         return list
       },
     })
-    onTestFinished(gateway.close)
-    const { page, close } = await openPage(browser)
-    onTestFinished(close)
+    const { page } = await openPage(browser)
     await page.goto(`${gateway.url}/console`)
     await page.getByText('Rp 1,000').waitFor()
 
@@ -72,7 +65,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     expect(reads).toBeLessThan(30)
   })
 
-  it('shows the gateway that a restart brings, and nothing of the one before', async () => {
+  it('shows the gateway that a restart brings, and nothing of the one before', async ({ browser }) => {
     const of = (clientId: string, amount: number, port = 0) =>
       startScriptedConsole({
         port,
@@ -80,8 +73,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
         answer: ({ path }) => (path === '/v1/payments' ? listOf(amount) : path === '/_local/clock' ? NOW : undefined),
       })
     const first = await of('client-1', 1_000)
-    const { page, close } = await openPage(browser)
-    onTestFinished(close)
+    const { page } = await openPage(browser)
     await page.goto(`${first.url}/console#payments/payment-of-1000`)
     await page.getByText('Rp 1,000').waitFor()
     await page.getByLabel('Your reference').fill('order of the dead gateway')
@@ -90,8 +82,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
 
     await first.close()
     await page.getByText('not connected').waitFor()
-    const second = await of('client-2', 2_000, Number(new URL(first.url).port))
-    onTestFinished(second.close)
+    await of('client-2', 2_000, Number(new URL(first.url).port))
 
     await page.getByText('Rp 2,000').waitFor()
     await page.getByText('Merchant client-2').waitFor()
@@ -103,7 +94,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     expect(new URL(page.url()).hash).toBe('#payments')
   })
 
-  it('finds payments by reference, state, amount and day, page by page, of any merchant', async () => {
+  it('finds payments by reference, state, amount and day, page by page, of any merchant', async ({ browser }) => {
     const asked: string[] = []
     const pageOf = (query: URLSearchParams) => {
       asked.push(decodeURIComponent(query.toString()))
@@ -122,9 +113,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
         return { status: 200, body: { data: [aPayment(7_000)], complete: false, cursor: 'cursor-1' } }
       },
     })
-    onTestFinished(gateway.close)
-    const { page, close } = await openPage(browser)
-    onTestFinished(close)
+    const { page } = await openPage(browser)
     await page.goto(`${gateway.url}/console`)
     await page.getByText('page 1 of 3, 30 payments').waitFor()
 
@@ -153,7 +142,9 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByText('Merchant client-2').waitFor()
   })
 
-  it('says apart that an answer is waited for, that there is nothing, and that nothing answers', async () => {
+  it('says apart that an answer is waited for, that there is nothing, and that nothing answers', async ({
+    browser,
+  }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
     const gateway = await startScriptedConsole({
       answer: async ({ path }) => {
@@ -161,8 +152,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
         return path === '/v1/payments' ? listOf() : NOW
       },
     })
-    const { page, close } = await openPage(browser)
-    onTestFinished(close)
+    const { page } = await openPage(browser)
     await page.goto(`${gateway.url}/console`)
     const payments = page.getByRole('region', { name: 'Payments' })
     const states = ['Loading…', 'None yet.', 'The gateway does not answer.']
@@ -176,7 +166,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await payments.getByText('What follows is its last answer.').waitFor()
   })
 
-  it('does an action once by Enter, is busy meanwhile, and says in its place what came of it', async () => {
+  it('does an action once by Enter, is busy meanwhile, and says in its place what came of it', async ({ browser }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
     let creates = 0
     const gateway = await startScriptedConsole({
@@ -187,9 +177,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
         return undefined
       },
     })
-    onTestFinished(gateway.close)
-    const { page, close } = await openPage(browser)
-    onTestFinished(close)
+    const { page } = await openPage(browser)
     await page.goto(`${gateway.url}/console`)
     const create = page.getByRole('button', { name: 'Create payment', exact: true })
     const notices = (region: string) => page.getByRole('region', { name: region, exact: true }).getByRole('status')

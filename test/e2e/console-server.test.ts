@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished } from 'vitest'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { DESCRIPTION } from '../support/described-answers.ts'
-import { CHROMIUM, launchChromium, openPage } from './console-browser.ts'
+import { describeInChromium, launchChromium, openPage } from './console-browser.ts'
 import { ownWorldIt as it, type World } from './gateway-world.ts'
 
 type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
@@ -106,7 +106,7 @@ describe('the description of the API', () => {
   })
 })
 
-describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
+describeInChromium(() => {
   it('cannot be driven, read or framed by a page from elsewhere', async ({ world }) => {
     const browser = await launchChromium()
     onTestFinished(() => browser.close())

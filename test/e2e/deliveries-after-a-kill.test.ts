@@ -1,6 +1,5 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
+import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGatewayProcess } from '../support/start-gateway-process.ts'
@@ -34,16 +33,15 @@ const startGateway = async (directory: string) => {
 /** Notes the delivery of every request. Answers with the status, or not at all while there is none. */
 const startMerchantServer = async () => {
   const merchant = { got: [] as string[], status: 500 as number | undefined, url: '' }
-  const server = createServer((request, response) => {
-    merchant.got.push(String(request.headers['x-gateway-delivery-id']))
-    if (merchant.status !== undefined) response.writeHead(merchant.status).end()
+  const { url, close } = await startLocalHttpServer({
+    port: 0,
+    answer: ({ headers }) => {
+      merchant.got.push(String(headers['x-gateway-delivery-id']))
+      return merchant.status === undefined ? { hang: true } : { status: merchant.status, body: '' }
+    },
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  merchant.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
+  onTestFinished(() => close())
+  merchant.url = `${url}/hooks`
   return merchant
 }
 

@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.ts'
 import { machineWith } from '../support/machine-with.ts'
 import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
-import { VA } from './gateway-world.ts'
+import { VA, worldAt } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
 /*
@@ -39,23 +39,7 @@ const answers = (url: string): Promise<boolean> =>
 
 const gone = (pid: number) => eventually(() => expect(commandOf(pid)).toBeUndefined())
 
-const post = async (url: string, body: object, headers: Record<string, string> = {}) => {
-  const init = {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json', ...headers },
-  }
-  const answer = await fetch(url, init)
-  return { status: answer.status, body: Object(await answer.json()) as Record<string, unknown> }
-}
-
-const createPayment = ({ api, apiKey }: Banner, key: string) =>
-  post(`${api}/v1/payments`, VA, { authorization: `Bearer ${apiKey}`, 'idempotency-key': key })
-
-const advance = ({ lambda }: Banner, seconds: number) => post(`${lambda}/_local/clock`, { advance_seconds: seconds })
-
-const providerCreates = async ({ provider }: Banner): Promise<number> =>
-  Object(await (await fetch(`${provider}/_simulator/calls`)).json())['POST /v3/payment_requests'] ?? 0
+const createPayment = (banner: Banner, key: string) => worldAt(banner).withKey(banner.apiKey).create(VA, key)
 
 describe('stopping the gateway (design section 6)', () => {
   it('ends on SIGINT during load with no process left and its ports free', async () => {
@@ -185,7 +169,7 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
 
     expect(await second.exited).toStrictEqual([1, null])
     expect(second.output()).toContain(`is in use by another gateway (process ${first.pid})`)
-    await advance(before, 3_600)
+    await worldAt(before).advance(3_600)
     created = await createPayment(before, 'kept')
     expect(created.status).toBe(201)
   })
@@ -199,7 +183,7 @@ onDynamoDb('a data directory and its gateway (design section 6)', () => {
     const after = await next.ready()
     const replayed = await createPayment(after, 'kept')
     const { now } = Object(await (await fetch(`${after.lambda}/_local/clock`)).json())
-    const creates = await providerCreates(after)
+    const creates = await worldAt(after).createCalls()
     await next.end('SIGTERM')
 
     expect(after.apiKey).toBe(before.apiKey)

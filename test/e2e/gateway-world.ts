@@ -1,6 +1,6 @@
 import { it } from 'vitest'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
-import { PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { undescribed } from '../support/described-answers.ts'
 
 type Json = Record<string, unknown>
@@ -75,8 +75,8 @@ export const worldAt = (urls: LocalCloud['urls']) => {
     /** The customer pays the newest of the payment's requests. */
     pay: async (paymentId: string) => {
       const request = (await upstream(paymentId)).at(-1)
-      const headers = { authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`, 'api-version': '2024-11-11' }
-      return post(`${urls.provider}/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`, '', headers)
+      const path = `/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`
+      return post(urls.provider + path, '', PROVIDER_HEADERS)
     },
     control: (path: string, body: object = {}) => post(`${urls.provider}/_simulator${path}`, body),
     fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),

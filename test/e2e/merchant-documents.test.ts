@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
+import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { type Block, blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
-import { freePort } from './free-port.ts'
 import { worldIt as it, QRIS, VA, type World } from './gateway-world.ts'
 import { shellSession } from './shell-session.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, vi } from 'vitest'
 import { gatewayClient } from '../../docs/examples/gateway-client.ts'
 import type { CreatePayment } from '../../docs/examples/gateway-schemas.ts'
+import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { webhookHeaders } from '../../shared/webhook/send/webhook-headers.ts'
 import { type Block, blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { missingFor, startReceiver } from '../support/receiver-program.ts'
-import { freePort } from './free-port.ts'
 import { VA, type World, worldIt } from './gateway-world.ts'
 
 /*

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest'
 import { answerConsole } from '../../infra/local/console/answer-console.ts'
 import type { About } from '../../infra/local/console/console-call.ts'
 import type { StoryLine } from '../../infra/local/console/story/story-line.ts'
@@ -40,14 +41,16 @@ export const startScriptedConsole = async ({ port = 0, clientId = 'client-1', an
     port,
     answer: async (request) => (await pages(request)) ?? jsonReply(404, {}),
   })
+  const close = async () => {
+    await server.close()
+    await doors.close()
+  }
+  onTestFinished(close)
   return {
     url: server.url,
     tell: (line: StoryLine) => {
       for (const listener of listeners) listener(line)
     },
-    close: async () => {
-      await server.close()
-      await doors.close()
-    },
+    close,
   }
 }

@@ -146,7 +146,7 @@ const answers = async (endpoint: string): Promise<boolean> => {
 }
 
 /** A free port of 127.0.0.1. Another process may take it before we do, so the caller checks that ours still runs. */
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
