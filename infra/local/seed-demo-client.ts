@@ -38,18 +38,12 @@ export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Pro
   if (known?.endpoint_url === endpointUrl) return known
 
   const client = known ?? (await newClient(host))
-  const endpoint = await act(
-    host,
-    'register-endpoint',
-    { client_id: client.client_id, url: endpointUrl, event_types: ['*'] },
-    RegisteredEndpoint,
-  )
+  const order = { client_id: client.client_id, url: endpointUrl, event_types: ['*'] }
   const demo: DemoClient = {
     client_id: client.client_id,
     api_key: client.api_key,
-    endpoint_id: endpoint.endpoint_id,
     endpoint_url: endpointUrl,
-    signing_secret: endpoint.signing_secret,
+    ...(await act(host, 'register-endpoint', order, RegisteredEndpoint)),
   }
   if (file !== undefined) writeJsonFile(file, demo)
   // The old endpoint goes last, so that the client always has one.
@@ -60,24 +54,15 @@ export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Pro
 }
 
 const newClient = async (host: SeedOptions['host']) => {
-  const { client_id } = await act(
-    host,
-    'create-client',
-    {
-      name: 'Demo Merchant',
-      settlement_floor_minor: 10_000,
-      bank: { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Demo Merchant' },
-    },
-    CreatedClient,
-  )
+  const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Demo Merchant' }
+  const merchant = { name: 'Demo Merchant', settlement_floor_minor: 10_000, bank }
+  const { client_id } = await act(host, 'create-client', merchant, CreatedClient)
   const { api_key } = await act(host, 'issue-api-key', { client_id }, IssuedKey)
   return { client_id, api_key }
 }
 
-const exists = async (host: SeedOptions['host'], clientId: string): Promise<boolean> => {
-  const reply = v.parse(Reply, await functionOf(host, 'get-client').invoke({ client_id: clientId }))
-  return reply.status === 200
-}
+const exists = async (host: SeedOptions['host'], clientId: string): Promise<boolean> =>
+  (await invoke(host, 'get-client', { client_id: clientId })).status === 200
 
 /** Runs an operator action. Throws with the action and its status if it is refused. */
 const act = async <const Schema extends v.GenericSchema>(
@@ -86,13 +71,13 @@ const act = async <const Schema extends v.GenericSchema>(
   payload: object,
   answer: Schema,
 ): Promise<v.InferOutput<Schema>> => {
-  const reply = v.parse(Reply, await functionOf(host, action).invoke({ operator: OPERATOR, ...payload }))
+  const reply = await invoke(host, action, { operator: OPERATOR, ...payload })
   if (reply.status !== 200) throw new Error(`cannot create the demo client: ${action} answered ${reply.status}`)
   return v.parse(answer, reply.body)
 }
 
-const functionOf = (host: SeedOptions['host'], action: string) => {
+const invoke = async (host: SeedOptions['host'], action: string, payload: object) => {
   const found = host.byName(`gateway-local-${action}`)
   if (!found) throw new Error(`the manifest has no ${action}`)
-  return found
+  return v.parse(Reply, await found.invoke(payload))
 }

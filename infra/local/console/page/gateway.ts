@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import type { ConsoleCall } from '../console-call.ts'
 import { asCurl } from '../console-call.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 import { about } from './session.ts'
 import { store } from './store.ts'
 
@@ -57,6 +56,34 @@ export type Read<T> = { readonly value?: T; readonly trouble?: string }
 
 /** A temporary error: the page still shows the previous answer. */
 const mayPass = (status: number) => status === 0 || status === 429 || status >= 500
+
+/**
+ * At most one read in progress and one queued. Any number of calls of `again` during a read queue only one more. Each
+ * answer is shown, even while data changes all the time. After `end` no answer is shown.
+ */
+const oneAtATime = <T>(read: () => Promise<T>, show: (answer: T) => void) => {
+  const state = { isReading: false, isQueued: false, hasEnded: false }
+
+  const run = async () => {
+    state.isReading = true
+    while (state.isQueued && !state.hasEnded) {
+      state.isQueued = false
+      const answer = await read()
+      if (!state.hasEnded) show(answer)
+    }
+    state.isReading = false
+  }
+
+  return {
+    again: (): void => {
+      state.isQueued = true
+      if (!state.isReading) void run()
+    },
+    end: (): void => {
+      state.hasEnded = true
+    },
+  }
+}
 
 /** The answer of a call, read again after each change. */
 export const useRead = <const Schema extends v.GenericSchema>(

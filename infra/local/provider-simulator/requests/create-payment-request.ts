@@ -58,13 +58,8 @@ const requireAmount = ({ amounts }: Channel, amount: number): void => {
   throw new ProviderError('INVALID_VALUE_ERROR', `request_amount must be between ${least} and ${most}`)
 }
 
-const ChannelPropertiesInput = v.object({ channel_properties: v.record(v.string(), v.unknown()) })
-
 const parseChannelProperties = (channel: Channel, properties: Record<string, unknown>): Record<string, string> => {
-  const schema = v.object({
-    ...ChannelPropertiesInput.entries,
-    channel_properties: CHANNEL_PROPERTIES[channel.destination],
-  })
+  const schema = v.object({ channel_properties: CHANNEL_PROPERTIES[channel.destination] })
   return parseInput(schema, { channel_properties: properties }).channel_properties
 }
 

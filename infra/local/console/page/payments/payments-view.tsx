@@ -1,8 +1,66 @@
-import { useEffect, useRef } from 'preact/hooks'
-import { Card, Empty } from '../parts.tsx'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type * as v from 'valibot'
+import { rupiah } from '../../story/story-line.ts'
+import { useRead } from '../gateway.ts'
+import { Answered, Card, Empty, Pager, Rows, Status, Time } from '../parts.tsx'
+import { PaymentsSchema } from '../shapes.ts'
 import { CreateForm } from './create-form.tsx'
 import { PaymentDetail } from './payment-detail.tsx'
-import { PaymentList } from './payment-list.tsx'
+import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './search-form.tsx'
+
+type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
+
+const Row = ({ payment, isSelected }: { readonly payment: Payment; readonly isSelected: boolean }) => {
+  const { id, status, notional_minor: amount, channel_code: code, method, created_at: at } = payment
+  return (
+    <li>
+      <a href={`#payments/${id}`} aria-current={isSelected ? 'true' : undefined}>
+        <strong>{rupiah(amount)}</strong>
+        <Status is={status} />
+        <span class="muted">{code ?? method}</span>
+        <span class="muted">
+          <Time at={at} />
+        </span>
+        {payment.external_reference && <span class="muted reference">{payment.external_reference}</span>}
+      </a>
+    </li>
+  )
+}
+
+/** The merchant's payments, newest first, in pages: all, or the result of a search. */
+const PaymentList = ({ selected }: { readonly selected: string | undefined }) => {
+  const [search, setSearch] = useState<Search>(EVERYTHING)
+  /** One entry for each page after the first: its cursor. Numbered pages have none. */
+  const [cursors, setCursors] = useState<readonly string[]>([])
+  const page = cursors.length + 1
+  const call = searchCall(search, page, cursors.at(-1) ?? '')
+  const read = useRead(PaymentsSchema, call)
+  const { cursor = '', pagination: { total = 0 } = {} } = read.value ?? {}
+  const hasOlder = cursor !== '' || total > page * PER_PAGE
+  return (
+    <Card title="Payments" call={call}>
+      <SearchForm
+        onSearch={(wanted) => {
+          setSearch(wanted)
+          setCursors([])
+        }}
+      />
+      <Answered read={read}>
+        {({ data }) => (
+          <Rows of={data} empty={search === EVERYTHING ? 'None yet. Create one above.' : 'No payment fits the search.'}>
+            {(payment) => <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />}
+          </Rows>
+        )}
+      </Answered>
+      <Pager
+        of="payments"
+        text={total > PER_PAGE ? `page ${page} of ${Math.ceil(total / PER_PAGE)}, ${total} payments` : ''}
+        onNewer={page > 1 ? () => setCursors(cursors.slice(0, -1)) : undefined}
+        onOlder={hasOlder ? () => setCursors([...cursors, cursor]) : undefined}
+      />
+    </Card>
+  )
+}
 
 /** The same width as in page.css: with one column, the payment is below the list. */
 const ONE_COLUMN = '(max-width: 860px)'
