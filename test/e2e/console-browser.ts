@@ -12,9 +12,9 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export const CHROMIUM = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
 
 /** A browser that reaches nothing but this machine, whatever a page asks for. */
-export const launchChromium = (): Promise<Browser> =>
+export const launchChromium = (executablePath = CHROMIUM): Promise<Browser> =>
   chromium.launch({
-    executablePath: CHROMIUM,
+    executablePath,
     // Chromium has no sandbox of its own where everything runs as root, as in most containers.
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   })
@@ -22,8 +22,8 @@ export const launchChromium = (): Promise<Browser> =>
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
 /** A browser for the tests of one file. */
-export const aBrowser = async (_: object, { onCleanup }: Fixture): Promise<Browser> => {
-  const browser = await launchChromium()
+export const aBrowser = async ({ path }: { readonly path: string | undefined }, { onCleanup }: Fixture) => {
+  const browser = await launchChromium(path)
   onCleanup(() => browser.close())
   return browser
 }

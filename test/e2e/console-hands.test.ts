@@ -9,6 +9,7 @@ import { expect, vi } from 'vitest'
 import {
   aBrowser,
   accessibilityFaults,
+  CHROMIUM,
   describeInChromium,
   openConsole,
   press,
@@ -19,7 +20,7 @@ import { QRIS, worldIt } from './gateway-world.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const it = worldIt.extend('browser', { scope: 'file' }, aBrowser)
+const it = worldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
 
 const MOST_STOPS = 200
 const JAKARTA_MS = 7 * 3_600_000

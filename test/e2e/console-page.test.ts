@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import {
   aBrowser,
   accessibilityFaults,
+  CHROMIUM,
   createByKeyboard,
   describeInChromium,
   openConsole,
@@ -24,7 +25,7 @@ import { ownWorldIt, VA, type World } from './gateway-world.ts'
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })
 
-const it = ownWorldIt.extend('browser', { scope: 'file' }, aBrowser)
+const it = ownWorldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
 
 describeInChromium(() => {
   const asMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)

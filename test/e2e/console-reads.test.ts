@@ -4,12 +4,12 @@
  */
 import { it as base, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { aBrowser, describeInChromium, openPage } from './console-browser.ts'
+import { aBrowser, CHROMIUM, describeInChromium, openPage } from './console-browser.ts'
 import { startScriptedConsole } from './scripted-console.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const it = base.extend('browser', { scope: 'file' }, aBrowser)
+const it = base.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
