@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import * as v from 'valibot'
-import { type StoryLine, StoryLineSchema } from '../console/story/story-line.ts'
+import { type ShownLine, StoryLineSchema } from '../console/story/story-line.ts'
 import { reachGateway, whenRefused } from './call-gateway.ts'
 import { readOptions, runCommand } from './command-line.ts'
 import { doorAt } from './port.ts'
@@ -14,12 +14,12 @@ Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's port (defa
   --help, -h   this text
 Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway runs, 2 called wrongly.`
 
-const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<StoryLine['tone'], string>
+const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<ShownLine['tone'], string>
 const SUBJECT_WIDTH = 10
 const ID_LENGTH = 8
 
 /** Every text is made safe for the terminal before it is coloured. */
-const shown = ({ at, subject, tone, id = '', text }: StoryLine): string => {
+const shown = ({ at, subject, tone, id = '', text }: ShownLine): string => {
   const [day = '', time = ''] = printable(at).split('T')
   const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
   const whom = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type StoryLine, StoryLineSchema } from '../story/story-line.ts'
+import { type ShownLine, StoryLineSchema } from '../story/story-line.ts'
 import { somethingChanged } from './gateway.ts'
 import { readAbout } from './session.ts'
 import { store } from './store.ts'
@@ -10,13 +10,13 @@ const SETTLES_MS = 120
 /** The browser does not reconnect after an answer that is no event stream, so the page does. */
 const TRIES_AGAIN_MS = 2_000
 
-export const storyLines = store<readonly StoryLine[]>([])
+export const storyLines = store<readonly ShownLine[]>([])
 export const isLive = store(false)
 
 /** Listens to the gateway while the page is open, also after a restart of the gateway. */
 export const followStory = () => {
   const source = new EventSource('/console/story')
-  let pending: readonly StoryLine[] = []
+  let pending: readonly ShownLine[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const flush = () => {

@@ -1,9 +1,9 @@
-import type { StoryLine } from '../story/story-line.ts'
+import type { ShownLine } from '../story/story-line.ts'
 import { isLive, storyLines } from './story-feed.ts'
 
 const SHORT_ID = 8
 
-const Line = ({ line: { at, subject, tone, id, text } }: { readonly line: StoryLine }) => (
+const Line = ({ line: { at, subject, tone, id, text } }: { readonly line: ShownLine }) => (
   <li class={tone}>
     <time dateTime={at} title={at}>
       {at.slice(11, 19)}

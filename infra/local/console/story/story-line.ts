@@ -1,29 +1,32 @@
 import * as v from 'valibot'
 
-/** One activity, in words. `text` may quote foreign input, so it must be shown as plain text. */
+/** One activity, in words. Its texts may quote foreign input, so they must be shown as plain text. */
 export const StoryLineSchema = v.object({
   /** The time on the local clock. */
   at: v.string(),
-  /** Shown as the line's first word. */
-  subject: v.picklist([
-    'payment',
-    'webhook',
-    'settlement',
-    'suspense',
-    'provider',
-    'callback',
-    'operator',
-    'work',
-    'alert',
-    'clock',
-  ]),
+  /** Shown as the line's first word. A reader shows also one that it does not know. */
+  subject: v.string(),
   /** Whether the line tells a success, a failure, or neither. */
   tone: v.picklist(['good', 'bad', 'plain']),
   /** The id of the payment or settlement. */
   id: v.optional(v.string()),
   text: v.string(),
 })
-export type StoryLine = v.InferOutput<typeof StoryLineSchema>
+
+type Subject =
+  | 'payment'
+  | 'webhook'
+  | 'settlement'
+  | 'suspense'
+  | 'provider'
+  | 'callback'
+  | 'operator'
+  | 'work'
+  | 'alert'
+  | 'clock'
+
+export type ShownLine = v.InferOutput<typeof StoryLineSchema>
+export type StoryLine = ShownLine & { readonly subject: Subject }
 
 /** An amount in rupiah, for people. */
 export const rupiah = (minor: number): string => `Rp ${minor.toLocaleString('en-US')}`
