@@ -19,18 +19,24 @@ const isAccess = ({ type, logicalId }: Resource, property: string) =>
   type === 'AWS::IAM::Role' && property === 'Policies' && logicalId.startsWith('Functions')
 
 const lineOf = (resource: Resource): string => {
-  const { type, logicalId, properties, deletionPolicy } = resource
+  const { type, logicalId, properties, deletionPolicy, updatePolicy } = resource
   const shown = Object.entries(properties).filter(
     ([name]) => name !== 'Tags' && !LEFT_OUT[type]?.includes(name) && !isAccess(resource, name),
   )
   const kept = deletionPolicy === undefined ? '' : ` (${deletionPolicy})`
-  const line = `${type.replace(/^AWS::/, '')} ${logicalId}${kept} ${JSON.stringify(Object.fromEntries(shown))}`
-  return line.replaceAll(DIGEST, '…')
+  const moved = updatePolicy === undefined ? '' : ` ${JSON.stringify(updatePolicy)}`
+  return `${type.replace(/^AWS::/, '')} ${logicalId}${kept} ${JSON.stringify(Object.fromEntries(shown))}${moved}`
 }
 
-const linesOf = (templates: readonly StackTemplate[], has: (resource: Resource) => boolean = () => true): string =>
+const outputLines = ({ outputs }: StackTemplate): readonly string[] =>
+  Object.entries(outputs).map(([name, output]) => `Output ${name} ${JSON.stringify(Object(output).Value)}`)
+
+const linesOf = (templates: readonly StackTemplate[], has?: (resource: Resource) => boolean): string =>
   templates
-    .flatMap(({ resources }) => resources.filter(has).map(lineOf))
+    .flatMap((template) =>
+      has ? template.resources.filter(has).map(lineOf) : [...template.resources.map(lineOf), ...outputLines(template)],
+    )
+    .map((line) => line.replaceAll(DIGEST, '…'))
     .toSorted()
     .join('\n')
 

@@ -9,8 +9,6 @@ const STAGE = 'prod'
 const template = synthesised(STAGE)
 const alarms = tellingAlarms(template, STAGE)
 const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
-const TOPIC = '<gateway-prod-alerts>'
-const PAGER = '<gateway-prod-pages>'
 
 const TOLD = stageWith({ alarmRecipients: ['ops@gateway.example', 'on-call@gateway.example'] })
 const alarmsOfStage = (stage: Parameters<typeof synthesised>[0], name: string) => alarmsIn(synthesised(stage), name)
@@ -41,12 +39,6 @@ describe('every alarm', () => {
     expect(alarms.filter(({ id, description }) => !pattern(id).test(description))).toStrictEqual([])
     // CloudWatch's limit.
     expect(alarms.filter(({ description }) => description.length > 1_024)).toStrictEqual([])
-  })
-
-  it('tells the alert topic when it goes off and when it is over', () => {
-    for (const { alarmActions, okActions } of alarms) {
-      expect([alarmActions, okActions]).toStrictEqual([[TOPIC], [TOPIC]])
-    }
   })
 
   it('looks back no further than CloudWatch allows', () => {
@@ -116,40 +108,5 @@ describe('pages', () => {
     expect(paging.length).toBeGreaterThan(12)
     // CloudWatch's limits: a hundred alarms, 10,240 characters, of which an ARN and its word have at most 130.
     expect(Math.max(...children.map(({ length }) => length))).toBeLessThan(78)
-  })
-
-  it('are one for each who suffers, so that one trouble does not hide the next', () => {
-    expect(pages.map(({ properties }) => properties['AlarmName'])).toStrictEqual([
-      'gateway-prod-page-money-in',
-      'gateway-prod-page-announcements',
-      'gateway-prod-page-due-work',
-      'gateway-prod-page-settlements',
-      'gateway-prod-page-platform',
-    ])
-  })
-
-  it('tell a topic of their own and no other, unless an operator asked for quiet', () => {
-    for (const { properties } of pages) {
-      expect(properties).toMatchObject({
-        AlarmActions: [PAGER],
-        OKActions: [PAGER],
-        ActionsSuppressor: `<${idOf('quiet')}>.Arn`,
-      })
-    }
-    expect(alarmsIn(template, STAGE).find(({ id }) => id === 'quiet')).toMatchObject({
-      alarmActions: [],
-      // Without gaps: it is over an hour after it was asked for, not hours later.
-      expression: 'FILL(m0, 0)',
-      evaluationPeriods: 1,
-      metrics: [
-        {
-          namespace: 'PaymentGateway/Operators',
-          name: 'Quiet',
-          dimensions: { service: 'gateway-prod' },
-          periodSeconds: 3_600,
-        },
-      ],
-      treatMissingData: 'notBreaching',
-    })
   })
 })

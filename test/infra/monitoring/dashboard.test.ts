@@ -6,14 +6,6 @@ const template = synthesised('prod')
 const graphs = graphsIn(template)
 
 describe('the dashboard', () => {
-  it('is there in every stage, under the stage’s name', () => {
-    for (const stage of ['dev', 'prod']) {
-      expect(synthesised(stage).ofType('AWS::CloudWatch::Dashboard')).toMatchObject([
-        { properties: { DashboardName: `gateway-${stage}` } },
-      ])
-    }
-  })
-
   it('says the unit of every graph, and shows something in each', () => {
     expect(graphs.filter(({ title }) => !/ \([^()]+\)$/.test(title))).toStrictEqual([])
     expect(graphs.filter(({ metrics, expressions }) => metrics.length + expressions.length === 0)).toStrictEqual([])

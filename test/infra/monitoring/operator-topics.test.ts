@@ -8,10 +8,6 @@ describe('recipients of a stage', () => {
       .ofType('AWS::SNS::Subscription')
       .map(({ properties: { Protocol, Endpoint, TopicArn } }) => [TopicArn, Protocol, Endpoint])
 
-  it('are none unless the stage names them', () => {
-    for (const name of ['dev', 'prod']) expect(synthesised(name).ofType('AWS::SNS::Subscription')).toStrictEqual([])
-  })
-
   it('are each asked by e-mail, for alerts and for pages while no others are named for those', () => {
     expect(subscriptions({ alarmRecipients: ['ops@gateway.example', 'on-call@gateway.example'] })).toStrictEqual([
       ['<gateway-dev-alerts>', 'email', 'ops@gateway.example'],

@@ -6,36 +6,9 @@ import { OTHER_FIGURES } from '../../support/stage-options.ts'
 
 const template = synthesised('dev')
 const functions = template.all('AWS::Lambda::Function')
-const named = (name: string): Properties => functions.find(({ FunctionName }) => FunctionName === name) ?? {}
-
-/** What other tests look at. */
-const elsewhere = ({ Code, Environment, Role }: Properties) => ({ Code, Environment, Role })
-
 const LAMBDA_NAME_LIMIT = 64
 
 describe('functions of the stack', () => {
-  it.each(MANIFEST)('$name runs with the settings of its manifest entry', (spec) => {
-    const name = functionName('dev', spec)
-    const properties = named(name)
-
-    expect(properties).toStrictEqual({
-      ...elsewhere(properties),
-      FunctionName: name,
-      Handler: 'index.handler',
-      Runtime: 'nodejs24.x',
-      Architectures: ['arm64'],
-      MemorySize: spec.memoryMb,
-      Timeout: spec.timeoutSeconds,
-      RecursiveLoop: spec.recursive === true ? 'Allow' : 'Terminate',
-      LoggingConfig: {
-        LogFormat: 'JSON',
-        LogGroup: `</aws/lambda/${name}>`,
-        ApplicationLogLevel: 'INFO',
-        SystemLogLevel: 'WARN',
-      },
-    })
-  })
-
   it('have names that Lambda accepts even in the longest stage', () => {
     const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
 

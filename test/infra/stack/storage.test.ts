@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
-import { DOMAIN, OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
 
 const dev = synthesised('dev')
-// What a front adds is looked at in its own tests.
-const prod = synthesised(stageWith({ domain: undefined, front: 'none', monthlyBudgetUsd: undefined }, 'prod'))
 
 describe('table', () => {
   it('is warm from the start where the stage says so, and so are its indexes', () => {
@@ -48,27 +46,5 @@ describe('generations of the table', () => {
     expect(() => synthesised(stageWith({ table: { ...restored, generation: 1, adopted: 2 } }))).toThrow(
       'adopted is at most generation',
     )
-  })
-})
-
-describe('stages', () => {
-  const policies = (template: typeof dev, ...types: readonly string[]) =>
-    new Set(types.flatMap((type) => template.ofType(type).map(({ deletionPolicy }) => deletionPolicy)))
-  const TABLE = 'AWS::DynamoDB::GlobalTable'
-  const THE_REST = ['AWS::SQS::Queue', 'AWS::Logs::LogGroup', 'AWS::SecretsManager::Secret']
-
-  it('a creation that fails in production takes back every fixed name that the next one needs, but for the table, with its key and the versions of functions', () => {
-    expect(policies(prod, ...THE_REST)).toStrictEqual(new Set(['RetainExceptOnCreate']))
-    expect(
-      new Set(prod.resources.filter(({ deletionPolicy }) => deletionPolicy === 'Retain').map(({ type }) => type)),
-      // The bucket of the invocation trail has no fixed name.
-    ).toStrictEqual(new Set([TABLE, 'AWS::KMS::Key', 'AWS::Lambda::Version', 'AWS::S3::Bucket']))
-  })
-
-  it('the front keeps nothing: its logs have fixed names too, and it is turned off and on', () => {
-    const front = synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod'))
-
-    expect(front.ofType('AWS::Logs::LogGroup')).toHaveLength(2)
-    expect(policies(front, 'AWS::Logs::LogGroup')).toStrictEqual(new Set(['Delete']))
   })
 })
