@@ -3,7 +3,7 @@ Starts MiniStack with its own judge of IAM policies on (AUTH=true), and tells th
 request to DynamoDB: which leading keys, which attributes and which values to be returned it names; and of one to KMS:
 its encryption context. Every verdict goes
 into the file REHEARSAL_VERDICTS, one line of JSON each. Also mends where MiniStack is not as AWS is and the stack
-could not be deployed: what is mended is listed in not-emulated.ts.
+could not be deployed: what is mended is listed in judgement.ts.
 """
 
 import contextvars

@@ -31,3 +31,32 @@ export const judgementOn = (verdicts: readonly Verdict[]): Judgement => {
     askNothing,
   }
 }
+
+/** What MiniStack is not, or not as AWS is. What a run finds itself it adds to these. */
+const NOT_EMULATED: readonly string[] = [
+  'mended: `Ref` of a secret is its name in MiniStack, and its ARN on AWS (judged_ministack.py)',
+  'mended: the judge does not know dynamodb:LeadingKeys, dynamodb:ReturnValues, the attributes of writes and kms:EncryptionContext (judged_ministack.py)',
+  'mended: a batch of messages is judged as sqs:SendMessageBatch, which is no permission on AWS: there it is sqs:SendMessage',
+  'mended: functions that start at the same moment can fail with “dictionary changed size during iteration” (judged_ministack.py)',
+  'mended: a deployment killed the runs under way (judged_ministack.py)',
+  'what Lambda asks in a function’s name (reading queues, writing logs, sending what was given up) is not judged',
+  'IAM takes a policy of a name that is taken: on AWS a stack in another region is refused until the lost one’s are deleted',
+  'roles of a stack in another region get the names of the first one’s, so what is left in the lost region is refused from then on',
+  'stage prod: CloudFront, WAF, ACM, CodeDeploy’s canaries, CloudTrail and alarms; the stage rehearsed is dev',
+  'quotas, throttles and concurrency of Lambda, API Gateway and DynamoDB',
+]
+
+/** What was judged and what the emulator cannot do. Answers whether all went well. */
+export const printReport = ({ calls, denied, silent, askNothing }: Judgement, limits: readonly string[]): boolean => {
+  const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
+  console.log(`\n${all} calls of ${calls.size} functions were judged by the policies of their roles:`)
+  for (const [name, count] of [...calls].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    console.log(`${String(count).padStart(6)}  ${name}`)
+  }
+  console.log(`Asks AWS nothing, so there is nothing to judge: ${askNothing.join(', ')}`)
+  for (const name of silent) console.log(`Was never heard: ${name}`)
+  for (const one of denied) console.log(`DENIED  ${one}`)
+  console.log('\nWhat the emulator cannot do, so that it was not rehearsed or was mended for it:')
+  for (const limit of [...NOT_EMULATED, ...limits]) console.log(`  - ${limit}`)
+  return denied.length === 0 && silent.length === 0
+}

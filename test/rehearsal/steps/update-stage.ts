@@ -1,10 +1,15 @@
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { describedStack } from '../../../infra/operate/check/described-stack.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { REGION } from '../emulator.ts'
 import type { Merchant } from '../merchant.ts'
-import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
-import { deployRelease, releaseOf } from '../release.ts'
+import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
+import { deployRelease, releaseOf, releaseWith } from '../release.ts'
+import { runTool, type ToolRun } from '../run-tool.ts'
+import { inTraffic } from '../traffic.ts'
 
 /** A setting of the next release, which no release before it has. */
 const RATE_LIMIT = 7
@@ -28,4 +33,75 @@ export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant, befo
   }
   await step('it knows the payments from before, and takes another one', goOn, [before])
   return updated
+}
+
+/** A deployment that must not go well. */
+const deployBroken = (env: NodeJS.ProcessEnv, cwd: string): Promise<ToolRun> => {
+  const args = ['run', '-s', 'deploy', '--', '--stage', STAGE, '--require-approval', 'never']
+  return runTool('npm', args, { env, cwd })
+}
+
+type Break = { readonly what: string; readonly file: string; readonly change: (text: string) => string }
+
+const BREAKS: readonly Break[] = [
+  {
+    what: 'whose worker throws at load',
+    file: 'functions/queue/deliver-webhook.ts',
+    change: (text) => `${text}\nthrow new Error('broken on purpose')\n`,
+  },
+  {
+    what: 'whose configuration is wrong',
+    file: 'infra/stack/functions/environment.ts',
+    change: (text) => text.replace('[ENV.stage]: stage.settings.name', "[ENV.stage]: 'Not A Stage'"),
+  },
+  {
+    what: 'whose API may not read clients',
+    file: 'functions/table-access.ts',
+    change: (text) => text.replace("BatchGetItem: ['APIKEY', 'CLIENT']", "BatchGetItem: ['APIKEY']"),
+  },
+]
+
+/** Releases that cannot work fail at their proof, and the stage goes on with the one before. */
+export const refuseRelease = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
+  const { env, step } = rehearsal
+  for (const [at, one] of BREAKS.entries()) {
+    await step(`npm run deploy refuses a release ${one.what}`, async () => {
+      const cwd = releaseWith(rehearsal, `broken-release-${at}`, one.file, one.change)
+      const { code, output, errors } = await deployBroken(env, cwd)
+      expect(code !== 0, 'the broken release was deployed')
+      expect(`${output}${errors}`.includes('ReleaseProof'), `it failed elsewhere:\n${errors.slice(-2_000)}`)
+    })
+  }
+  await step('the release before it goes on', async () => {
+    await merchant.pay(await merchant.create('order-after-refusal'))
+  })
+}
+
+/** What an update changes of each function: its code and its settings, as one text. */
+const deployedNow = async (): Promise<string> => {
+  const { lambda } = awsClients(REGION)
+  const lines: string[] = []
+  for (const spec of MANIFEST) {
+    const asked = new GetFunctionConfigurationCommand({ FunctionName: functionName(STAGE, spec) })
+    const { CodeSha256: code, LoggingConfig: logging, MemorySize: memory } = await lambda.send(asked)
+    lines.push(`${spec.name} ${code} ${logging?.ApplicationLogLevel} ${memory}`)
+  }
+  return lines.join('\n')
+}
+
+/** Every function has changed when one that no request waits for turns out to be broken: all of them go back. */
+export const rollBackUpdate = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
+  const { env, step } = rehearsal
+  await step('an update fails and is rolled back, in mid-traffic: no create and no webhook fails', async () => {
+    const before = await deployedNow()
+    const broken = 'functions/queue/settle-client.ts'
+    const cwd = releaseWith(rehearsal, 'rolled-back-release', broken, (text) => `${text}\nthrow new Error('broken')\n`)
+    await inTraffic(rehearsal, merchant, 'rollback', async () => {
+      const { code } = await deployBroken(env, cwd)
+      expect(code !== 0, 'the broken update was deployed')
+    })
+    const { StackStatus: status } = (await describedStack(awsClients(REGION).cloudFormation, STACK)) ?? {}
+    expect(status === 'UPDATE_ROLLBACK_COMPLETE', `the stack is ${status}`)
+    expect((await deployedNow()) === before, 'a function is not what it was before the update')
+  })
 }
