@@ -36,7 +36,7 @@ export class GatewayStack extends StageStack {
     const triggers = { stage, queues, functions }
     proof.holdBack(new EventSources(this, 'EventSources', triggers), new Schedules(this, 'Schedules', triggers))
 
-    this.watched = watchedStack({ stage, queues, api: httpApi.api })
+    this.watched = watchedStack(stage, httpApi.api.apiId)
     const value = stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint
     new CfnOutput(this, 'ApiUrl', { value, description: 'Base URL of the API; its paths start with /v1' })
   }

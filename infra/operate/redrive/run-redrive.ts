@@ -1,4 +1,5 @@
 import * as aws from '@aws-sdk/client-sqs'
+import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { printable, printableLines } from '../../local/terminal/printable.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
@@ -24,15 +25,8 @@ const OPTIONS = {
 } as const
 
 /** Every dead-letter queue; of those whose messages have no queue to go back to, what has happened instead. */
-export const DEAD_LETTERS = new Map([
-  ['webhooks', undefined],
-  ['webhooks-slow', undefined],
-  ['settlements', undefined],
-  ['sync', undefined],
-  ['audits', undefined],
-  ['due-payments', undefined],
-  ['due-deliveries', undefined],
-  ['due-alerts', undefined],
+export const DEAD_LETTERS: ReadonlyMap<string, string | undefined> = new Map([
+  ...QUEUE_NAMES.map((name) => [name, undefined] as const),
   ['schedules', 'runs that failed or never began: the next one saw the same work. Cause: log of the function'],
 ])
 

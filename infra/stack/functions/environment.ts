@@ -14,7 +14,7 @@ export const environmentOf = (
   [ENV.stage]: stage.settings.name,
   [ENV.table]: table.tableName,
   ...(stage.role === 'closed' && { [ENV.role]: stage.role }),
-  ...Object.fromEntries(spec.sends.map((name) => [queueUrlVariable(name), queues.byName[name].queue.queueUrl])),
+  ...Object.fromEntries(spec.sends.map((name) => [queueUrlVariable(name), queues.byName[name].queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(spec.endpointSecrets && { [ENV.sealKey]: sealKey.keyArn }),
   ...(spec.calls && { [ENV.callTries]: String(spec.calls.tries), [ENV.callTimeout]: String(spec.calls.timeoutMs) }),

@@ -29,7 +29,7 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
     ...tableGrants(spec, data),
     ...allow(
       ['sqs:SendMessage'],
-      spec.sends.map((name) => data.queues.byName[name].queue.queueArn),
+      spec.sends.map((name) => data.queues.byName[name].queueArn),
     ),
     ...allow(spec.alerts ? ['sns:Publish'] : [], [data.topic.topicArn]),
     ...spec.secrets.flatMap((access) => allow(['secretsmanager:GetSecretValue'], [secretOf(access, data)])),
@@ -87,7 +87,7 @@ const triggerGrants = ({ trigger }: FunctionSpec, { queues }: DataStack): Policy
     case 'queue':
       return allow(
         ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
-        queuesOf(trigger).map(({ queue }) => queues.byName[queue].queue.queueArn),
+        queuesOf(trigger).map(({ queue }) => queues.byName[queue].queueArn),
       )
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])

@@ -19,7 +19,7 @@ export class EventSources extends Construct {
       for (const { queue, batchSize, maxConcurrency } of queuesOf(trigger, loadOf(stage))) {
         new EventSourceMapping(this, queue === trigger.queue ? spec.name : `${spec.name}-slow`, {
           target: live,
-          eventSourceArn: queues.byName[queue].queue.queueArn,
+          eventSourceArn: queues.byName[queue].queueArn,
           enabled: stage.role === 'open',
           batchSize,
           maxConcurrency,

@@ -11,88 +11,67 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
 
-type Encrypted = { readonly stage: DeployedStage; readonly key: Key | undefined }
-
-/** Encrypted at rest and on the way, and kept or removed with its stage. */
-const secure = ({ stage, key }: Encrypted): sqs.QueueProps => ({
-  ...(key
-    ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: key }
-    : { encryption: sqs.QueueEncryption.SQS_MANAGED }),
-  enforceSSL: true,
-  removalPolicy: removalPolicyBesidesTable(stage),
-})
-
 /** A message that was set aside keeps the age it had in its queue, so it must be kept longer than the queue keeps any. */
 const RETENTION = Duration.days(4)
 const DEAD_RETENTION = Duration.days(14)
 
-/** Where what could not be read ends, for an operator to look at and move back to its one queue, if it came from one. */
-export class DeadLetterQueue extends Construct {
-  readonly name: string
-  readonly queue: sqs.Queue
+/** Other stacks refer to a queue by its name, so that none refers to anything of the data stack. */
+const queueNamed = (scope: Construct, name: string): sqs.IQueue =>
+  sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { name, source, ...encrypted }: Encrypted & { readonly name: string; readonly source?: sqs.IQueue },
-  ) {
+/** Every queue of the gateway, each with its dead-letter queue: neither exists without the other. */
+export class GatewayQueues extends Construct {
+  readonly byName: Readonly<Record<QueueName, sqs.IQueue>>
+  /** Runs of schedules that failed, came too late or could not be started; the next run does what they left. */
+  readonly deadRuns: sqs.IQueue
+  private readonly stage: DeployedStage
+  /** Encrypted at rest and on the way, and kept or removed with its stage. */
+  private readonly secure: sqs.QueueProps
+
+  constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
-    this.name = name
-    this.queue = new sqs.Queue(this, 'Queue', {
-      ...secure(encrypted),
-      queueName: name,
+    this.stage = stage
+    this.secure = {
+      ...(key
+        ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: key }
+        : { encryption: sqs.QueueEncryption.SQS_MANAGED }),
+      enforceSSL: true,
+      removalPolicy: removalPolicyBesidesTable(stage),
+    }
+    this.byName = byQueue((name) => this.withDeadLetters(name))
+    this.deadRuns = queueNamed(this, stackNameOf(stage, 'schedules-dead'))
+    this.letSchedulesSetAside(this.deadLetterQueue(new Construct(this, 'schedules'), 'schedules'))
+  }
+
+  private withDeadLetters(name: QueueName): sqs.IQueue {
+    const scope = new Construct(this, name)
+    const queueName = stackNameOf(this.stage, name)
+    // Each of the two queues names the other, which CloudFormation cannot make in any order by reference.
+    const source = queueNamed(scope, queueName)
+    const queue = this.deadLetterQueue(new Construct(scope, 'Dead'), name, source)
+    new sqs.Queue(scope, 'Queue', {
+      ...this.secure,
+      queueName,
+      retentionPeriod: RETENTION,
+      visibilityTimeout: Duration.seconds(hiddenSecondsOf(name)),
+      deadLetterQueue: { queue, maxReceiveCount: QUEUE_SETTINGS[name].maxReceives },
+    })
+    return source
+  }
+
+  /** Where what could not be read ends, for an operator to look at and move back to its one queue, if it came from one. */
+  private deadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
+    return new sqs.Queue(scope, 'Queue', {
+      ...this.secure,
+      queueName: stackNameOf(this.stage, `${name}-dead`),
       retentionPeriod: DEAD_RETENTION,
       redriveAllowPolicy: source ? { sourceQueues: [source] } : { redrivePermission: sqs.RedrivePermission.DENY_ALL },
     })
   }
-}
 
-const queueNamed = (scope: Construct, name: string): sqs.IQueue =>
-  sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
-
-/** A queue and its dead-letter queue: neither exists without the other. */
-export class QueueWithDeadLetters extends Construct {
-  readonly name: string
-  /** By its name, so that other stacks refer to nothing of this one. */
-  readonly queue: sqs.IQueue
-  readonly deadLetters: sqs.Queue
-
-  constructor(scope: Construct, name: QueueName, encrypted: Encrypted) {
-    super(scope, name)
-    const queueName = stackNameOf(encrypted.stage, name)
-    this.name = queueName
-    // Each of the two queues names the other, which CloudFormation cannot make in any order by reference.
-    this.queue = queueNamed(this, queueName)
-    const source = this.queue
-    this.deadLetters = new DeadLetterQueue(this, 'Dead', { ...encrypted, name: `${queueName}-dead`, source }).queue
-    new sqs.Queue(this, 'Queue', {
-      ...secure(encrypted),
-      queueName,
-      retentionPeriod: RETENTION,
-      visibilityTimeout: Duration.seconds(hiddenSecondsOf(name)),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: QUEUE_SETTINGS[name].maxReceives },
-    })
-  }
-}
-
-/** Every queue of the gateway. */
-export class GatewayQueues extends Construct {
-  readonly byName: Readonly<Record<QueueName, QueueWithDeadLetters>>
-  /** Runs of schedules that failed, came too late or could not be started; the next run does what they left. */
-  readonly deadRuns: sqs.IQueue
-
-  constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
-    super(scope, id)
-    const encrypted = { stage, key }
-    const name = stackNameOf(stage, 'schedules-dead')
-    this.byName = byQueue((queue) => new QueueWithDeadLetters(this, queue, encrypted))
-    this.deadRuns = queueNamed(this, name)
-    this.letSchedulesSetAside(stage, new DeadLetterQueue(this, 'schedules', { ...encrypted, name }).queue)
-  }
-
-  private letSchedulesSetAside({ settings }: DeployedStage, deadRuns: sqs.Queue): void {
+  private letSchedulesSetAside(deadRuns: sqs.Queue): void {
     const rules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule').map((spec) =>
-      arnOf(this, 'events', `rule/${functionName(settings.name, spec)}`),
+      arnOf(this, 'events', `rule/${functionName(this.stage.settings.name, spec)}`),
     )
     deadRuns.addToResourcePolicy(
       new PolicyStatement({

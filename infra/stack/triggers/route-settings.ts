@@ -5,12 +5,6 @@ import type { Throttle } from '../stage-file.ts'
 /** Where payments come in. */
 export const CREATE_ROUTE = 'POST /v1/payments'
 
-type RouteSettings = {
-  readonly ThrottlingRateLimit: number
-  readonly ThrottlingBurstLimit: number
-  readonly DetailedMetricsEnabled: false
-}
-
 /** What the stage lets through on a route, which is its own or the one of all others. */
 export const throttleOf = (
   { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
@@ -25,7 +19,7 @@ export const throttleOf = (
 export const routeSettings = (
   throttles: Readonly<Record<string, Throttle>>,
   manifest: readonly FunctionSpec[],
-): Readonly<Record<string, RouteSettings>> | undefined => {
+): Readonly<Record<string, object>> | undefined => {
   const routes = new Set(manifest.map(routeKeyOf))
   const unknown = Object.keys(throttles).filter((route) => !routes.has(route))
   if (unknown.length > 0) throw new Error(`routeThrottles: no function answers ${unknown.join(', ')}`)
