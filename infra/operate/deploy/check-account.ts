@@ -6,8 +6,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import type { StageDomain } from '../../stack/stage-file.ts'
-import { type AwsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
-import { describedStack, outputOf } from '../check/described-stack.ts'
+import { type AwsClients, describedStack, GLOBAL_REGION, outputOf } from '../check/aws-clients.ts'
 import { errorName, type Finding, ok, remedyFor, unlessAbsent, wrong } from '../check/finding.ts'
 
 /** The first version of CDK's bootstrap resources that our stacks are published through; a test holds it to the assembly. */

@@ -1,7 +1,7 @@
 import type { Stack } from '@aws-sdk/client-cloudformation'
 import { type IAMClient, paginateListEntitiesForPolicy } from '@aws-sdk/client-iam'
 import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client-sns'
-import { outputOf } from '../check/described-stack.ts'
+import { outputOf } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 
 /** Whether each topic has a confirmed subscriber. A stage without alarms needs none. */

@@ -1,7 +1,7 @@
 import * as aws from '@aws-sdk/client-cloudformation'
 import type { DeployedStage } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
-import { describedStack, wasCreated } from '../check/described-stack.ts'
+import { describedStack, wasCreated } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, unclear, wrong } from '../check/finding.ts'
 
 /** How the doctor waits. */

@@ -1,11 +1,16 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { readJsonFile, writeJsonFile } from '../../local/process/json-file.ts'
-import { whenRefused } from '../../local/terminal/call-gateway.ts'
+import { GatewayRefusal, whenRefused } from '../../local/terminal/call-gateway.ts'
 import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
+import { doorAt } from '../../local/terminal/port.ts'
 import { printable, printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
-import { apiUrl } from './api-url.ts'
+import { stackNameOf } from '../../stack/stack-name-of.ts'
+import { LOCAL_STAGE } from '../admin/action-command.ts'
+import { awsClients, describedStack, outputOf } from '../check/aws-clients.ts'
+import { errorName, remedyFor } from '../check/finding.ts'
+import { regionNamed, stageNamed } from '../check/stage-named.ts'
 import { followEvents } from './follow-events.ts'
 import { followedName, listeningSecret, postEvent } from './post-event.ts'
 
@@ -90,3 +95,20 @@ Signing secret: ${signingSecret}`),
       })
     }, warn)
   })
+
+/**
+ * Where merchants reach the API of a stage. Its file names the domain. Only the stack knows the address of a stage without
+ * one: reading it needs AWS credentials.
+ */
+const apiUrl = async (name: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<string> => {
+  if (name === LOCAL_STAGE) return doorAt(env['PORT'])
+  const stage = stageNamed(name)
+  if (stage.domain) return `https://${stage.domain.name}`
+  const { cloudFormation } = awsClients(await regionNamed(env))
+  const stack = await describedStack(cloudFormation, stackNameOf(stage)).catch((error: unknown) => {
+    throw new GatewayRefusal(`the address of ${name} is not known: ${errorName(error)}; ${remedyFor(error)}`)
+  })
+  const url = stack && outputOf(stack, 'ApiUrl')
+  if (url === undefined) throw new GatewayRefusal(`${name} is not deployed here; set AWS_REGION and AWS_PROFILE`)
+  return url
+}

@@ -1,4 +1,5 @@
-import { type App, CfnOutput, Duration, SecretValue } from 'aws-cdk-lib'
+import { type App, CfnOutput, Duration, SecretValue, type Stack } from 'aws-cdk-lib'
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets'
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53'
@@ -6,7 +7,7 @@ import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets'
 import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { assertDeployable } from '../assert-deployable.ts'
-import { addMonthlyBudget } from '../monitoring/add-monthly-budget.ts'
+import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { StageDomain } from '../stage-file.ts'
 import { arnOf, StageStack } from '../stage-stack.ts'
@@ -102,3 +103,33 @@ const originOf = (stage: DeployedStage, domain: StageDomain): HttpOrigin =>
       }).unsafeUnwrap(),
     },
   })
+
+/** Told while there is time to act, and again when the month will cost more than was named. */
+const TOLD_AT = [
+  { notificationType: 'ACTUAL', threshold: 80 },
+  { notificationType: 'FORECASTED', threshold: 100 },
+] as const
+
+/**
+ * What the account may cost a month, if the stage names an amount, told to those who read alarms. The whole account:
+ * costs by tag would be none until a person activates the tag. The topic is in another region, so addresses are told.
+ */
+const addMonthlyBudget = (stack: Stack, stage: DeployedStage): void => {
+  const { monthlyBudgetUsd: amount, alarmRecipients } = stage
+  if (amount === undefined) return
+  const subscribers = alarmRecipients.map((address) => ({ subscriptionType: 'EMAIL', address }))
+  new CfnBudget(stack, 'Budget', {
+    budget: {
+      budgetName: stackNameOf(stage),
+      budgetType: 'COST',
+      timeUnit: 'MONTHLY',
+      budgetLimit: { amount, unit: 'USD' },
+    },
+    ...(subscribers.length > 0 && {
+      notificationsWithSubscribers: TOLD_AT.map((told) => ({
+        notification: { ...told, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
+        subscribers,
+      })),
+    }),
+  })
+}

@@ -1,15 +1,15 @@
-import { CfnOutput, Fn } from 'aws-cdk-lib'
+import { Aws, CfnOutput, Fn } from 'aws-cdk-lib'
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import * as ec2 from 'aws-cdk-lib/aws-ec2'
-import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import { CfnFlowLog, type IVpc } from 'aws-cdk-lib/aws-ec2'
+import { AnyPrincipal, Effect, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { iamAction, TABLE_ACTIONS } from '../../../shared/table/access.ts'
+import { allow, roleWith } from '../functions/allow.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
-import { arnOf } from '../stage-stack.ts'
-import { closedSubnets } from './closed-subnets.ts'
-import { FlowLogs } from './flow-logs.ts'
+import { addLog, arnOf } from '../stage-stack.ts'
 
 /**
  * No network is peered with it, and Lambda shares an interface for each subnet among all runs: a small range is enough.
@@ -119,4 +119,73 @@ export const egressGrants = (
   // The ARN is named only in calls that the function's code makes; Lambda's own come without it.
   const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': itself } }
   return [new PolicyStatement(everything), new PolicyStatement({ ...everything, effect: Effect.DENY, conditions })]
+}
+
+/** Ranges that are not on the internet. Loopback and documentation need no rule, because no route leads there. */
+const NOT_PUBLIC = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10']
+
+/** Where a network's resolver also answers. */
+const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
+
+const EPHEMERAL = [1024, 65_535] as const
+
+/**
+ * An access list that lets subnets speak HTTPS to public addresses and to their resolver, and to nothing inside, even
+ * if a URL passed the checks. A list is stateless, so answers need their own rule.
+ */
+const closedSubnets = (
+  scope: Construct,
+  { vpc, subnets, range }: { readonly vpc: ec2.IVpc; readonly subnets: ec2.SubnetSelection; readonly range: string },
+): ec2.NetworkAcl => {
+  const list = new ec2.NetworkAcl(scope, 'AccessList', { vpc, subnetSelection: subnets })
+  const rule = (id: string, options: Omit<ec2.CommonNetworkAclEntryOptions, 'cidr'> & { readonly range: string }) =>
+    list.addEntry(id, { ...options, cidr: ec2.AclCidr.ipv4(options.range) })
+  const { EGRESS, INGRESS } = ec2.TrafficDirection
+
+  for (const [at, resolver] of [range, LINK_LOCAL_RESOLVER].entries()) {
+    const number = 10 + at * 10
+    const names = { range: resolver, ruleAction: ec2.Action.ALLOW }
+    const udpAnswers = ec2.AclTraffic.udpPortRange(...EPHEMERAL)
+    const tcpAnswers = ec2.AclTraffic.tcpPortRange(...EPHEMERAL)
+    rule(`AskUdp${at}`, { ...names, ruleNumber: number, traffic: ec2.AclTraffic.udpPort(53), direction: EGRESS })
+    rule(`AskTcp${at}`, { ...names, ruleNumber: number + 1, traffic: ec2.AclTraffic.tcpPort(53), direction: EGRESS })
+    rule(`ToldUdp${at}`, { ...names, ruleNumber: number, traffic: udpAnswers, direction: INGRESS })
+    rule(`ToldTcp${at}`, { ...names, ruleNumber: number + 1, traffic: tcpAnswers, direction: INGRESS })
+  }
+  for (const [at, inside] of NOT_PUBLIC.entries()) {
+    const closed = {
+      range: inside,
+      ruleNumber: 100 + at,
+      traffic: ec2.AclTraffic.allTraffic(),
+      ruleAction: ec2.Action.DENY,
+    }
+    rule(`NotTo${at}`, { ...closed, direction: EGRESS })
+    rule(`NotFrom${at}`, { ...closed, direction: INGRESS })
+  }
+  const open = { range: '0.0.0.0/0', ruleNumber: 200, ruleAction: ec2.Action.ALLOW }
+  rule('Https', { ...open, traffic: ec2.AclTraffic.tcpPort(443), direction: EGRESS })
+  rule('Answers', { ...open, traffic: ec2.AclTraffic.tcpPortRange(...EPHEMERAL), direction: INGRESS })
+  return list
+}
+
+/** Which addresses were called and which packets refused, for 14 days: addresses and counts, never contents. */
+class FlowLogs extends Construct {
+  constructor(scope: Construct, id: string, { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage }) {
+    super(scope, id)
+    // With the stage's prefix in its name, as the key's policy expects of every log (stage-key.ts).
+    const log = addLog(this, `/gateway-${stage.settings.name}/webhook-egress`, removalPolicyBesidesTable(stage))
+    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
+      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
+    })
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
+    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
+    new CfnFlowLog(this, 'FlowLog', {
+      resourceId: vpc.vpcId,
+      resourceType: 'VPC',
+      trafficType: 'ALL',
+      logDestinationType: 'cloud-watch-logs',
+      logGroupName: log.logGroupName,
+      deliverLogsPermissionArn: role.roleArn,
+    })
+  }
 }

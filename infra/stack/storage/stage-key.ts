@@ -18,7 +18,7 @@ export const encryptsAll = ({ table }: DeployedStage): boolean => table.encrypti
 /**
  * The stage's key. It seals the secrets of endpoints. A stage that asks for it has table, queues, topics, secrets and
  * every log group encrypted with it too. Its material changes every year by itself. Functions get their use
- * of it by their roles (key-grants.ts), AWS services by its policy.
+ * of it by their roles (grants.ts), AWS services by its policy.
  */
 export class StageKey extends Construct {
   readonly key: Key

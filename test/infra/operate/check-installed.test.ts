@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { checkInstalled } from '../../../infra/operate/deploy/check-installed.ts'
+import { checkInstalled } from '../../../infra/operate/deploy/preflight.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 

@@ -1,6 +1,5 @@
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
-import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
-import { describedStack, outputOf } from '../../../infra/operate/check/described-stack.ts'
+import { awsClients, describedStack, outputOf } from '../../../infra/operate/check/aws-clients.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'

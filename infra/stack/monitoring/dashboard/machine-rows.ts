@@ -1,9 +1,44 @@
-import { runsByItself } from '../../../../functions/function-spec.ts'
-import { FUNCTION_GROUPS, groupSum } from '../alarms/function-groups.ts'
-import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
+import { type FunctionSpec, runsByItself } from '../../../../functions/function-spec.ts'
+import { awsMetric, type Formula, OVERALL, sumOf } from '../alarms/metric-ref.ts'
 import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
 import type { Watched } from '../alarms/watched.ts'
 import { type DashboardRow, type Graph, graph, line } from './graph.ts'
+
+/** Functions that work for the same people, one line each on the dashboard. */
+type FunctionGroup = { readonly id: string; readonly has: (spec: FunctionSpec) => boolean }
+
+const isCallback = ({ trigger }: FunctionSpec): boolean =>
+  trigger.kind === 'http' && trigger.path.startsWith('/callbacks/')
+
+const ofQueue =
+  (prefix: string) =>
+  ({ trigger }: FunctionSpec): boolean =>
+    trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
+
+const FUNCTION_GROUPS: readonly FunctionGroup[] = [
+  {
+    id: 'api',
+    has: (spec) =>
+      (spec.trigger.kind === 'http' && !isCallback(spec) && !spec.lookup) || spec.trigger.kind === 'http-default',
+  },
+  { id: 'lookups', has: ({ lookup }) => lookup === true },
+  { id: 'callbacks', has: isCallback },
+  { id: 'deliveries', has: ofQueue('webhooks') },
+  { id: 'settlements', has: ofQueue('settlements') },
+  { id: 'audits', has: ofQueue('audits') },
+  { id: 'due-work', has: ofQueue('due-') },
+  { id: 'schedules', has: (spec) => spec.trigger.kind === 'schedule' || ofQueue('sync')(spec) },
+]
+
+/** A count of Lambda's over all functions of a group. */
+const groupSum = (
+  { functions }: Watched,
+  { has }: FunctionGroup,
+  name: 'Errors' | 'Throttles' | 'Invocations',
+): Formula => {
+  const names = functions.filter(({ spec }) => has(spec)).map(({ functionName }) => functionName)
+  return sumOf(names.map((FunctionName) => awsMetric('AWS/Lambda', name, { FunctionName }, 'Sum')))
+}
 
 const api = ({ apiId }: Watched): readonly Graph[] => {
   const of = (name: '5xx' | '4xx' | 'Count') => awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
