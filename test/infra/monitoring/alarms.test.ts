@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LONGEST_LOOK_BACK_MINUTES } from '../../../infra/stack/monitoring/alarms/alarm-spec.ts'
+import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { METRICS } from '../../../shared/metrics.ts'
 import { alarmsIn, graphsIn, tellingAlarms } from '../../support/alarm-template.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -108,5 +109,31 @@ describe('pages', () => {
     expect(paging.length).toBeGreaterThan(12)
     // CloudWatch's limits: a hundred alarms, 10,240 characters, of which an ARN and its word have at most 130.
     expect(Math.max(...children.map(({ length }) => length))).toBeLessThan(78)
+  })
+})
+
+describe('recipients of a stage', () => {
+  const subscriptions = (options: Partial<DeployedStage>) =>
+    synthesised({ ...deployedStage('dev'), ...options })
+      .ofType('AWS::SNS::Subscription')
+      .map(({ properties: { Protocol, Endpoint, TopicArn } }) => [TopicArn, Protocol, Endpoint])
+
+  it('are each asked by e-mail, for alerts and for pages while no others are named for those', () => {
+    expect(subscriptions({ alarmRecipients: ['ops@gateway.example', 'on-call@gateway.example'] })).toStrictEqual([
+      ['<gateway-dev-alerts>', 'email', 'ops@gateway.example'],
+      ['<gateway-dev-alerts>', 'email', 'on-call@gateway.example'],
+      ['<gateway-dev-pages>', 'email', 'ops@gateway.example'],
+      ['<gateway-dev-pages>', 'email', 'on-call@gateway.example'],
+    ])
+  })
+
+  it('of pages are told of nothing else, at a pager’s own address too', () => {
+    const pageRecipients = ['https://pager.example/sns', 'on-call@gateway.example']
+
+    expect(subscriptions({ alarmRecipients: ['ops@gateway.example'], pageRecipients })).toStrictEqual([
+      ['<gateway-dev-alerts>', 'email', 'ops@gateway.example'],
+      ['<gateway-dev-pages>', 'https', 'https://pager.example/sns'],
+      ['<gateway-dev-pages>', 'email', 'on-call@gateway.example'],
+    ])
   })
 })

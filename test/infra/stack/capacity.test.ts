@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assertDeployable } from '../../../infra/stack/assert-deployable.ts'
+import { assertClientLimits } from '../../../infra/stack/capacity/assert-carried.ts'
 import { PAYMENT_UNITS } from '../../../infra/stack/capacity/payment-use.ts'
 import { carriedUnits, stationsOf } from '../../../infra/stack/capacity/stations.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
@@ -154,5 +155,56 @@ describe('a stage and its quota of the provider (design section 9)', () => {
 
     expect(writes(1)).toStrictEqual([44.8, 163.9, 163.9, 250, 100])
     expect(writes(3)).toStrictEqual([33, 99, 163.9, 250, 62.5])
+  })
+})
+
+describe('what one client may use by default', () => {
+  const limited = (stage: DeployedStage, settings: Partial<DeployedStage['settings']>): DeployedStage => ({
+    ...stage,
+    settings: { ...stage.settings, ...settings },
+  })
+  const [dev, prod] = [deployedStage('dev'), deployedStage('prod')]
+  const atFactor = (factor: number): DeployedStage => QUOTA_STAGES.find(([one]) => one === factor)?.[1] ?? prod
+  const [tenfold, hundredfold] = [atFactor(10), atFactor(100)]
+
+  it.each([
+    [
+      'creates, by the quota',
+      limited(prod, { clientCreateLimit: 3 }),
+      /clientCreateLimit is at most 2, a quarter of the quota/,
+    ],
+    [
+      'creates, by the route',
+      limited(
+        { ...tenfold, routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 40, burst: 40 } } },
+        { clientCreateLimit: 11 },
+      ),
+      /clientCreateLimit is at most 10, a quarter of POST \/v1\/payments/,
+    ],
+    [
+      'creates, by the table',
+      { ...prod, table: { ...prod.table, maxWriteUnits: 100 } },
+      /clientCreateLimit is at most 1, a quarter of the write units of the table/,
+    ],
+    [
+      'points, by the table',
+      limited(prod, { clientRateLimit: 17 }),
+      /clientRateLimit is at most 16, a quarter of the write/,
+    ],
+    [
+      'points, by the route',
+      limited({ ...prod, throttle: { requestsPerSecond: 60, burst: 60 } }, { clientRateLimit: 16 }),
+      /clientRateLimit is at most 15, a quarter of GET/,
+    ],
+    ['points that are not bounded', limited(prod, { clientRateLimit: undefined }), /clientRateLimit is missing/],
+    ['creates that are not bounded', limited(prod, { clientCreateLimit: undefined }), /clientCreateLimit is missing/],
+  ] as const)('is refused at synth beyond a quarter: %s', (_, stage, message) => {
+    expect(() => assertClientLimits(stage)).toThrow(message)
+  })
+
+  it('is a quarter in every stage, and at least one a second', () => {
+    for (const stage of [prod, dev, tenfold, hundredfold]) expect(() => assertClientLimits(stage)).not.toThrow()
+    const small = limited(prod, { clientCreateLimit: 1, providerCallsPerMinute: 60 })
+    expect(() => assertClientLimits(small)).not.toThrow()
   })
 })

@@ -1,9 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { synthesisedFront } from '../../support/stack-template.ts'
-import { DOMAIN, stageWith } from '../../support/stage-options.ts'
+import { routeKeyOf } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { PROJECT_ROOT } from '../../../infra/stack/project-root.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { apiKeyText, bearerPattern } from '../../../shared/client/api-key.ts'
+import { ClientIdSchema } from '../../../shared/ids.ts'
+import { API, call } from '../../support/api-event.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
+import { DOMAIN, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
-const stage = stageWith({ domain: DOMAIN, front: 'cloudfront' })
+const stage = stageWith({
+  domain: DOMAIN,
+  front: 'cloudfront',
+  throttle: { requestsPerSecond: 200, burst: 100 },
+  routeThrottles: {
+    'POST /v1/payments': { requestsPerSecond: 10, burst: 20 },
+    'POST /callbacks/xendit': { requestsPerSecond: 100, burst: 100 },
+    $default: { requestsPerSecond: 50, burst: 50 },
+  },
+})
 const front = synthesisedFront(stage)
+const acl = front.only('AWS::WAFv2::WebACL').properties
+
+type Rule = {
+  readonly Name: string
+  readonly Priority: number
+  readonly Action?: unknown
+  readonly OverrideAction?: unknown
+  readonly Statement: {
+    readonly ManagedRuleGroupStatement?: { readonly RuleActionOverrides: unknown }
+    readonly RateBasedStatement?: { readonly Limit: number; readonly EvaluationWindowSec: number }
+  }
+  readonly VisibilityConfig: { readonly SampledRequestsEnabled: boolean }
+}
+const rulesOf = (template: typeof front) => template.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly Rule[]
+const rules = rulesOf(front)
+
+describe('firewall of the front', () => {
+  const limited = (template: typeof front) =>
+    rulesOf(template).flatMap(({ Name, Statement: { RateBasedStatement: rate } }) => (rate ? [{ Name, ...rate }] : []))
+
+  /** What each rule counts; of callbacks, creates and all else. */
+  const scopesOf = (template: typeof front): readonly unknown[] =>
+    limited(template).map((rate) => Object(rate).ScopeDownStatement)
+
+  it('counts no create and no other request of an address that merchants have told us of', () => {
+    const known = { ...stage.frontSettings, merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'] }
+    const told = synthesisedFront({ ...stage, frontSettings: known })
+    const set = told.only('AWS::WAFv2::IPSet')
+    const notKnown = { NotStatement: { Statement: { IPSetReferenceStatement: { Arn: `<${set.logicalId}>.Arn` } } } }
+    const besidesKnown = (scope: unknown) => ({ AndStatement: { Statements: [scope, notKnown] } })
+
+    expect(set.properties).toMatchObject({
+      Scope: 'CLOUDFRONT',
+      IPAddressVersion: 'IPV4',
+      Addresses: known.merchantAddresses,
+    })
+    const [callbacks, creates, others] = scopesOf(front)
+    expect(scopesOf(told)).toStrictEqual([callbacks, besidesKnown(creates), besidesKnown(others)])
+  })
+
+  it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
+    const deps = memoryDeps()
+    const gateway = await call(deps, API.createPayment, { body: {} })
+    const [first] = rules
+    const { Block } = Object(first?.Action)
+
+    expect(first).toMatchObject({ Name: 'creates-without-key', Priority: 0 })
+    expect(Block.CustomResponse.ResponseCode).toBe(gateway.status)
+    const { Content } = Object(acl['CustomResponseBodies'])[Block.CustomResponse.CustomResponseBodyKey]
+    expect(JSON.parse(Content)).toStrictEqual(gateway.body)
+    expect(Object(first?.Statement).AndStatement.Statements[0]).toStrictEqual(scopesOf(front)[1])
+  })
+
+  it('lets every header pass by which the gateway would find a key, and no other', () => {
+    const pattern = new RegExp(bearerPattern('dev'))
+    const clientId = '360f0af8-a04d-4f4a-91b0-6f57756ef685'
+    const key = apiKeyText('dev', v.parse(ClientIdSchema, clientId), Buffer.alloc(32, 7))
+
+    for (const header of [`Bearer ${key}`, `bearer  ${key}`, `BEARER ${key}`]) expect(header).toMatch(pattern)
+    const others = ['', 'Bearer', `Basic ${key}`, `Bearer ${key}x`, `Bearer ${key.replace('dev', 'prod')}`, key]
+    for (const header of others) expect(header).not.toMatch(pattern)
+  })
+
+  it.each(['dev', 'prod'])('leaves one address far below what each route of %s takes', (name) => {
+    const { throttle, routeThrottles } = deployedStage(name)
+    const limits = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)))
+    const perSecond = (rule: string) => {
+      const found = limits.find(({ Name }) => Name === rule)
+      return (found?.Limit ?? Number.NaN) / (found?.EvaluationWindowSec ?? Number.NaN)
+    }
+    const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
+      const rule = route.includes('/callbacks/')
+        ? 'callbacks-per-address'
+        : route === 'POST /v1/payments'
+          ? 'creates-per-address'
+          : 'requests-per-address'
+      const takes = (routeThrottles[route] ?? throttle).requestsPerSecond
+      return { route, takes, addressGets: perSecond(rule) }
+    })
+
+    expect(routes.length).toBeGreaterThan(7)
+    expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual([])
+    // What the firewall can count at all.
+    expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
+  })
+
+  it('is told to merchants as it is in prod', () => {
+    const [, creates, all] = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')))
+    const told = readFileSync(join(PROJECT_ROOT, 'docs/merchants.md'), 'utf8')
+
+    expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all;`)
+  })
+})
 
 const distributionOf = (template: typeof front) =>
   Object(template.only('AWS::CloudFront::Distribution').properties['DistributionConfig'])
@@ -27,5 +140,23 @@ describe('CloudFront before the API', () => {
 
   it('is refused without a domain', () => {
     expect(() => synthesisedFront(stageWith({ front: 'cloudfront' }))).toThrow('CloudFront needs a domain')
+  })
+})
+
+/** It has a certificate for a front too, but no front. */
+const withDomain = synthesised(OPTIONAL_STAGES['dev with a domain'] ?? stageWith({}))
+const behindFront = synthesised(stageWith({ domain: DOMAIN, front: 'cloudfront' }))
+
+describe('API domain', () => {
+  const trusted = (template: typeof withDomain) =>
+    template.only('AWS::ApiGatewayV2::DomainName').properties['MutualTlsAuthentication']
+
+  it('takes connections from anyone without a front, or before there is a certificate', () => {
+    expect(trusted(behindFront)).toBeUndefined()
+    expect(trusted(withDomain)).toBeUndefined()
+  })
+
+  it.each(['api.pay.example.org', 'apipay.example', 'example'])('refuses %s, which is not in its zone', (name) => {
+    expect(() => synthesised(stageWith({ domain: { ...DOMAIN, name } }))).toThrow('is no name of the zone pay.example')
   })
 })

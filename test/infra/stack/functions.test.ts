@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { answersClients, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { assertReservable, reservedConcurrency } from '../../../infra/stack/functions/reserved-concurrency.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
 import { type Properties, synthesised } from '../../support/stack-template.ts'
-import { OTHER_FIGURES } from '../../support/stage-options.ts'
+import { OTHER_FIGURES, QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 
 const template = synthesised('dev')
 const functions = template.all('AWS::Lambda::Function')
@@ -38,5 +40,96 @@ describe('environment of the functions', () => {
     const sum = reserved.reduce((runs, more) => runs + more)
     expect(told).toStrictEqual(reserved.map(() => `"GATEWAY_ENVIRONMENTS":"${sum}"`))
     expect(sum).toBeGreaterThan(100)
+  })
+})
+
+/** Of an account whose limit was not raised, but which is not new. */
+const ACCOUNT_LIMIT = 1_000
+/** What Lambda itself insists on is 100; schedules and operators need room too. */
+const LEFT_FOR_OTHERS = 200
+
+const reservedIn = (stage: Parameters<typeof synthesised>[0]) =>
+  Object.fromEntries(
+    synthesised(stage)
+      .ofType('AWS::Lambda::Function')
+      .flatMap(({ properties: { FunctionName, ReservedConcurrentExecutions: runs } }) =>
+        runs === undefined ? [] : [[String(FunctionName), Number(runs)]],
+      ),
+  )
+
+const totalOf = (stage: Parameters<typeof reservedIn>[0]) =>
+  Object.values(reservedIn(stage)).reduce((sum, runs) => sum + runs, 0)
+
+describe('reserved concurrency', () => {
+  it('is nothing in dev, which must fit into a new account with ten runs at a time', () => {
+    expect(reservedIn('dev')).toStrictEqual({})
+  })
+
+  it('in production is the stage’s, else the manifest’s, such as one for what must not overlap', () => {
+    const { reservedConcurrency: own = {} } = deployedStage('prod')
+    const runs = MANIFEST.flatMap(({ name, reservedConcurrency: by }) => {
+      const number = own[name] ?? by
+      return number === undefined ? [] : [[`gateway-prod-${name}`, number]]
+    })
+
+    expect(reservedIn('prod')).toStrictEqual(Object.fromEntries(runs))
+  })
+
+  it('of production leaves room for everything that has none', () => {
+    expect(totalOf('prod')).toBeLessThanOrEqual(ACCOUNT_LIMIT - LEFT_FOR_OTHERS)
+  })
+
+  it('covers every queue’s function in production, which Lambda would otherwise refuse to start', () => {
+    const queued = MANIFEST.flatMap((spec) => (spec.trigger.kind === 'queue' ? [spec] : []))
+    const reserved = reservedIn('prod')
+
+    expect(queued.length).toBeGreaterThan(0)
+    for (const spec of queued) expect(reserved).toHaveProperty(functionName('prod', spec))
+  })
+
+  it('is refused for a function that does not exist', () => {
+    expect(() => synthesised(stageWith({ reservedConcurrency: { 'api-creat-payment': 5 } }))).toThrow(
+      'there is no function api-creat-payment',
+    )
+  })
+
+  it('is refused below what its queues may start at a time, those of the slow lane beside all others', () => {
+    expect(() => synthesised(stageWith({ reservedConcurrency: { 'deliver-webhook': 104 } }))).toThrow(
+      'deliver-webhook needs 105',
+    )
+  })
+
+  it('follows a greater quota of the provider, as its queues do, and says what that takes of the account', () => {
+    const prod = deployedStage('prod')
+    const granted = (providerCallsPerMinute: number) =>
+      stageWith({ settings: { ...prod.settings, providerCallsPerMinute }, accountConcurrency: 2_000 }, 'prod')
+    const raisedBy = (callsPerMinute: number) =>
+      MANIFEST.flatMap((spec) => {
+        const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, granted(callsPerMinute))
+        return runs === reservedConcurrency(spec, prod).reservedConcurrentExecutions ? [] : [[spec.name, runs] as const]
+      })
+    const [, , [, hundredfold] = ['', prod]] = QUOTA_STAGES
+    const queued = synthesised(hundredfold)
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .map(({ properties: { ScalingConfig } }) => Object(ScalingConfig)['MaximumConcurrency'])
+
+    expect(queued).toStrictEqual(expect.arrayContaining([400, 87, 64]))
+    expect(raisedBy(60_000)).toStrictEqual([
+      ['deliver-webhook', 405],
+      ['check-due-payments', 64],
+      ['sync-slices', 87],
+    ])
+    expect(raisedBy(600)).toStrictEqual([])
+    expect(() => assertReservable({ ...granted(60_000), accountConcurrency: 900 }, MANIFEST)).toThrow(
+      `it takes ${totalOf('prod') + 409 + 100}`,
+    )
+  })
+
+  it('is refused where it leaves less of the account than Lambda insists on', () => {
+    const total = totalOf('prod')
+    const tooFew = stageWith({ accountConcurrency: total + 99 }, 'prod')
+
+    expect(() => synthesised(tooFew)).toThrow(`${total} of accountConcurrency ${total + 99} leave fewer than 100`)
+    expect(() => assertReservable({ ...tooFew, accountConcurrency: total + 100 }, MANIFEST)).not.toThrow()
   })
 })

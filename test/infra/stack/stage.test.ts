@@ -1,8 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { SynthesisMessageLevel } from 'aws-cdk-lib/cx-api'
 import { describe, expect, it } from 'vitest'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { parseStageFile, readStageFile, type StageFile } from '../../../infra/stack/stage-file.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { OPTIONAL_STAGES } from '../../support/stage-options.ts'
+
+const FILE = 'infra/stages/shop.json'
+const DEV = readFileSync(join(PROJECT_ROOT, 'infra/stages/dev.json'), 'utf8')
+const devFile = readStageFile('dev')
+
+/** The file of a stage that is as `dev`, but for these settings. */
+const parsed = (settings: object): StageFile =>
+  parseStageFile(FILE, JSON.stringify({ ...JSON.parse(DEV), ...settings }))
+const withFront = (settings: object) => ({ frontSettings: { ...devFile.frontSettings, ...settings } })
+const withDeliveries = (settings: object) => ({ deliveries: { ...devFile.deliveries, ...settings } })
+
+describe("a stage's file", () => {
+  it('is read strictly, those in infra/stages too', () => {
+    for (const file of readdirSync(join(PROJECT_ROOT, 'infra/stages'))) {
+      expect(readStageFile(file.replace('.json', '')), file).toMatchObject({ removalPolicy: expect.any(String) })
+    }
+  })
+
+  it('is that of dev where a stage has none', () => {
+    expect(readStageFile('alice')).toStrictEqual(devFile)
+  })
+
+  it.each([
+    ['a setting that is unknown', { clientRateLimits: 1 }, 'clientRateLimits is no setting'],
+    ['one that is unknown in another one', withFront({ share: 1 }), 'frontSettings.share is no setting'],
+    ['hour 24', { sweepAtUtc: { hour: 24, minute: 0 } }, 'sweepAtUtc.hour: at most 23'],
+    ['hour 2.5', { auditAtUtc: { hour: 2.5, minute: 0 } }, 'auditAtUtc.hour: a whole number'],
+    ['minute 60', { sweepAtUtc: { hour: 2, minute: 60 } }, 'sweepAtUtc.minute: at most 59'],
+    ['a time without minutes', { sweepAtUtc: { hour: 2 } }, 'sweepAtUtc.minute'],
+    ['fees as Invoiced', { providerFees: 'Invoiced' }, 'providerFees: '],
+    ['no call a minute', { providerCallsPerMinute: 0 }, 'providerCallsPerMinute: at least 1'],
+    ['1.5 calls a minute', { providerCallsPerMinute: 1.5 }, 'providerCallsPerMinute: a whole number'],
+    ['a budget of nothing', { monthlyBudgetUsd: 0 }, 'monthlyBudgetUsd: above 0'],
+    ['no points a second', { clientRateLimit: 0 }, 'clientRateLimit: at least 1'],
+    ['a million creates', { clientCreateLimit: 1_000_001 }, 'clientCreateLimit: at most 1000000'],
+    ['no endpoint a payment', withDeliveries({ endpointsAPayment: 0 }), 'deliveries.endpointsAPayment: above 0'],
+    ['21 endpoints a payment', withDeliveries({ endpointsAPayment: 21 }), 'deliveries.endpointsAPayment: at most 20'],
+    ['attempts of 10,001 ms', withDeliveries({ attemptMs: 10_001 }), 'deliveries.attemptMs: at most 10000'],
+    [
+      'a route of which five addresses are more than all',
+      withFront({ addressShare: 0.25 }),
+      'addressShare: at most 0.2',
+    ],
+    ...['203.0.113.7', '203.0.113.0/8', '2001:db8::/64', '999.0.0.1/32', '203.0.113.7/33'].map(
+      (range) =>
+        [
+          `${range} as a merchant's address`,
+          withFront({ merchantAddresses: [range] }),
+          'merchantAddresses.0: an IPv4 range such as',
+        ] as const,
+    ),
+  ] as const)('is refused with %s, by its name', (_, settings, problem) => {
+    expect(() => parsed(settings)).toThrow(FILE)
+    expect(() => parsed(settings)).toThrow(problem)
+  })
+
+  it('is refused without a setting, and names all that are missing', () => {
+    const { throttle: _, front: __, ...others } = JSON.parse(DEV)
+
+    expect(() => parseStageFile(FILE, JSON.stringify(others))).toThrow(/throttle: .*front: /)
+  })
+
+  it('is refused when it is no JSON', () => {
+    expect(() => parseStageFile(FILE, '{')).toThrow(`${FILE} is not JSON`)
+  })
+})
 
 describe('deployedStage', () => {
   it.each(['dev', 'prod', 'alice', 'a', 'pr-123', 'a'.repeat(20)])('accepts %s', (name) => {
