@@ -42,7 +42,10 @@ export type Deps = {
   readonly invocation?: Invocation
 }
 
-/** The dependencies of stores: the table, and the time to write. */
+/** The dependency of most stores. */
+export type TableDeps = Pick<Deps, 'table'>
+
+/** The dependencies of stores that write the time. */
 export type StoreDeps = Pick<Deps, 'table' | 'now'>
 
 /** An operator's call. The AWS account's trail shows by its id who made it. */

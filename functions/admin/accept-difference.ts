@@ -2,20 +2,16 @@ import * as v from 'valibot'
 import { acceptDifference } from '../../shared/audit/accept-difference.ts'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { DifferenceSchema } from '../../shared/verdict/difference.ts'
 
 const summary =
   'Accepts one difference of an audit, with the same values: it no longer blocks payouts. If the difference changes, the ' +
   'acceptance no longer counts.'
 
-const FIGURE = v.nullable(v.union([v.string(), v.number()]))
-
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
-  what: v.string(),
-  id: v.string(),
-  expected: FIGURE,
-  found: FIGURE,
+  ...DifferenceSchema.entries,
   notes: NOTES,
 })
 

@@ -2,10 +2,9 @@ import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { MINUTE_MS } from '../time.ts'
-import { type Found, noteFound } from '../verdict/client-verdict-store.ts'
+import { noteFound } from '../verdict/client-verdict-store.ts'
 import { type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
-import { ALL_SLICES, type AuditDeps, type Part, partsOf } from './audit-parts.ts'
-import { believed } from './believed.ts'
+import { ALL_SLICES, type AuditDeps, judgeParts, type Part, partsOf } from './audit-parts.ts'
 import { auditHouse } from './judged/audit-house.ts'
 
 /** After this time a run begins no part and no second look, which may wait two minutes: its function has five. */
@@ -14,25 +13,6 @@ const RUN_MS = 2.5 * MINUTE_MS
 export type AuditResult = {
   readonly balanced: boolean | 'inconclusive'
   readonly differences: readonly Difference[]
-}
-
-const judgeAll = async (deps: AuditDeps, parts: readonly Part[]): Promise<AuditResult & { readonly found: Found }> => {
-  const endsAtMs = deps.monotonicMs() + RUN_MS
-  const hasTime = () => deps.monotonicMs() < endsAtMs
-  const found = new Map<string, readonly Difference[]>()
-  let isInconclusive = false
-  for (const { key, judge } of parts) {
-    if (!hasTime()) {
-      isInconclusive = true
-      break
-    }
-    const one = await believed(deps, judge, hasTime)
-    if (!one.isInconclusive) found.set(key, one.differences)
-    isInconclusive ||= one.isInconclusive
-  }
-  const differences = [...found.values()].flat()
-  const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
-  return { balanced, differences: differences.slice(0, MAX_DIFFERENCES), found }
 }
 
 /** The items in suspense of a client's own payments. */
@@ -54,7 +34,9 @@ export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<
   const client = await findClient(deps, clientId)
   if (client === undefined) throw notFound('client')
   const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
-  const { balanced, differences, found } = await judgeAll(deps, parts)
+  const { found, isInconclusive } = await judgeParts(deps, parts, { runMs: RUN_MS, mostParts: parts.length })
   await noteFound(deps, clientId, found, undefined)
-  return { balanced, differences }
+  const differences = [...found.values()].flat()
+  const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
+  return { balanced, differences: differences.slice(0, MAX_DIFFERENCES) }
 }

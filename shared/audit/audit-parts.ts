@@ -6,7 +6,7 @@ import { balanceOf } from '../ledger/ledger-store.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import { type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
-import type { Look } from './believed.ts'
+import { believed, type Look } from './believed.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { type JudgedPayment, judgeById, judgePayments } from './judged/audit-payments.ts'
@@ -194,4 +194,26 @@ export const partsOf = async (
     ),
   ].flatMap(({ part, due }) => (due || wanted.has(part.key) ? [part] : []))
   return parts.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+/**
+ * Judges parts in their order, and begins no part and no second look after `runMs`. `stoppedAt`: the first part that is
+ * left. A part that moves too much to be judged is not in `found`: it keeps its differences until the next audit.
+ */
+export const judgeParts = async (
+  deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
+  parts: readonly Part[],
+  { runMs, mostParts }: { readonly runMs: number; readonly mostParts: number },
+) => {
+  const endsAtMs = deps.monotonicMs() + runMs
+  const hasTime = () => deps.monotonicMs() < endsAtMs
+  const found = new Map<string, readonly Difference[]>()
+  let isInconclusive = false
+  for (const [at, { key, judge }] of parts.entries()) {
+    if (at >= mostParts || (at > 0 && !hasTime())) return { found, stoppedAt: at, isInconclusive: true }
+    const one = await believed(deps, judge, hasTime)
+    if (!one.isInconclusive) found.set(key, one.differences)
+    isInconclusive ||= one.isInconclusive
+  }
+  return { found, stoppedAt: undefined, isInconclusive }
 }

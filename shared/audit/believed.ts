@@ -10,14 +10,12 @@ const LOOKS = 3
 /** The result of one look; `moving`: something was found, and its data has changed during the read. */
 export type Look = readonly Difference[] | 'moving'
 
-export type Believed = {
+type Believed = {
   /** Seen twice alike. */
   readonly differences: readonly Difference[]
   /** Differences were seen, but none of them twice alike. */
   readonly isInconclusive: boolean
 }
-
-export const NOTHING_FOUND: Believed = { differences: [], isInconclusive: false }
 
 /**
  * Finds the differences of a part of the books that may change during the read. A difference counts only if the part
@@ -37,7 +35,7 @@ export const believed = async (
     }
     const found = await judge(look > 1)
     if (found === 'moving') continue
-    if (found.length === 0) return NOTHING_FOUND
+    if (found.length === 0) return { differences: [], isInconclusive: false }
     const lasting = found.filter((difference) => seen.some((before) => isSame(before, difference)))
     if (lasting.length > 0) return { differences: lasting.slice(0, MAX_DIFFERENCES), isInconclusive: false }
     seen.push(...found.slice(0, MAX_DIFFERENCES))

@@ -5,9 +5,8 @@ import type { ClientId, SettlementId } from '../ids.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
-import type { Difference } from '../verdict/difference.ts'
 import { claimAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
-import { dayNumber, partsOf, settlementPart, slicesSince } from './audit-parts.ts'
+import { dayNumber, judgeParts, partsOf, settlementPart, slicesSince } from './audit-parts.ts'
 import { believed } from './believed.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { readClientBooks } from './judged/client-books.ts'
@@ -33,21 +32,14 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   // Standing differences are judged again every day.
   const standing = new Set(verdict.standing.map(({ part }) => part))
   const parts = await partsOf(deps, client, slicesSince(verdict.auditedDay, day), standing)
-  const endsAtMs = deps.monotonicMs() + RUN_MS
-  const hasTime = () => deps.monotonicMs() < endsAtMs
-  const { pages } = deps.stage.historySteps ?? { pages: Number.POSITIVE_INFINITY }
-  const found = new Map<string, readonly Difference[]>()
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
-  for (const [at, { key, judge }] of left.entries()) {
-    if (at >= pages || (at > 0 && !hasTime())) {
-      await noteFound(deps, clientId, found, { progress: { day, done: left[at - 1]?.key ?? done } })
-      await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
-      return
-    }
-    const { differences, isInconclusive } = await believed(deps, judge, hasTime)
-    // A part that moves too much to be judged keeps its differences until tomorrow.
-    if (!isInconclusive) found.set(key, differences)
+  const mostParts = deps.stage.historySteps?.pages ?? left.length
+  const { found, stoppedAt } = await judgeParts(deps, left, { runMs: RUN_MS, mostParts })
+  if (stoppedAt !== undefined) {
+    await noteFound(deps, clientId, found, { progress: { day, done: left[stoppedAt - 1]?.key ?? done } })
+    await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
+    return
   }
   const owing = await tellOwing(deps, clientId, verdict)
   const stands = await noteFound(deps, clientId, found, { auditedDay: day, progress: undefined, ...owing })

@@ -2,20 +2,17 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { invalid } from '../errors.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
-import { BookDaySchema } from '../journal/day-totals.ts'
+import type { ClientId } from '../ids.ts'
 import { houseTotals } from '../journal/house-store.ts'
 import { MinorSchema } from '../money.ts'
-import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import { encodeCursor } from '../page.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import { csvHead, csvRows } from '../settlement/statement/csv.ts'
-import { TimestampSchema } from '../time.ts'
-import { type Difference, differs } from '../verdict/difference.ts'
+import { type Difference, DifferenceSchema, differs } from '../verdict/difference.ts'
 import { FIGURE_NAMES, figureOf, shownFigures, trialBalance } from './book.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { type ClientPosition, clientsAfter } from './clients-after.ts'
 import { type CheckedBook, checkedLines, joined, NOTHING, readClientBook } from './read-client-book.ts'
+import { progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -73,56 +70,39 @@ const askForBalance = async ({ provider, now }: BooksDeps) => {
   return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
 }
 
-/** A run begins no further page of clients after this time: the function has a third more. */
-const RUN_MS = 200_000
-
 const CLIENTS_AT_ONCE = 8
 
 /** As many lines as fit into a Lambda's answer of 6 MB. */
 const MOST_CLIENTS = 5_000
 
-type Run = CheckedBook & {
-  readonly lines: readonly Line[]
-  /** The last client of this run; undefined when it was the last client. */
-  readonly position: ClientPosition | undefined
-}
-
-/** The books of as many clients as one run reads, in the order of their registration. */
-const readClients = async (
-  deps: BooksDeps,
-  period: BookPeriod,
-  from: CheckedBook & { readonly position: ClientPosition | undefined },
-): Promise<Run> => {
-  const endsAtMs = deps.monotonicMs() + RUN_MS
-  const lines: Line[] = []
-  let sum: CheckedBook = from
-  let { position } = from
-  do {
-    const page = await clientsAfter(deps, position)
-    const books = await mapInChunks(page.clientIds, CLIENTS_AT_ONCE, (clientId) =>
-      readClientBook(deps, clientId, period),
-    )
-    lines.push(...books.map((checked, at) => lineOf(page.clientIds[at] ?? '', checked)))
-    sum = joined(sum, ...books)
-    position = page.next
-  } while (position && lines.length < MOST_CLIENTS && deps.monotonicMs() < endsAtMs)
-  return { ...sum, lines, position }
-}
+/** The content of the cursor: the sums so far. */
+const Progress = v.strictObject({
+  ...WALK_FIELDS,
+  book: v.record(v.string(), MinorSchema),
+  differences: v.array(v.strictObject(DifferenceSchema.entries)),
+})
 
 const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> => {
   const isCsv = input.format === 'csv'
-  const kept = input.cursor === undefined ? undefined : progressIn(input.cursor)
-  const { period, ...from } = kept ?? { period: bookPeriod(deps, input), ...NOTHING, position: undefined }
-  const { lines, position, book, differences } = await readClients(deps, period, from)
+  const kept = input.cursor === undefined ? undefined : progressIn(Progress, input.cursor)
+  const period = kept?.period ?? bookPeriod(deps, input)
+  const lines: Line[] = []
+  let sum: CheckedBook = kept ?? NOTHING
+  const read = async (clientIds: readonly ClientId[]) => {
+    const books = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) => readClientBook(deps, clientId, period))
+    lines.push(...books.map((checked, at) => lineOf(clientIds[at] ?? '', checked)))
+    sum = joined(sum, ...books)
+  }
+  const position = await walkClients(deps, kept?.position, { read, isFull: () => lines.length >= MOST_CLIENTS })
   const csvOf = (some: readonly Line[]) => (kept ? '' : csvHead(COLUMNS)) + csvRows(COLUMNS, some)
   if (position) {
-    const cursor = booksCursor({ period, book, differences: [...differences], position })
+    const cursor = encodeCursor({ period, book: sum.book, differences: sum.differences, position })
     return { continuing: true, cursor, ...(isCsv && { csv: csvOf(lines) }) }
   }
   const house = await readHouseBook(deps, period)
   if (isCsv) return { csv: csvOf([...lines, lineOf('house', house)]) }
   return {
-    ...toBooksDto(period, joined({ book, differences }, house)),
+    ...toBooksDto(period, joined(sum, house)),
     ...(input.providerBalance && { provider_balance: await askForBalance(deps) }),
   }
 }
@@ -139,29 +119,4 @@ export const getBooks = async (deps: BooksDeps, input: BooksInput): Promise<obje
   const checked = await readClientBook(deps, clientId, period)
   if (input.format === 'json') return toBooksDto(period, checked)
   return { csv: csvHead(COLUMNS) + csvRows(COLUMNS, [lineOf(clientId, checked)]) }
-}
-
-/** The progress of the books of all clients, with their sums. Nothing is stored in the table. */
-const Progress = v.strictObject({
-  period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
-  book: v.record(v.string(), MinorSchema),
-  differences: v.array(
-    v.strictObject({
-      what: v.string(),
-      id: v.string(),
-      expected: v.nullable(v.union([v.string(), v.number()])),
-      found: v.nullable(v.union([v.string(), v.number()])),
-    }),
-  ),
-  position: v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema }),
-})
-
-export const booksCursor = (progress: v.InferOutput<typeof Progress>): string => encodeCursor(progress)
-
-/** The content of a cursor. Throws 422 for any other text. */
-export const progressIn = (cursor: string): v.InferOutput<typeof Progress> => {
-  const parsed = v.safeParse(v.pipe(CURSOR_JSON, Progress), cursor)
-  if (parsed.success) return parsed.output
-  const reason = 'must be the cursor of the run before'
-  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first client.')
 }

@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
-import { bookDay, type DayTotal, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
+import { bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
 import { type Entry, isBalanced } from '../journal/entry.ts'
 import { entryPages } from '../journal/entry-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
-import { type Minor, plus, ZERO } from '../money.ts'
+import { plus, ZERO } from '../money.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements, settlementPages } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
@@ -38,36 +38,20 @@ export const checkedLines = (
   }),
 })
 
-const sumOf = (totals: readonly DayTotal[], amountOf: (total: DayTotal) => Minor): Minor =>
-  totals.reduce((sum, total) => plus(sum, amountOf(total)), ZERO)
+/** The sums of a settlement, and the side of its totals that each is the sum of. */
+const TOTALS = [
+  ['gross_minor', 'grossMinor', 'grossMinor'],
+  ['fee_minor', 'providerFeesMinor', 'feeMinor'],
+  ['markup_minor', 'markupMinor', 'markupMinor'],
+  ['net_minor', 'netMinor', 'netMinor'],
+] as const
 
 /** Checks that a settlement's stored totals by type and day add up to its sums. */
-const checkedTotals = ({ settlementId: id, totals, ...settlement }: Settlement): readonly Difference[] => [
-  ...differs(
-    'settlement.totals.gross_minor',
-    id,
-    settlement.grossMinor,
-    sumOf(totals, (total) => total.grossMinor),
-  ),
-  ...differs(
-    'settlement.totals.fee_minor',
-    id,
-    settlement.providerFeesMinor,
-    sumOf(totals, (total) => total.feeMinor),
-  ),
-  ...differs(
-    'settlement.totals.markup_minor',
-    id,
-    settlement.markupMinor,
-    sumOf(totals, (total) => total.markupMinor),
-  ),
-  ...differs(
-    'settlement.totals.net_minor',
-    id,
-    settlement.netMinor,
-    sumOf(totals, (total) => total.netMinor),
-  ),
-]
+const checkedTotals = ({ settlementId: id, totals, ...settlement }: Settlement): readonly Difference[] =>
+  TOTALS.flatMap(([name, sum, side]) => {
+    const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
+    return differs(`settlement.totals.${name}`, id, settlement[sum], found)
+  })
 
 const bookOfSettlement = (settlement: Settlement, period: BookPeriod): CheckedBook => {
   const { settlementId: id, totals, status, settledAt, netMinor } = settlement

@@ -1,17 +1,16 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
-import { invalid } from '../errors.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
-import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
-import { CURSOR_JSON, encodeCursor } from '../page.ts'
+import type { ClientId } from '../ids.ts'
+import { endOfBookDay } from '../journal/day-totals.ts'
+import { encodeCursor } from '../page.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementPages } from '../settlement/settlement-store.ts'
 import { csvHead, csvRows } from '../settlement/statement/csv.ts'
-import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { clientsAfter } from './clients-after.ts'
+import { progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
@@ -25,21 +24,7 @@ export type PeriodInput = {
   readonly cursor?: string | undefined
 }
 
-const Progress = v.pipe(
-  CURSOR_JSON,
-  v.strictObject({
-    period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
-    position: v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema }),
-  }),
-)
-
-/** Throws 422 for a text that is no cursor of this list. */
-const progressIn = (cursor: string) => {
-  const parsed = v.safeParse(Progress, cursor)
-  if (parsed.success) return parsed.output
-  const reason = 'must be the cursor of the run before'
-  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first client.')
-}
+const Progress = v.strictObject(WALK_FIELDS)
 
 /** Settlements of one client whose public period ends on a day of the period, oldest first. */
 const settlementsOf = async (
@@ -49,13 +34,9 @@ const settlementsOf = async (
 ): Promise<readonly Settlement[]> => {
   const first = addMs(endOfBookDay(from), -DAY_MS)
   const range = { between: [first, addMs(endOfBookDay(to), -1)] } as const
-  const found: Settlement[] = []
-  for await (const page of settlementPages(deps, clientId, range)) found.push(...page)
-  return found
+  return (await Array.fromAsync(settlementPages(deps, clientId, range))).flat()
 }
 
-/** The function has 300 seconds. A run reads no further page of clients after this time. */
-const RUN_MS = 200_000
 const CLIENTS_AT_ONCE = 8
 
 /** A thousand settlements are 1 MB of JSON; a Lambda answers at most 6 MB. */
@@ -87,8 +68,7 @@ const cellsOf = (shown: ReturnType<typeof toOperatorSettlement>) =>
  * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
  */
 export const settlementsOfPeriod = async (deps: PeriodDeps, input: PeriodInput): Promise<object> => {
-  const endsAtMs = deps.monotonicMs() + RUN_MS
-  const kept = input.cursor === undefined ? undefined : progressIn(input.cursor)
+  const kept = input.cursor === undefined ? undefined : progressIn(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const found: Settlement[] = []
   const read = async (clientIds: readonly ClientId[]) => {
@@ -97,11 +77,7 @@ export const settlementsOfPeriod = async (deps: PeriodDeps, input: PeriodInput):
   }
   let position = kept?.position
   if (input.clientId === undefined) {
-    do {
-      const page = await clientsAfter(deps, position)
-      await read(page.clientIds)
-      position = page.next
-    } while (position && found.length < MOST_SETTLEMENTS && deps.monotonicMs() < endsAtMs)
+    position = await walkClients(deps, position, { read, isFull: () => found.length >= MOST_SETTLEMENTS })
   } else await read([input.clientId])
 
   const shown = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
@@ -26,11 +26,7 @@ export const parseEntry = (item: Item): Entry => {
 }
 
 /** The entry of a place, read consistently; undefined where there is none. */
-export const findEntry = async (
-  deps: Pick<Deps, 'table'>,
-  owner: Owner,
-  position: EntryPosition,
-): Promise<Entry | undefined> => {
+export const findEntry = async (deps: TableDeps, owner: Owner, position: EntryPosition): Promise<Entry | undefined> => {
   const item = await deps.table.get(entryKey(owner, position))
   return item && parseEntry(item)
 }
@@ -58,7 +54,7 @@ export type JournalRange = {
  * time sorts before every entry of that time, so the end is excluded.
  */
 export const entryPages = async function* (
-  deps: Pick<Deps, 'table'> & { readonly stage: Pick<StageSettings, 'historySteps'> },
+  deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
   { clientId, parts, span: { start, end }, after, limit }: JournalRange,
 ): AsyncGenerator<EntryPage> {
   if (end <= start) return

@@ -94,10 +94,10 @@ export const isForClient = ({ grossMinor, feeMinor, markupMinor, netMinor }: Ent
 export const paymentsIn = ({ type, paymentCount }: Entry): number =>
   type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
 
-/** Every field with a value, in the order of names: equal entries have equal texts. */
-export const entryText = (entry: Entry): string =>
+/** Every field with a value, in the order of names: equal records have equal texts. */
+export const fieldsText = (record: object): string =>
   JSON.stringify(
-    Object.entries(entry)
+    Object.entries(record)
       .filter(([, value]) => value !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
@@ -106,6 +106,6 @@ export const entryText = (entry: Entry): string =>
 export const digestBlock = (before: string, entries: readonly Entry[]): string => {
   if (entries.length === 0) return before
   const hash = createHash('sha256').update(before)
-  for (const entry of entries) hash.update('\n').update(entryText(entry))
+  for (const entry of entries) hash.update('\n').update(fieldsText(entry))
   return hash.digest('hex')
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { chunks } from '../chunks.ts'
-import type { Deps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import { HOUSE_TOTALS_PK, houseDayPk, houseEntryKey, houseTotalKey } from '../table/keys.ts'
 import { queryPages } from '../table/merged-pages.ts'
@@ -85,10 +85,7 @@ const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly House
  * The entry of a provider row without a client, by the row's id alone; undefined when there is none. Keys contain the
  * day of the row, so the days are read backwards, from tomorrow on, because the provider's clock may be ahead.
  */
-export const findUnclaimedRow = async (
-  deps: Pick<Deps, 'table' | 'now'>,
-  transactionId: string,
-): Promise<HouseEntry | undefined> => {
+export const findUnclaimedRow = async (deps: StoreDeps, transactionId: string): Promise<HouseEntry | undefined> => {
   const newest = addMs(deps.now(), DAY_MS)
   const days = Array.from({ length: DAYS_LOOKED_AT }, (_, back) => addMs(newest, -back * DAY_MS).slice(0, 10))
   for (const some of chunks(days, DAYS_AT_ONCE)) {
@@ -114,22 +111,16 @@ const PAGE = 1_000
 
 /** The house's totals of days up to `untilDay`, both ends included: a few each day. */
 export const houseTotals = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },
 ): Promise<readonly HouseTotal[]> => {
-  const found: HouseTotal[] = []
   const range = { between: [fromDay, `${untilDay}~`] } as const
-  for await (const items of queryPages(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })) {
-    found.push(...items.map((item) => v.parse(HouseTotalSchema, item)))
-  }
-  return found
+  const pages = await Array.fromAsync(queryPages(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE }))
+  return pages.flat().map((item) => v.parse(HouseTotalSchema, item))
 }
 
 /** The entries of one day of rows. */
-export const houseEntriesOf = async (deps: Pick<Deps, 'table'>, rowDay: string): Promise<readonly HouseEntry[]> => {
-  const found: HouseEntry[] = []
-  for await (const items of queryPages(deps, { partition: [houseDayPk(rowDay)], limit: PAGE })) {
-    found.push(...items.map((item) => v.parse(HouseEntrySchema, item)))
-  }
-  return found
+export const houseEntriesOf = async (deps: TableDeps, rowDay: string): Promise<readonly HouseEntry[]> => {
+  const pages = await Array.fromAsync(queryPages(deps, { partition: [houseDayPk(rowDay)], limit: PAGE }))
+  return pages.flat().map((item) => v.parse(HouseEntrySchema, item))
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
@@ -29,7 +29,7 @@ const isLower = (end: Timestamp) => below('closedUntil', end)
 
 /** Raises the window's fence. Answers the client's number of parts at that write. */
 export const closeWindow = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   end: Timestamp,
 ): Promise<{ readonly parts: number }> => {
@@ -39,7 +39,7 @@ export const closeWindow = async (
 
 /** Raises the fence of one shard. */
 export const closeShard = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   { part, shard }: ShardPlace,
   end: Timestamp,

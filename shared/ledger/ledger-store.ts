@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
@@ -21,7 +21,7 @@ const shardPlace = (shard: number, part: number): number =>
 
 const isWindow = ({ sk }: Item) => sk === WINDOW_SK
 
-const readPart = async (deps: Pick<Deps, 'table'>, clientId: ClientId, part: number) => {
+const readPart = async (deps: TableDeps, clientId: ClientId, part: number) => {
   const partition = [ledgerPk(clientId, part)]
   const { items, cursor } = await deps.table.query({ partition, limit: LEDGER_SHARDS + 1 })
   assertInvariant(cursor === undefined || items.length === LEDGER_SHARDS + 1, 'a ledger fits one page')
@@ -35,7 +35,7 @@ const readPart = async (deps: Pick<Deps, 'table'>, clientId: ClientId, part: num
  * A client's whole ledger: 17 small items in one consistent query, at any number of payments, and 16 more for each
  * further part. Throws when the client has no window: every client has one from its creation.
  */
-export const readLedger = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Ledger> => {
+export const readLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger> => {
   const first = await readPart(deps, clientId, 0)
   assertInvariant(first.window !== undefined, 'a client has no window')
   const window = v.parse(WindowSchema, first.window)
@@ -84,5 +84,5 @@ export const balanceOf = (ledger: Ledger): Balance => {
 }
 
 /** A client's balance, strongly consistent, at a cost that does not depend on how many payments it has (spec 4.5). */
-export const getBalance = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Balance> =>
+export const getBalance = async (deps: TableDeps, clientId: ClientId): Promise<Balance> =>
   balanceOf(await readLedger(deps, clientId))

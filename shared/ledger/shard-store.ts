@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
@@ -119,7 +119,7 @@ const CONCURRENCY = 16
  * shard is raised to the fence, never lowered. Safe to repeat.
  */
 export const putShards = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   { first, parts, closedUntil }: { readonly first: number; readonly parts: number; readonly closedUntil: Timestamp },
 ): Promise<void> => {

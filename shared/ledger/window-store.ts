@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
@@ -57,14 +57,14 @@ export const growWindow = (clientId: ClientId, parts: number, closedUntil: Times
   update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
 
 /** A client's window, read consistently. Throws when there is none: every client has one from its creation. */
-export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Window> => {
+export const readWindow = async (deps: TableDeps, clientId: ClientId): Promise<Window> => {
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
 }
 
 /** A client's number of parts, read consistently: everything in them was written after the number. */
-export const readParts = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<number> =>
+export const readParts = async (deps: TableDeps, clientId: ClientId): Promise<number> =>
   (await readWindow(deps, clientId)).parts
 
 type Swept = {
@@ -101,22 +101,14 @@ export const payOutOfWindow = (clientId: ClientId, netMinor: Minor): Step =>
  * entry's time.
  */
 export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
-  update(
-    windowKey(clientId),
-    { set: { changedAt: postedAt }, add: { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor } },
-    atMost('closedUntil', postedAt),
-  )
+  makeAvailable(clientId, { inSettlementMinor: less(ZERO, netMinor), availableMinor: netMinor }, postedAt)
 
-/**
- * The net of an entry outside its settlement becomes available, together with its re-credit. Refused when the journal
- * is closed at its time.
- */
+/** The same for an entry outside its settlement, together with its re-credit: no settlement counts it. */
 export const leftOutToWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp): Step =>
-  update(
-    windowKey(clientId),
-    { set: { changedAt: postedAt }, add: { availableMinor: netMinor } },
-    atMost('closedUntil', postedAt),
-  )
+  makeAvailable(clientId, { availableMinor: netMinor }, postedAt)
+
+const makeAvailable = (clientId: ClientId, add: Partial<Record<keyof Window, Minor>>, postedAt: Timestamp): Step =>
+  update(windowKey(clientId), { set: { changedAt: postedAt }, add }, atMost('closedUntil', postedAt))
 
 /**
  * Counts a write-off, or its recovery. Refused when it was counted since it was read, or the journal is closed at its

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
@@ -29,7 +29,7 @@ export type Confirm = v.InferOutput<typeof ConfirmField>
 const ASSUMED = 'fee_assumed'
 
 const isInSettlement = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, sweptFrom, sweptUntil }: Settlement,
   item: Suspense,
 ): Promise<boolean> => {
@@ -40,7 +40,7 @@ const isInSettlement = async (
   return entriesOf(payment).some(({ eligibleAt }) => eligibleAt >= sweptFrom && eligibleAt < sweptUntil)
 }
 
-const openFindings = async (deps: Pick<Deps, 'table'>, settlement: Settlement): Promise<number> => {
+const openFindings = async (deps: TableDeps, settlement: Settlement): Promise<number> => {
   let count = 0
   for await (const items of openSuspensePages(deps)) {
     const named = await Promise.all(items.map((item) => isInSettlement(deps, settlement, item)))
@@ -50,7 +50,7 @@ const openFindings = async (deps: Pick<Deps, 'table'>, settlement: Settlement): 
 }
 
 /** The present figures of this settlement that must be confirmed. */
-export const toConfirm = async (deps: Pick<Deps, 'table' | 'now'>, settlement: Settlement): Promise<Confirm> => {
+export const toConfirm = async (deps: StoreDeps, settlement: Settlement): Promise<Confirm> => {
   const { pendingMinor, availableMinor } = await getBalance(deps, settlement.clientId)
   const findings = await openFindings(deps, settlement)
   const owed = -(pendingMinor + availableMinor)
@@ -64,23 +64,13 @@ export const toConfirm = async (deps: Pick<Deps, 'table' | 'now'>, settlement: S
 
 const NAMES = ['unproven', 'new_bank', 'owed', 'findings'] as const
 
-const present = (confirm: Confirm): Readonly<Record<string, number | true>> =>
-  Object.fromEntries(
-    NAMES.flatMap((name) => {
-      const value = confirm[name]
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
-
 /** Throws 422 with the figures unless exactly those are confirmed. */
 export const assertConfirmed = (wanted: Confirm, echoed: Confirm): void => {
   if (NAMES.every((name) => wanted[name] === echoed[name])) return
-  const confirm = present(wanted)
-  const isNothing = Object.keys(confirm).length === 0
-  throw isNothing ? nothingToConfirm(echoed) : notConfirmed(confirm)
+  throw NAMES.every((name) => wanted[name] === undefined) ? nothingToConfirm(echoed) : notConfirmed(wanted)
 }
 
-const notConfirmed = (confirm: Readonly<Record<string, number | true>>): GatewayError =>
+const notConfirmed = (confirm: Confirm): GatewayError =>
   invalid(
     'this settlement needs a look before it is paid out',
     undefined,
@@ -91,6 +81,8 @@ const notConfirmed = (confirm: Readonly<Record<string, number | true>>): Gateway
 const nothingToConfirm = (echoed: Confirm): GatewayError =>
   invalid(
     'this settlement needs no such confirmation',
-    { confirm: Object.keys(present(echoed)).map((name) => `${name}: there is nothing to confirm`) },
+    {
+      confirm: NAMES.filter((name) => echoed[name] !== undefined).map((name) => `${name}: there is nothing to confirm`),
+    },
     'Look at the settlement again, then repeat without "confirm".',
   )

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { findClient } from '../client/client-store.ts'
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
@@ -51,7 +51,7 @@ const MOST_LINES = 2_000
  * before anything is marked, so a settlement that the payout gate would refuse or question is left out and named with
  * the reason. A longer list continues at the cursor.
  */
-export const payoutFile = async (deps: Pick<Deps, 'table' | 'now'>, cursor: string | undefined) => {
+export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) => {
   const lines: Settlement[] = []
   const leftOut: { settlement_id: string; reason: string }[] = []
   let from = cursor === undefined ? undefined : cursorIn(cursor)
@@ -83,10 +83,7 @@ export const payoutFile = async (deps: Pick<Deps, 'table' | 'now'>, cursor: stri
  * Why a settlement is not in the bank's file: the payout gate would refuse or question it by what is stored. Undefined
  * without a reason. The gate itself also reads the entries again.
  */
-export const reasonAgainst = async (
-  deps: Pick<Deps, 'table' | 'now'>,
-  settlement: Settlement,
-): Promise<string | undefined> => {
+export const reasonAgainst = async (deps: StoreDeps, settlement: Settlement): Promise<string | undefined> => {
   const { clientId, settlementId, bank } = settlement
   if (bank === undefined) return 'no bank details'
   const [client, verdict, standing] = await Promise.all([

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, UuidSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { adjustmentKey, adjustmentsPk } from '../table/keys.ts'
@@ -29,7 +29,7 @@ export const putAdjustment = (adjustment: Adjustment): Step =>
   put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
 
 export const findAdjustment = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   reference: string,
 ): Promise<Adjustment | undefined> => {
@@ -40,13 +40,7 @@ export const findAdjustment = async (
 const PAGE = 500
 
 /** Every adjustment of a client; people make a few. */
-export const listAdjustments = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-): Promise<readonly Adjustment[]> => {
-  const found: Adjustment[] = []
-  for await (const items of queryPages(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE })) {
-    found.push(...items.map((item) => v.parse(AdjustmentSchema, item)))
-  }
-  return found
+export const listAdjustments = async (deps: TableDeps, clientId: ClientId): Promise<readonly Adjustment[]> => {
+  const pages = await Array.fromAsync(queryPages(deps, { partition: [adjustmentsPk(clientId)], limit: PAGE }))
+  return pages.flat().map((item) => v.parse(AdjustmentSchema, item))
 }

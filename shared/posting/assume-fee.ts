@@ -1,10 +1,8 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
-import { askForOwnRow, type OwnRow } from '../payment/fee/actual-fee.ts'
-import type { Payment } from '../payment/payment.ts'
+import { askForOwnRow } from '../payment/fee/actual-fee.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
-import type { Suspense } from '../suspense/suspense.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
 import { openPaymentsPaidBy } from './posting-store.ts'
@@ -37,15 +35,6 @@ export const postOverdue = async (
 /** After a lost race one more read finds the payment posted. */
 const MOST_TRIES = 3
 
-/** Why the fee is unknown. Without any row the payment may have no money either. */
-const assumedFinding = (deps: AssumeDeps, payment: Payment, row: Extract<OwnRow, { kind: 'not_settled' }>): Suspense =>
-  finding({
-    subject: payment.paymentId,
-    cause: row.hasTransaction ? 'fee_assumed' : 'transaction_missing',
-    payment,
-    now: deps.now(),
-  })
-
 /**
  * Posts a payment that has waited long enough (design section 4, "Sweep and settle"). The provider is asked once more;
  * without a settled row the estimate becomes the fee, with a finding. False while the provider cannot be asked: the
@@ -58,10 +47,9 @@ export const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Pro
     const own = await askForOwnRow(deps, payment)
     if (own.kind === 'unanswered') return false
     const row = own.kind === 'settled' ? settledRowOf(deps, payment, own.transaction) : undefined
-    const assumed = assumedFinding(deps, payment, {
-      kind: 'not_settled',
-      hasTransaction: own.kind === 'settled' || own.hasTransaction,
-    })
+    // Without any row the payment may have no money either.
+    const cause = own.kind === 'settled' || own.hasTransaction ? 'fee_assumed' : 'transaction_missing'
+    const assumed = finding({ subject: payment.paymentId, cause, payment, now: deps.now() })
     const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
     if (posted === undefined) continue
     if (row === undefined) {

@@ -1,15 +1,8 @@
 import type { Deps } from '../deps.ts'
-import {
-  hasMoved,
-  MOST_MOVEMENTS,
-  type MoneyRow,
-  type Moved,
-  moveMoney,
-  standingFigures,
-} from '../journal/payment-money.ts'
+import { hasMoved, MOST_MOVEMENTS, type MoneyRow, type Moved, moveMoney } from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
-import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { less, type Minor, ZERO } from '../money.ts'
+import { readWindow, writeOffInWindow } from '../ledger/window-store.ts'
+import { less, ZERO } from '../money.ts'
 import { announcementOfMovement, tellWorkers } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
@@ -18,7 +11,7 @@ import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { type Steps, transactWhileFresh } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { bookBeyond } from './house-journal.ts'
-import { clawedBack, movedPayment, movedPosted, voidedOpen, withProviderLeg } from './moved-payment.ts'
+import { afterRow, clawedBack, withProviderLeg } from './moved-payment.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 
@@ -26,57 +19,27 @@ export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
 type Plan = { readonly after: Payment; readonly steps: Steps<string> }
 
-/**
- * While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
- * noted row.
- */
-const planOpen = (payment: Payment, after: Payment, netMinor: Minor, at: Timestamp): Plan => ({
-  after,
-  steps: {
-    ...changeMoney(payment, after),
-    ledger: netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, at),
-  },
-})
-
-/** The payment's own row was voided before it settled: it leaves open with nothing for its client. */
-const planVoidOpen = (payment: Payment, moved: Payment, postedAt: Timestamp): Plan => {
-  const after = voidedOpen(moved, postedAt)
-  const netMinor = less(ZERO, standingFigures(moneyOf(payment)).netMinor)
-  return { after, steps: { ...changeMoney(payment, after), ledger: moveCredit(payment, netMinor, postedAt) } }
-}
-
-const planPosted = (
-  payment: Payment,
-  moved: Payment,
-  netMinor: Minor,
-  { window, now }: { readonly window: Window; readonly now: Timestamp },
-): Plan => {
-  const postedAt = later(now, window.closedUntil)
-  const clawedMinor = clawedBack(window, netMinor)
-  const after = movedPosted(moved, { clawedMinor, postedAt })
-  const written = { readMinor: window.writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
-  return {
-    after,
-    steps: {
-      ...changeMoney(payment, after),
-      ledger: moveCredit(payment, less(netMinor, clawedMinor), postedAt),
-      window: clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined,
-    },
-  }
-}
-
 const plan = async (
   deps: MoveDeps,
   payment: Payment,
-  { row, moved, now }: { readonly row: MoneyRow; readonly moved: Moved; readonly now: Timestamp },
+  { now, ...about }: { readonly row: MoneyRow; readonly moved: Moved; readonly now: Timestamp },
 ): Promise<Plan> => {
-  const after = movedPayment(payment, row, moved)
-  const { netMinor } = moved.figures
-  if (payment.openAt !== undefined && row.isOwnRow !== true) return planOpen(payment, after, netMinor, now)
-  const window = await readWindow(deps, payment.clientId)
-  return payment.openAt === undefined
-    ? planPosted(payment, after, netMinor, { window, now })
-    : planVoidOpen(payment, after, later(now, window.closedUntil))
+  const { netMinor } = about.moved.figures
+  // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
+  // noted row.
+  if (payment.openAt !== undefined && about.row.isOwnRow !== true) {
+    const after = afterRow(payment, about, { clawedMinor: ZERO, postedAt: now })
+    const ledger = netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, now)
+    return { after, steps: { ...changeMoney(payment, after), ledger } }
+  }
+  const { writtenOffMinor, closedUntil } = await readWindow(deps, payment.clientId)
+  const postedAt = later(now, closedUntil)
+  const clawedMinor = payment.openAt === undefined ? clawedBack({ writtenOffMinor }, netMinor) : ZERO
+  const after = afterRow(payment, about, { clawedMinor, postedAt })
+  const written = { readMinor: writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
+  const ledger = moveCredit(payment, less(netMinor, clawedMinor), postedAt)
+  const window = clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined
+  return { after, steps: { ...changeMoney(payment, after), ledger, window } }
 }
 
 /** Conflicts with a settlement or with other rows of the payment, each once or twice. */

@@ -21,7 +21,7 @@ export const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): 
 }
 
 /** The payment after the row, before anything is posted. */
-export const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
+const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
   ...payment,
   takenBackMinor: money.takenBackMinor,
   movements: [...money.movements],
@@ -30,7 +30,7 @@ export const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved):
 })
 
 /** An open payment whose own row was voided: it leaves open with nothing for its client. */
-export const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
+const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
   const finalFee = moved.finalFee ?? { status: 'assumed', feeMinor: moved.providerFeeMinor, at: postedAt }
   return {
     ...moved,
@@ -50,7 +50,7 @@ export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
 }
 
 /** A posted payment: its newest movement becomes an entry at once. */
-export const movedPosted = (
+const movedPosted = (
   moved: Payment,
   { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
 ): Payment => {
@@ -58,6 +58,17 @@ export const movedPosted = (
   const [last] = moved.movements.slice(-1)
   const movements = last ? [...moved.movements.slice(0, -1), { ...last, ...clawed, postedAt }] : moved.movements
   return { ...moved, movements }
+}
+
+/** The payment after one more row. `postedAt`, `clawedMinor`: of the entry, which an open payment has only if voided. */
+export const afterRow = (
+  payment: Payment,
+  { row, moved }: { readonly row: MoneyRow; readonly moved: Moved },
+  entry: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
+): Payment => {
+  const after = movedPayment(payment, row, moved)
+  if (payment.openAt === undefined) return movedPosted(after, entry)
+  return row.isOwnRow === true ? voidedOpen(after, entry.postedAt) : after
 }
 
 const atLeastZero = (amount: Minor): Minor => (amount > 0 ? amount : ZERO)

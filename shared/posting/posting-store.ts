@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -60,7 +60,7 @@ const OpenRow = v.object({ id: PaymentIdSchema })
 
 /** A client's open payments that were paid before a time, oldest first, some of each part. The index suggests. */
 export const openPaymentsPaidBy = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   {
     clientId,
     parts,

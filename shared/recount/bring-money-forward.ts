@@ -2,18 +2,18 @@ import { eventNamesOf } from '../audit/judged/audit-event.ts'
 import { auditMoney } from '../audit/judged/audit-payment.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { reversedEventName } from '../event/event.ts'
-import type { PaymentId } from '../ids.ts'
-import { type Entry, entryText } from '../journal/entry.ts'
+import { type PaymentId, referenceOf } from '../ids.ts'
+import { type Entry, fieldsText } from '../journal/entry.ts'
 import { hasMoved, type MoneyRow, moveMoney } from '../journal/payment-money.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import { askForOwnRow } from '../payment/fee/actual-fee.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { clawedBack, movedPayment, movedPosted, voidedOpen, withProviderLeg } from '../posting/moved-payment.ts'
+import { afterRow, clawedBack, withProviderLeg } from '../posting/moved-payment.ts'
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
 import { type Posting, planPosting, settledRowOf } from '../posting/post-payments.ts'
 import { changeMoney } from '../posting/posting-store.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../provider/provider.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { finding, movedMoney } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
@@ -22,7 +22,7 @@ import { moneyRowOf, withDisputed } from '../sync/provider-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { rebuiltEvent } from './complete-payment.ts'
-import { type RecountBy, type RecountDeps, type Repair, repairOf, shiftedBy } from './repair.ts'
+import { ADVICE, providerRows, type RecountBy, type RecountDeps, type Repair, repairOf, shiftedBy } from './repair.ts'
 import { keptEvent, type StrayEvent, type Strays } from './strays.ts'
 
 type Given = { readonly books: ClientBooks; readonly strays: Strays }
@@ -55,9 +55,9 @@ const candidates = async (
  * inconsistent. If two changes are torn, one is explained and the next recount repairs the other.
  */
 const explainedBy = (before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays => {
-  const expected = new Map(addedEntries(before, after).map((entry) => [entry.entryId, entryText(entry)]))
+  const expected = new Map(addedEntries(before, after).map((entry) => [entry.entryId, fieldsText(entry)]))
   const names = eventNamesOf(after)
-  const isWrong = entries.some(({ entry }) => (expected.get(entry.entryId) ?? entryText(entry)) !== entryText(entry))
+  const isWrong = entries.some(({ entry }) => (expected.get(entry.entryId) ?? fieldsText(entry)) !== fieldsText(entry))
   const isSound = auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
   if (isWrong || !isSound) return { entries: [], events: [] }
   return {
@@ -125,9 +125,7 @@ export const bringMoneyForward = async (
 }
 
 /** A payment after one transaction, with the finding for the operators. */
-export type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
-
-const ADVICE = 'nothing was written; try again'
+type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
 const posted = (payment: Payment, by: Posting['by'], at: Timestamp): MoneyAfter => ({
   after: planPosting({ payment, by }, at).after,
@@ -155,7 +153,7 @@ const byOwnEntry = (payment: Payment, { feeMinor, postedAt, ...entry }: Entry): 
  * The possible posted forms of an open payment: by its own entry; if the restore has only reversal entries, by the
  * provider's row or with an assumed fee. Throws 502 if the provider does not answer.
  */
-export const postedAfter = async (
+const postedAfter = async (
   deps: RecountDeps,
   payment: Payment,
   strays: readonly Entry[],
@@ -172,7 +170,7 @@ export const postedAfter = async (
 }
 
 /** A posted payment whose settled row was booked late: the entry has all of the row's fields. */
-export const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor, ...entry }: Entry): MoneyAfter => ({
+const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor, ...entry }: Entry): MoneyAfter => ({
   after: {
     ...payment,
     lateRowAt,
@@ -183,17 +181,15 @@ export const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor
 
 const ROWS = 50
 
-/** The payment's provider row with this id. Throws 502 if the provider does not answer. */
+/** The payment's provider row with this id. */
 const askForRow = async (
   deps: RecountDeps,
   { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId }: Payment,
   transactionId: string,
 ): Promise<ProviderTransaction | undefined> => {
-  const references = providerAttempts.map(({ number }) => `${paymentId}-${number}`)
-  for (const filter of [{ providerPaymentId }, ...references.map((reference) => ({ reference }))]) {
-    const answer = await deps.provider.listTransactions({ ...filter, limit: ROWS }, PROVIDER_READ_TIMEOUT_MS)
-    if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
-    const rows = answer.kind === 'found' ? answer.value.transactions : []
+  const references = providerAttempts.map(({ number }) => ({ reference: referenceOf(paymentId, number) }))
+  for (const by of [{ providerPaymentId }, ...references]) {
+    const rows = await providerRows(deps, { ...by, limit: ROWS })
     const row = rows.find((one) => one.transactionId === transactionId)
     if (row) return row
   }
@@ -219,16 +215,13 @@ const apply = (payment: Payment, row: MoneyRow, by: MovedBy): MoneyAfter | undef
   const moved = moveMoney(moneyOf(payment), row)
   if (moved === undefined) return undefined
   const { netMinor } = moved.figures
-  const after = movedPayment(payment, row, moved)
-  const suspense = movedMoney(payment, row, netMinor, by.at)
-  if (payment.openAt === undefined) {
-    return { after: movedPosted(after, { clawedMinor: clawedOf(by, netMinor), postedAt: by.at }), suspense }
-  }
-  return { after: row.isOwnRow === true ? voidedOpen(after, by.at) : after, suspense }
+  const clawedMinor = payment.openAt === undefined ? clawedOf(by, netMinor) : ZERO
+  const after = afterRow(payment, { row, moved }, { clawedMinor, postedAt: by.at })
+  return { after, suspense: movedMoney(payment, row, netMinor, by.at) }
 }
 
 /** The payment after the provider's row with this id; empty if the row is missing or already booked. */
-export const movedAfter = async (deps: RecountDeps, payment: Payment, by: MovedBy): Promise<readonly MoneyAfter[]> => {
+const movedAfter = async (deps: RecountDeps, payment: Payment, by: MovedBy): Promise<readonly MoneyAfter[]> => {
   const transaction = await askForRow(deps, payment, by.transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
   const row = moneyRow && transaction && withDisputed(moneyRow, transaction, payment)

@@ -7,31 +7,27 @@ import { GatewayError } from '../errors.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
 import { COUNT_FIELD } from '../ledger/count-store.ts'
 import { correctShards, type ShardFigure } from '../ledger/shard-store.ts'
-import { correctWindow, type Window, type WindowFigures } from '../ledger/window-store.ts'
+import { correctWindow, type WindowFigures } from '../ledger/window-store.ts'
 import { minor } from '../money.ts'
-import { PAYMENT_STATUSES } from '../payment-status.ts'
-import { later } from '../time.ts'
+import { attributeName } from '../table/attributes.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 
 /** A client's kept figures and their differences, found twice and unchanged during the read. */
 export type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
 
+const SHARD_FIGURES = new Map<string, ShardFigure>(
+  (['creditedMinor', ...Object.values(COUNT_FIELD)] as const).map((field) => [`ledger.${attributeName(field)}`, field]),
+)
+const WINDOW_FIGURES = new Map<string, keyof WindowFigures>(
+  (['availableMinor', 'inSettlementMinor', 'paidOutMinor', 'writtenOffMinor'] as const).map((field) => [
+    `window.${attributeName(field)}`,
+    field,
+  ]),
+)
+
 const CREDITED = 'ledger.credited_minor'
 const WRITTEN_OFF = 'window.written_off_minor'
-
-const SHARD_FIGURES: ReadonlyMap<string, ShardFigure> = new Map([
-  [CREDITED, 'creditedMinor'],
-  ...PAYMENT_STATUSES.map((status) => [`ledger.count_${status}`, COUNT_FIELD[status]] as const),
-])
-
-const WINDOW_FIGURES: ReadonlyMap<string, keyof WindowFigures> = new Map([
-  ['window.available_minor', 'availableMinor'],
-  ['window.in_settlement_minor', 'inSettlementMinor'],
-  ['window.paid_out_minor', 'paidOutMinor'],
-  [WRITTEN_OFF, 'writtenOffMinor'],
-])
-
 const CHAIN = ['window.settled_until', 'window.last_settlement_id', 'window.changed_at']
 
 export const isCount = ({ what }: Difference): boolean => what.startsWith('ledger.count_')
@@ -80,20 +76,14 @@ const gapsOf = (differences: readonly Difference[]): ReadonlyMap<ShardFigure, nu
     }),
   )
 
-/** The last change of the window's figures, from its settlements and re-credits. */
-const lastChange = ({ settlements }: ClientBooks): Window['changedAt'] =>
-  changeTimes(settlements).reduce<Window['changedAt']>(
-    (last, at) => (last === undefined ? at : later(last, at)),
-    undefined,
-  )
-
 /** The window's chain fields, computed from the settlements. */
 const chainOf = (books: ClientBooks): Partial<WindowFigures> => {
   const last = books.settlements.at(-1)?.settlement
   return {
     settledUntil: last?.sweptUntil ?? books.client.createdAt,
     lastSettlementId: last?.settlementId,
-    changedAt: lastChange(books),
+    // The last change of the window's figures, from its settlements and re-credits.
+    changedAt: changeTimes(books.settlements).toSorted().at(-1),
   }
 }
 

@@ -1,5 +1,6 @@
 import { settlementPart } from '../audit/audit-parts.ts'
 import { believed } from '../audit/believed.ts'
+import { isOfSums } from '../audit/judged/audit-settlement.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { chunks, mapInChunks } from '../chunks.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
@@ -54,20 +55,6 @@ const MAX_ENTRIES = 20_000
 /** Only the latest entries of a window can become visible late. */
 const LATEST = 10
 const MAX_OUTSIDE = 3
-
-/** The differences that an entry outside its settlement can cause. */
-const SUMS = [
-  'settlement.gross_minor',
-  'settlement.provider_fees_minor',
-  'settlement.markup_minor',
-  'settlement.net_minor',
-  'settlement.payment_count',
-  'settlement.recredited_minor',
-  'settlement.unproven_minor',
-  'settlement.entry_count',
-  'settlement.digest',
-  'settlement.totals',
-]
 
 const entriesIn = async (deps: RecountDeps, { clientId, parts }: ClientBooks, settlement: Settlement) => {
   const found: Entry[] = []
@@ -125,7 +112,7 @@ export const recreditLeftOut = async (
   by: RecountBy,
   { books, judged: { settlement, differences } }: { readonly books: ClientBooks; readonly judged: JudgedSettlement },
 ): Promise<readonly LeftOutRepair[]> => {
-  const of = differences.filter(({ what }) => SUMS.includes(what))
+  const of = differences.filter(isOfSums)
   const { clientId, settlementId, previousId } = settlement
   const entries = of.length === 0 ? undefined : await entriesIn(deps, books, settlement)
   if (entries === undefined || books.ledger === undefined) return []

@@ -10,6 +10,8 @@ import { less, type Minor, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type TransactionFilter } from '../provider/provider.ts'
+import { providerFailure } from '../provider/provider-failure.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
@@ -27,6 +29,18 @@ export type Repair = {
 }
 
 export type RecountBy = { readonly client: Client; readonly operator: string }
+
+export const ADVICE = 'nothing was written; try again'
+
+/** The provider's transactions of an id or a reference. Throws 502 if the provider does not answer. */
+export const providerRows = async (
+  { provider }: RecountDeps,
+  filter: TransactionFilter,
+): Promise<readonly ProviderTransaction[]> => {
+  const answer = await provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
+  return answer.kind === 'found' ? answer.value.transactions : []
+}
 
 const figure = ({ what, id, expected, found }: Difference) => ({ what, id, expected, found })
 

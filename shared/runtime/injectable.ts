@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { ENV } from './config.ts'
 import { isProbe, PROVEN } from './release/probe.ts'
 import { runtimeDeps } from './runtime-deps.ts'
@@ -27,7 +27,7 @@ const deployedDeps = process.env[ENV.stage] === undefined ? undefined : await st
  */
 export const answeringProbes =
   <Event, Result>(
-    deps: Pick<Deps, 'table'>,
+    deps: TableDeps,
     handler: LambdaHandler<Event, Result>,
   ): LambdaHandler<Event, Result | typeof PROVEN> =>
   async (event, context) => {

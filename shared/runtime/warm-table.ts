@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 
 /** A table that does not answer must not block the cold start; the first request reports it. */
@@ -13,7 +13,7 @@ export const warmTable = async (deps: Pick<Deps, 'table' | 'sleep'>): Promise<vo
 }
 
 /** Makes one empty read. Throws if the role or the table does not allow it. */
-export const readNothing = async ({ table }: Pick<Deps, 'table'>): Promise<unknown> => {
+export const readNothing = async ({ table }: TableDeps): Promise<unknown> => {
   const query = process.env['WARM_QUERY']
   const index = process.env['WARM_INDEX']
   const batchGet = process.env['WARM_BATCH_GET']

@@ -35,9 +35,6 @@ export const noSums = (digest: string): EntrySums => ({
   totals: [],
 })
 
-const sumOf = (entries: readonly Entry[], amountOf: (entry: Entry) => Minor): Minor =>
-  entries.reduce((sum, entry) => plus(sum, amountOf(entry)), ZERO)
-
 /**
  * The part of an entry that no settled row proves: a payment with an assumed fee, a correction, a write-off, the
  * content of a re-credit. The late row of an assumed payment in the same window removes it.
@@ -64,34 +61,21 @@ export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
   }
 }
 
+const addEntry = (sums: EntrySums, entry: Entry, start: Timestamp): EntrySums => ({
+  ...sums,
+  grossMinor: plus(sums.grossMinor, entry.grossMinor),
+  providerFeesMinor: plus(sums.providerFeesMinor, entry.feeMinor),
+  markupMinor: plus(sums.markupMinor, entry.markupMinor),
+  netMinor: plus(sums.netMinor, entry.netMinor),
+  paymentCount: sums.paymentCount + paymentsIn(entry),
+  recreditedMinor: plus(sums.recreditedMinor, entry.type === 'recredit' ? entry.netMinor : ZERO),
+  unprovenMinor: plus(sums.unprovenMinor, unprovenIn(entry, start)),
+  entryCount: sums.entryCount + 1,
+})
+
 /** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
 export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums => ({
-  grossMinor: plus(
-    sums.grossMinor,
-    sumOf(entries, (entry) => entry.grossMinor),
-  ),
-  providerFeesMinor: plus(
-    sums.providerFeesMinor,
-    sumOf(entries, (entry) => entry.feeMinor),
-  ),
-  markupMinor: plus(
-    sums.markupMinor,
-    sumOf(entries, (entry) => entry.markupMinor),
-  ),
-  netMinor: plus(
-    sums.netMinor,
-    sumOf(entries, (entry) => entry.netMinor),
-  ),
-  paymentCount: entries.reduce((count, entry) => count + paymentsIn(entry), sums.paymentCount),
-  recreditedMinor: plus(
-    sums.recreditedMinor,
-    sumOf(entries, (entry) => (entry.type === 'recredit' ? entry.netMinor : ZERO)),
-  ),
-  unprovenMinor: plus(
-    sums.unprovenMinor,
-    sumOf(entries, (entry) => unprovenIn(entry, start)),
-  ),
-  entryCount: sums.entryCount + entries.length,
+  ...entries.reduce((sum, entry) => addEntry(sum, entry, start), sums),
   digest: digestBlock(sums.digest, entries),
   totals: [...addTotals(sums.totals, totalsOf(entries))],
 })

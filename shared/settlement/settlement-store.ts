@@ -1,8 +1,9 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
+import type { Item } from '../table/attributes.ts'
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/merged-pages.ts'
@@ -26,7 +27,7 @@ import { ELIGIBLE_AGE_MS, type LeftOut, periodOf, type Settlement, SettlementSch
 const ENTITY = 'settlement'
 
 /** One settlement of any client, for operators. Throws 404. */
-export const findAnySettlement = async (deps: Pick<Deps, 'table'>, id: string): Promise<Settlement> => {
+export const findAnySettlement = async (deps: TableDeps, id: string): Promise<Settlement> => {
   const settlementId = v.safeParse(SettlementIdSchema, id)
   const item = settlementId.success ? await deps.table.get(settlementKey(settlementId.output)) : undefined
   if (item === undefined) throw notFound('settlement')
@@ -34,11 +35,7 @@ export const findAnySettlement = async (deps: Pick<Deps, 'table'>, id: string): 
 }
 
 /** One settlement of a client (spec 4.7); an absent id and another client's throw the same 404. */
-export const findSettlement = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  id: string,
-): Promise<Settlement> => {
+export const findSettlement = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Settlement> => {
   const settlement = await findAnySettlement(deps, id)
   if (settlement.clientId !== clientId) throw notFound('settlement')
   return settlement
@@ -46,7 +43,7 @@ export const findSettlement = async (
 
 /** A client's settlements, newest period first (spec 4.6). */
 export const listSettlements = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   page: Page,
 ): Promise<readonly Settlement[]> => {
@@ -60,49 +57,45 @@ export const listSettlements = async (
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
+const idsOf = (items: readonly Item[]) => items.map(({ id }) => v.parse(SettlementIdSchema, id))
+
 /** The keys of one batch read. */
 const PAGE = 100
 
 /** Every settlement of a client that the index lists, read consistently, page by page. The newest may be missing. */
 export const settlementPages = async function* (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   /** A range of the end of the public period; all settlements without it. */
   range?: QueryInput['range'],
 ): AsyncGenerator<readonly Settlement[]> {
   const partition = [clientId, ENTITY] as const
   for await (const items of queryPages(deps, { index: 'by-owner', partition, range, limit: PAGE })) {
-    yield findSettlements(
-      deps,
-      items.map(({ id }) => v.parse(SettlementIdSchema, id)),
-    )
+    yield findSettlements(deps, idsOf(items))
   }
 }
 
 /** Settlements by their ids, strongly consistent; missing ones are left out. */
-export const findSettlements = async (
-  deps: Pick<Deps, 'table'>,
-  ids: readonly SettlementId[],
-): Promise<readonly Settlement[]> =>
+export const findSettlements = async (deps: TableDeps, ids: readonly SettlementId[]): Promise<readonly Settlement[]> =>
   (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
+
+/**
+ * Settlements that swept a time of the client's journal or a later one, oldest first. Windows follow one another: the
+ * first whose period ends after the time has swept it.
+ */
+const sweptFrom = async (deps: TableDeps, clientId: ClientId, start: Timestamp, limit: number) => {
+  const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
+  const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
+  return findSettlements(deps, idsOf(items))
+}
 
 /** The settlement that swept a time of the client's journal; undefined when there is none or the index lags. */
 export const settlementAt = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   eligibleAt: Timestamp,
 ): Promise<Settlement | undefined> => {
-  const { items } = await deps.table.query({
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    // Windows follow one another: the first whose period ends after the time has swept it.
-    range: { between: [addMs(eligibleAt, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] },
-    limit: 1,
-  })
-  const [found] = await findSettlements(
-    deps,
-    items.map(({ id }) => v.parse(SettlementIdSchema, id)),
-  )
+  const [found] = await sweptFrom(deps, clientId, eligibleAt, 1)
   return found && found.sweptFrom <= eligibleAt ? found : undefined
 }
 
@@ -111,25 +104,16 @@ const MOST_OF_A_PAGE = 1_000
 
 /** The settlements that swept a span of the client's journal, its end included, oldest first. */
 export const settlementsBetween = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   { start, end }: { readonly start: Timestamp; readonly end: Timestamp },
 ): Promise<readonly Settlement[]> => {
-  const { items } = await deps.table.query({
-    index: 'by-owner',
-    partition: [clientId, ENTITY],
-    range: { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] },
-    limit: MOST_OF_A_PAGE,
-  })
-  const found = await findSettlements(
-    deps,
-    items.map(({ id }) => v.parse(SettlementIdSchema, id)),
-  )
-  return found.filter(({ sweptFrom }) => sweptFrom <= end)
+  const found = await sweptFrom(deps, clientId, start, MOST_OF_A_PAGE)
+  return found.filter((settlement) => settlement.sweptFrom <= end)
 }
 
 /** The payouts to make, over all clients: recorded settlements, newest first. */
-export const listPayouts = async (deps: Pick<Deps, 'table'>, page: Page): Promise<readonly Settlement[]> => {
+export const listPayouts = async (deps: TableDeps, page: Page): Promise<readonly Settlement[]> => {
   const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-due', partition: ['payout', 0], page })
   return items.map((item) => v.parse(SettlementSchema, item))
 }

@@ -67,15 +67,9 @@ const sumBody = async (deps: SumDeps, window: SummedWindow, from: SumProgress): 
 }
 
 const readTail = async (deps: SumDeps, { clientId, parts, span }: SummedWindow): Promise<readonly Entry[]> => {
-  const found: Entry[] = []
-  for await (const { entries } of entryPages(deps, {
-    clientId,
-    parts,
-    span: { start: bodyEnd(span), end: span.end },
-  })) {
-    found.push(...entries)
-  }
-  return found
+  const tail = { start: bodyEnd(span), end: span.end }
+  const pages = await Array.fromAsync(entryPages(deps, { clientId, parts, span: tail }))
+  return pages.flatMap(({ entries }) => entries)
 }
 
 const idsOf = (entries: readonly Entry[]): string => entries.map(({ entryId }) => entryId).join(' ')

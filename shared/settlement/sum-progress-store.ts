@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { type ClientId, UuidSchema } from '../ids.ts'
 import { type Window } from '../ledger/window-store.ts'
 import { windowKey } from '../table/keys.ts'
@@ -30,7 +30,7 @@ export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined
  * read: sums only continue those that they follow.
  */
 export const keepSum = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   { settledUntil, progressNumber }: Pick<Window, 'settledUntil' | 'progressNumber'>,
   { sums, position, end }: KeptSum,

@@ -1,4 +1,4 @@
-import { type Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, ZERO } from '../money.ts'
@@ -79,7 +79,7 @@ export const resolveSuspense = async (
   return resolved
 }
 
-const changedMeanwhile = async (deps: Pick<Deps, 'table'>, { suspenseId }: Suspense): Promise<GatewayError> =>
+const changedMeanwhile = async (deps: TableDeps, { suspenseId }: Suspense): Promise<GatewayError> =>
   (await findSuspense(deps, suspenseId))?.status === 'resolved'
     ? resolvedAlready()
     : new GatewayError('conflict', 'the provider refunded a part of it meanwhile; try again')

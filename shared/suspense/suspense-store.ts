@@ -1,8 +1,9 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { type Minor } from '../money.ts'
 import type { Page } from '../page.ts'
-import { foundKey, suspenseKey } from '../table/keys.ts'
+import type { Item } from '../table/attributes.ts'
+import { foundKey, type Key, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/merged-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -47,25 +48,30 @@ export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 
 /** Writes the item unless it is known, so repeated news makes one item. */
-export const putSuspense = (deps: Pick<Deps, 'table'>, item: Suspense) => deps.table.write(newSuspense(item))
+export const putSuspense = (deps: TableDeps, item: Suspense) => deps.table.write(newSuspense(item))
 
-export const findSuspense = async (deps: Pick<Deps, 'table'>, suspenseId: string): Promise<Suspense | undefined> => {
+export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise<Suspense | undefined> => {
   const item = await deps.table.get(suspenseKey(suspenseId))
   return item && v.parse(SuspenseSchema, item)
 }
 
 /** Reads any number of items, strongly consistent; missing items are left out. */
-export const findAllSuspense = async (
-  deps: Pick<Deps, 'table'>,
-  ids: readonly string[],
-): Promise<readonly Suspense[]> => {
-  const items = await deps.table.getMany(ids.map(suspenseKey))
-  return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+export const findAllSuspense = async (deps: TableDeps, ids: readonly string[]): Promise<readonly Suspense[]> => {
+  return itemsOf(deps, ids.map(suspenseKey))
 }
+
+const itemsOf = async (deps: TableDeps, keys: readonly Key[]): Promise<readonly Suspense[]> =>
+  (await deps.table.getMany(keys)).flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+
+const itemsIn = (deps: TableDeps, rows: readonly Item[]) =>
+  itemsOf(
+    deps,
+    rows.map((row) => foundKey('SUSPENSE', row)),
+  )
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
   until: Timestamp,
 ): Promise<Suspense | undefined> => {
@@ -79,7 +85,7 @@ export const claimSuspenseAlert = async (
 }
 
 /** Removes a published alert from due work. Refused if another worker has done so. */
-export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) =>
+export const endSuspenseAlert = (deps: TableDeps, suspenseId: string) =>
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
 /** The item's status and amounts are unchanged. */
@@ -112,12 +118,10 @@ export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
   )
 
 /** Yields all open items, page by page. */
-export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly Suspense[]> {
+export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
   for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
-    const items = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
-    const found = items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
-    yield found.filter(({ status }) => status === 'open')
+    yield (await itemsIn(deps, rows)).filter(({ status }) => status === 'open')
   }
 }
 
@@ -137,7 +141,7 @@ type About = {
 
 /** Items of a client or of some payments, newest first. `complete`: all items were read. */
 export const suspenseAbout = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { status, clientId, paymentIds, since }: About,
 ): Promise<{ readonly items: readonly Suspense[]; readonly complete: boolean }> => {
   const items: Suspense[] = []
@@ -150,14 +154,11 @@ export const suspenseAbout = async (
     limit: PAGE,
   })) {
     if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
-    const found = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
-    for (const item of found.flatMap((row) => (row ? [v.parse(SuspenseSchema, row)] : []))) {
-      const matches =
-        (status === undefined || item.status === status) &&
-        (clientId === undefined || item.clientId === clientId) &&
-        (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
-      if (matches) items.push(item)
-    }
+    const matches = (item: Suspense) =>
+      (status === undefined || item.status === status) &&
+      (clientId === undefined || item.clientId === clientId) &&
+      (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
+    items.push(...(await itemsIn(deps, rows)).filter(matches))
     lookedAt += rows.length
   }
   return { items, complete: true }
@@ -165,7 +166,7 @@ export const suspenseAbout = async (
 
 /** A page of all items, or of those with a status, newest first. */
 export const listSuspense = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   status: Suspense['status'] | undefined,
   page: Page,
 ): Promise<readonly Suspense[]> => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Item } from '../table/attributes.ts'
 import { syncJobKey } from '../table/keys.ts'
@@ -44,7 +44,7 @@ const ttlAt = (at: Timestamp): number => Math.ceil((epochMs(at) + KEPT_MS) / SEC
 /** No other worker has claimed the job: every claim and every kept page changes the due time. */
 const isMine = ({ dueAt }: Pick<SyncJob, 'dueAt'>): Condition => all(present('work'), equals('dueAt', dueAt))
 
-export const readHead = async (deps: Pick<Deps, 'table'>): Promise<Head | undefined> => {
+export const readHead = async (deps: TableDeps): Promise<Head | undefined> => {
   const item = await deps.table.get(syncJobKey(HEAD))
   return item && v.parse(HeadSchema, item)
 }
@@ -54,7 +54,7 @@ export const moveHead = (from: Head | undefined, to: Head): Step =>
   update(syncJobKey(HEAD), { set: { ...to, provider: UPSTREAM } }, unchanged('round', from?.round))
 
 /** Records the row density, from which the next round's slices are cut. */
-export const noteDensity = (deps: Pick<Deps, 'table'>, rowsPerMinute: number) =>
+export const noteDensity = (deps: TableDeps, rowsPerMinute: number) =>
   deps.table.write(update(syncJobKey(HEAD), { set: { rowsPerMinute } }, exists))
 
 export const newSlice = (slice: Slice): Step =>
@@ -99,7 +99,7 @@ export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Prog
 }
 
 /** Releases a claimed job; a worker can claim it again from `dueAt` on. */
-export const releaseJob = (deps: Pick<Deps, 'table'>, job: SyncJob, dueAt: Timestamp) =>
+export const releaseJob = (deps: TableDeps, job: SyncJob, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt } }, isMine(job)))
 
 /** Removes a job from due work and lets it expire. */
@@ -113,7 +113,7 @@ export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
   )
 
 /** Schedules another reading of a tail slice, from its beginning. */
-export const scheduleReading = (deps: Pick<Deps, 'table'>, slice: Slice, dueAt: Timestamp) =>
+export const scheduleReading = (deps: TableDeps, slice: Slice, dueAt: Timestamp) =>
   deps.table.write(
     update(
       syncJobKey(slice.id),
@@ -128,7 +128,7 @@ export const scheduleReading = (deps: Pick<Deps, 'table'>, slice: Slice, dueAt: 
  * A worker that is reading the slice loses its claim; the next reading starts from the beginning.
  */
 export const registerReading = (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   slice: Pick<Slice, 'id' | 'from' | 'to' | 'category'>,
   { settlesBy, dueAt, mostReads }: { settlesBy: Timestamp; dueAt: Timestamp; mostReads: number },
 ) =>
@@ -164,11 +164,7 @@ const MAX_TRIES = 5
  * Records a transaction in its latest form, to be checked again alone at `dueAt`. A worker that checks an older form
  * loses its claim, so its result does not end the job. Throws when every try meets another claim.
  */
-export const noteOpen = async (
-  deps: Pick<Deps, 'table'>,
-  transaction: ProviderTransaction,
-  dueAt: Timestamp,
-): Promise<void> => {
+export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction, dueAt: Timestamp): Promise<void> => {
   const id = openId(transaction)
   const row = { id, kind: 'open', provider: UPSTREAM, tries: 0, transaction, ...dueWork('sync', id, dueAt) }
   const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
@@ -184,5 +180,5 @@ export const noteOpen = async (
 }
 
 /** Schedules the next check of a transaction after one without a result. */
-export const retryOpen = (deps: Pick<Deps, 'table'>, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
+export const retryOpen = (deps: TableDeps, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries: job.tries + 1 } }, isMine(job)))

@@ -1,5 +1,5 @@
 import { mapInChunks } from '../chunks.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { paymentIdOf } from '../ids.ts'
 import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -52,10 +52,7 @@ export const askAbout = (run: ReconcileRun): AskAbout => ({
  * The rows of a page with their payments, in one batch read. The read is eventually consistent, because every write has
  * a condition and reads again when it is refused.
  */
-const knownRows = async (
-  deps: Pick<Deps, 'table'>,
-  transactions: readonly ProviderTransaction[],
-): Promise<readonly Row[]> => {
+const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransaction[]): Promise<readonly Row[]> => {
   const ids = new Set(transactions.flatMap(({ reference }) => paymentIdOf(reference) ?? []))
   const payments = await findPaymentsByKey(deps, [...ids], 'eventual')
   const known = new Map(payments.map((payment) => [payment.paymentId, payment]))

@@ -38,6 +38,9 @@ export type Partition = (typeof PARTITIONS)[number]
 /** The `#` ends the kind, so that no prefix is the beginning of another. */
 export const pkPrefix = (partition: Partition) => `${partition}#` as const
 
+/** What a partition's key names after its kind: the id of a payment, a settlement or an item, or a subject. */
+export const idOf = ({ pk }: Pick<Key, 'pk'>): string => pk.slice(pk.indexOf('#') + 1)
+
 export const clientKey = (clientId: ClientId): Key => ({ pk: `${pkPrefix('CLIENT')}${clientId}`, sk: 'CLIENT' })
 
 /** By hash, so that the table never contains a usable API key. */
@@ -151,9 +154,6 @@ export const bankReferenceKey = (reference: string): Key => ({
 
 /** A suspense id is a provider payment id, followed by a cause if one id can have several findings. */
 export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSPENSE')}${suspenseId}`, sk: 'SUSPENSE' })
-
-/** The suspense id of a key. */
-export const suspenseIdOf = (pk: string): string => pk.slice(pkPrefix('SUSPENSE').length)
 
 /** The rate limit of all requests of a client, or of its creates if the stage limits these. */
 export const rateKey = (clientId: ClientId, of: 'requests' | 'creates'): Key => ({

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
 import { foundKey, type Key, type Partition } from './keys.ts'
@@ -27,7 +27,7 @@ const SKIP_CHUNK = 5_000
  * A page costs one query of its keys, one batch read, and a count of the keys before it.
  */
 export const listItems = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { index, kind, partition, page, reads }: ListInput,
 ): Promise<readonly Item[]> => {
   const list = { index, kind, partition, newestFirst: true }
@@ -46,7 +46,7 @@ type Start = { readonly cursor: Item | undefined }
 const from = (cursor: Item | undefined) => (cursor ? { cursor } : {})
 
 /** Skips `count` keys. Every round makes progress or ends the list, so the number of rounds is bounded. */
-const skip = async (deps: Pick<Deps, 'table'>, list: List, count: number): Promise<Start | 'past the end'> => {
+const skip = async (deps: TableDeps, list: List, count: number): Promise<Start | 'past the end'> => {
   let cursor: Item | undefined
   for (let left = count; left > 0; ) {
     const passed = await deps.table.query({
@@ -63,7 +63,7 @@ const skip = async (deps: Pick<Deps, 'table'>, list: List, count: number): Promi
 }
 
 const collect = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   list: List,
   start: Item | undefined,
   count: number,
@@ -91,7 +91,7 @@ const MAX_KEYS = 1_000
  * query for each partition. For a deep page the keys before it are read, because their times decide the order.
  */
 export const listMergedItems = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { partitions, ...input }: MergedListInput,
 ): Promise<readonly Item[]> => {
   const [partition, ...others] = partitions
@@ -105,7 +105,7 @@ export const listMergedItems = async (
 }
 
 const collectMerged = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { index, kind, partitions }: Pick<MergedListInput, 'index' | 'kind' | 'partitions'>,
   first: number,
   count: number,

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { fieldName, type Item } from './attributes.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput } from './table.ts'
@@ -69,7 +69,7 @@ const nextOf = (parts: readonly Part[], order: Order): Part | undefined => {
  * index's sort attributes. It holds for all partitions, because it need not exist in them.
  */
 export const mergedPages = async function* (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { partitions, ...input }: MergedInput,
   after?: Item,
 ): AsyncGenerator<MergedPage> {
@@ -107,7 +107,7 @@ export const shareOf = (limit: number, partitions: readonly unknown[]): number =
 
 /** Yields a whole key range page by page, so that memory stays bounded. */
 export const queryPages = async function* (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   input: Omit<QueryInput, 'cursor'>,
   /** Start position; default: the beginning. */
   from?: Item,

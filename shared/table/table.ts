@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { Timestamp } from '../time.ts'
 import type { Item } from './attributes.ts'
 import type { Key } from './keys.ts'
@@ -91,7 +91,7 @@ export class StaleSteps extends Error {
  * because of conflicts or a frozen environment. Nothing was written then, and the caller must build new steps.
  */
 export const transactWhileFresh = async <Name extends string>(
-  { table }: Pick<Deps, 'table'>,
+  { table }: TableDeps,
   steps: Steps<Name>,
   freshUntil: Timestamp,
 ): Promise<TransactOutcome<Name> | { readonly applied: 'stale' }> => {

@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
 import { equals, guard, isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
-import type { Difference } from './difference.ts'
-
-const Figure = v.nullable(v.union([v.string(), v.number()]))
-const DifferenceSchema = v.object({ what: v.string(), id: v.string(), expected: Figure, found: Figure })
+import { type Difference, DifferenceSchema } from './difference.ts'
 
 /** A difference that stands on a client, and the part of its books in which it was found. */
 const StandingSchema = v.object({ ...DifferenceSchema.entries, part: v.string() })
@@ -39,7 +36,7 @@ export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 const NO_VERDICT: ClientVerdict = { version: 0, standing: [], accepted: [] }
 
 /** A client's verdict; empty before its first audit. */
-export const readClientVerdict = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<ClientVerdict> => {
+export const readClientVerdict = async (deps: TableDeps, clientId: ClientId): Promise<ClientVerdict> => {
   const item = await deps.table.get(verdictKey(clientId))
   return item === undefined ? NO_VERDICT : v.parse(ClientVerdictSchema, item)
 }
@@ -54,7 +51,7 @@ export const changeClientVerdict = (clientId: ClientId, before: ClientVerdict, a
 export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): Step =>
   guard(verdictKey(clientId), isAsRead(read))
 
-type NoteDeps = Pick<Deps, 'table'>
+type NoteDeps = TableDeps
 
 /** The most differences that one item keeps. */
 const MOST_KEPT = 100

@@ -1,14 +1,19 @@
+import * as v from 'valibot'
+
 type Value = string | number | null | undefined
 
+const Figure = v.nullable(v.union([v.string(), v.number()]))
+
 /** One place where the books are not as they must be (design section 7). */
-export type Difference = {
+export const DifferenceSchema = v.object({
   /** Kind of item and its attribute, as in the table: `payment.net_minor`. */
-  readonly what: string
+  what: v.string(),
   /** The id of a payment (also for its event), a settlement, a shard's number, or `window`. */
-  readonly id: string
-  readonly expected: string | number | null
-  readonly found: string | number | null
-}
+  id: v.string(),
+  expected: Figure,
+  found: Figure,
+})
+export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>>
 
 /** The most differences of an answer: it stays readable and fits a Lambda's limit. */
 export const MAX_DIFFERENCES = 1_000
@@ -20,6 +25,14 @@ export const differs = (what: string, id: string, expected: Value, found: Value)
 /** For a rule without an exact value: `expected` of the difference says in words what is broken. */
 export const when = (isBroken: boolean, difference: readonly Difference[]): readonly Difference[] =>
   isBroken ? difference : []
+
+/** Compares attributes of one item: the name of each, what it must be, and what it is. */
+export const compared = (
+  kind: string,
+  id: string,
+  attributes: readonly (readonly [name: string, expected: Value, found: Value])[],
+): readonly Difference[] =>
+  attributes.flatMap(([name, expected, found]) => differs(`${kind}.${name}`, id, expected, found))
 
 /** A raw attribute as a difference shows it. */
 export const shown = (value: unknown): Value => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
 import {
@@ -52,7 +52,7 @@ export const newSettlementVerdict = (of: {
   )
 
 export const readSettlementVerdict = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   settlementId: SettlementId,
 ): Promise<SettlementVerdict | undefined> => {
   const item = await deps.table.get(verdictKey(settlementId))
@@ -61,7 +61,7 @@ export const readSettlementVerdict = async (
 
 /** Moves the audit's due time forward. False: another worker has claimed or finished it. */
 export const claimAudit = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,
   until: Timestamp,
 ): Promise<boolean> => {

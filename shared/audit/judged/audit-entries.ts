@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
-import { ENTRY_SIDES, type Entry, entryText, isBalanced } from '../../journal/entry.ts'
+import { ENTRY_SIDES, type Entry, fieldsText, isBalanced } from '../../journal/entry.ts'
 import { findEntry } from '../../journal/entry-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -31,7 +31,7 @@ const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTrans
 
 /** Fields of an entry that differ; another field is named when these are the same. */
 export const compareEntries = (expected: Entry, found: Entry): readonly Difference[] => {
-  if (entryText(expected) === entryText(found)) return []
+  if (fieldsText(expected) === fieldsText(found)) return []
   const named = FIELDS.flatMap((field) =>
     differs(
       `entry.${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,

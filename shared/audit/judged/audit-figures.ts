@@ -9,7 +9,7 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../payment-status.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, ownersOf, paymentKey } from '../../table/keys.ts'
+import { foundKey, idOf, ownersOf, paymentKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { END_OF_TIME, type Timestamp, TimestampSchema } from '../../time.ts'
@@ -93,7 +93,7 @@ export const auditFigures = async (
     ),
     ...tail.differences,
     ...(await auditAdjustments(deps, books)),
-    ...auditWindow(books, deps.now()),
+    ...auditWindow(books, ledger, deps.now()),
     ...open.differences,
   ]
 }
@@ -156,7 +156,7 @@ export const auditOpenPayments = async (
       const pk = keys[at]?.pk ?? ''
       if (parsed.success && paymentKey(parsed.output.paymentId).pk === pk) {
         if (parsed.output.openAt !== undefined) payments.push(parsed.output)
-      } else differences.push(...differs('payment', pk.slice(pk.indexOf('#') + 1), 'readable', 'unreadable'))
+      } else differences.push(...differs('payment', idOf({ pk }), 'readable', 'unreadable'))
     }
   }
   return { payments, differences }

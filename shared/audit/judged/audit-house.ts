@@ -7,7 +7,7 @@ import { houseOf } from '../../journal/entry.ts'
 import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
-import { foundKey, suspenseIdOf } from '../../table/keys.ts'
+import { foundKey, idOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/merged-pages.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
@@ -16,6 +16,9 @@ import { readTrail } from './audit-trail.ts'
 
 /** A difference of the house, and its client if it has one. */
 export type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
+
+const ofClient = (clientId: string | undefined, differences: readonly Difference[]): readonly HouseDifference[] =>
+  differences.map((difference) => ({ clientId, difference }))
 
 const PAGE = 100
 const SIDE_BY_SIDE = 16
@@ -76,14 +79,10 @@ const auditResolution = async (deps: StoreDeps, item: Suspense): Promise<readonl
   const { suspenseId: id } = item
   const { records, differences } = await readTrail(deps, id)
   const resolved = records.findLast(({ action }) => action === 'resolve-suspense')?.after
+  const expected = resolved && String(resolved['resolution'])
   return [
     ...differences,
-    ...differs(
-      'suspense.resolution',
-      id,
-      resolved === undefined ? undefined : String(resolved['resolution']),
-      isByOperator(item) ? item.resolution : undefined,
-    ),
+    ...differs('suspense.resolution', id, expected, isByOperator(item) ? item.resolution : undefined),
   ]
 }
 
@@ -114,28 +113,19 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     const items = await deps.table.getMany(keys)
     const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
       const parsed = v.safeParse(SuspenseSchema, stored)
-      const id = suspenseIdOf(keys[at]?.pk ?? '')
+      const id = idOf(keys[at] ?? { pk: '' })
       found.add(id)
-      if (!parsed.success)
-        return differs('suspense', id, 'readable', 'unreadable').map((difference) => ({
-          clientId: undefined,
-          difference,
-        }))
+      if (!parsed.success) return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
       const item = parsed.output
-      const own = [...auditHeld(item, of.get(id) ?? []), ...(await auditResolution(deps, item))]
-      return own.map((difference) => ({ clientId: item.clientId, difference }))
+      return ofClient(item.clientId, [...auditHeld(item, of.get(id) ?? []), ...(await auditResolution(deps, item))])
     })
     differences.push(...judged.flat())
   }
   const lost = [...of.keys()].filter((id) => !found.has(id))
+  const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
   return [
     ...differences,
-    ...lost.flatMap((id) =>
-      differs('suspense', id, 'there', 'not there').map((difference) => ({
-        clientId: of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId,
-        difference,
-      })),
-    ),
+    ...lost.flatMap((id) => ofClient(clientOf(id), differs('suspense', id, 'there', 'not there'))),
   ]
 }
 
@@ -145,21 +135,12 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
  */
 export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'moving'> => {
   const { entries, totals } = await readHouse(deps)
-  const own = [
-    ...entries.flatMap((entry) =>
-      differs(
-        'house_entry.house_minor',
-        `${entry.transactionId}#${entry.type}`,
-        houseOf({ ...entry, netMinor: ZERO }),
-        entry.houseMinor,
-      ),
-    ),
-    ...compareTotals(entries, totals),
-  ]
-  const found = [
-    ...own.map((difference) => ({ clientId: undefined, difference })),
-    ...(await auditItems(deps, entries)),
-  ]
+  const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
+    const expected = houseOf({ ...entry, netMinor: ZERO })
+    return differs('house_entry.house_minor', `${transactionId}#${type}`, expected, entry.houseMinor)
+  })
+  const own = [...unequal, ...compareTotals(entries, totals)]
+  const found = [...ofClient(undefined, own), ...(await auditItems(deps, entries))]
   if (found.length === 0) return found
   return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'moving'
 }

@@ -1,14 +1,14 @@
 import { type ClientId, slotOf } from '../../ids.ts'
 import { ZERO } from '../../money.ts'
 import { estimatePricing, type Pricing } from '../../payment/new-payment.ts'
-import type { Payment, Reversal } from '../../payment/payment.ts'
+import type { Payment } from '../../payment/payment.ts'
 import { replayMovements } from '../../posting/moved-payment.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import { ownerOf } from '../../table/keys.ts'
 import { WORK_SLOTS } from '../../table/schema.ts'
-import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
+import { addMs, DAY_MS, END_OF_TIME, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { compared, type Difference, differs, shown, when } from '../../verdict/difference.ts'
 
 /** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
 export const estimateOf = (payment: Payment): Pricing | undefined => {
@@ -23,23 +23,22 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, notionalMinor, providerFeeMinor, markupMinor, finalFee } = payment
   const estimate = estimateOf(payment)
   const final = payment.status === 'succeeded' ? finalFee : undefined
+  const assumed = final?.status === 'assumed' ? final.feeMinor : undefined
+  const feeTooEarly = final ? undefined : finalFee?.at
   return [
     ...when(
       estimate === undefined,
       differs('payment.notional_minor', id, 'an amount and channel with a tariff', notionalMinor),
     ),
-    // Plain arithmetic: a tampered amount can exceed the range of money, and must be named anyway.
-    ...differs('payment.net_minor', id, notionalMinor - providerFeeMinor - markupMinor, payment.netMinor),
-    ...(estimate ? differs('payment.markup_minor', id, estimate.markupMinor, markupMinor) : []),
-    ...differs('payment.fee_status', id, final?.status ?? 'estimated', payment.feeStatus),
-    ...differs('payment.provider_fee_minor', id, final?.feeMinor ?? estimate?.providerFeeMinor, providerFeeMinor),
-    ...(final?.status === 'assumed' && estimate
-      ? differs('payment.final_fee', id, estimate.providerFeeMinor, final.feeMinor)
-      : []),
-    ...when(
-      finalFee !== undefined && final === undefined,
-      differs('payment.final_fee', id, 'none before success', finalFee?.at),
-    ),
+    ...compared('payment', id, [
+      // Plain arithmetic: a tampered amount can exceed the range of money, and must be named anyway.
+      ['net_minor', notionalMinor - providerFeeMinor - markupMinor, payment.netMinor],
+      ['markup_minor', estimate?.markupMinor ?? markupMinor, markupMinor],
+      ['fee_status', final?.status ?? 'estimated', payment.feeStatus],
+      ['provider_fee_minor', final?.feeMinor ?? estimate?.providerFeeMinor, providerFeeMinor],
+      ['final_fee', assumed === undefined ? undefined : (estimate?.providerFeeMinor ?? assumed), assumed],
+      ['final_fee', feeTooEarly && 'none before success', feeTooEarly],
+    ]),
   ]
 }
 
@@ -47,30 +46,25 @@ const auditAmounts = (payment: Payment): readonly Difference[] => {
 const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly Difference[] => {
   const { paymentId: id, status } = payment
   const due = status === 'pending'
-  return [
-    ...differs('payment.client_id', id, clientId, payment.clientId),
-    ...differs('payment.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
-    ...differs('payment.work', id, due ? 'payment' : undefined, shown(item['work'])),
-    ...differs('payment.slot', id, due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])),
-  ]
+  return compared('payment', id, [
+    ['client_id', clientId, payment.clientId],
+    ['owner', ownerOf(clientId, payment.part), shown(item['owner'])],
+    ['work', due ? 'payment' : undefined, shown(item['work'])],
+    ['slot', due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])],
+  ])
 }
 
 const auditHistory = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, transitions, status } = payment
   const last = transitions.at(-1)
   const paid = status === 'succeeded'
-  return [
-    ...differs('payment.status', id, last?.status, status),
-    ...differs('payment.paid_at', id, paid ? last?.at : undefined, payment.paidAt),
-    ...differs('payment.transitions', id, status === 'pending' ? 1 : 2, transitions.length),
-    ...differs(
-      'payment.credited_provider_payment_id',
-      id,
-      paid ? 1 : 0,
-      payment.creditedProviderPaymentId === undefined ? 0 : 1,
-    ),
-    ...differs('payment.attempt', id, payment.providerAttempts.at(-1)?.number, payment.attempt),
-  ]
+  return compared('payment', id, [
+    ['status', last?.status, status],
+    ['paid_at', paid ? last?.at : undefined, payment.paidAt],
+    ['transitions', status === 'pending' ? 1 : 2, transitions.length],
+    ['credited_provider_payment_id', paid ? 1 : 0, payment.creditedProviderPaymentId === undefined ? 0 : 1],
+    ['attempt', payment.providerAttempts.at(-1)?.number, payment.attempt],
+  ])
 }
 
 /** Due work checks it at its expiry at the latest. A claim moves it on by minutes, and daily what never expires. */
@@ -90,37 +84,29 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
   const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
   const { providerSettledAt, dueAt, finalFee, paidAt } = payment
   const endedAt = payment.status === 'pending' ? now : (payment.transitions.at(-1)?.at ?? now)
-  const outside = (time: Timestamp | undefined, from: Timestamp, to: Timestamp) =>
-    time !== undefined && (time < from || time > to)
   // Two times of one payment may come from two machines.
-  const early = addMs(createdAt, -SKEW_MS)
-  const soon = addMs(now, SKEW_MS)
-  return [
-    ...when(createdAt > soon, differs('payment.created_at', id, 'a time that has come', createdAt)),
-    ...when(outside(endedAt, early, soon), differs('payment.transitions', id, 'in order, and not to come', endedAt)),
-    ...when(
-      outside(expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS)),
-      differs('payment.expires_at', id, 'within a year of its creation', expiresAt),
-    ),
-    ...when(
-      outside(cancelRequestedAt, early, addMs(endedAt, SKEW_MS)),
-      differs('payment.cancel_requested_at', id, 'while it was pending', cancelRequestedAt),
-    ),
-    ...when(
-      outside(expiryStartedAt, addMs(expiresAt ?? now, -SKEW_MS), addMs(endedAt, SKEW_MS)),
-      differs('payment.expiry_started_at', id, 'past its time, while it was pending', expiryStartedAt),
-    ),
-    ...when(
-      providerSettledAt !== undefined &&
-        (paidAt === undefined || outside(providerSettledAt, addMs(begunAt(payment), -DAY_MS), addMs(now, DAY_MS))),
-      differs('payment.provider_settled_at', id, 'after it was paid, and not to come', providerSettledAt),
-    ),
-    ...when(
-      outside(finalFee?.at, addMs(paidAt ?? createdAt, -SKEW_MS), soon),
-      differs('payment.final_fee', id, 'after it was paid, and not to come', finalFee?.at),
-    ),
-    ...when(outside(dueAt, early, lastCheckOf(payment, now)), differs('payment.due_at', id, 'by its expiry', dueAt)),
+  const [early, soon, ended] = [addMs(createdAt, -SKEW_MS), addMs(now, SKEW_MS), addMs(endedAt, SKEW_MS)]
+  const [expired, paid] = [addMs(expiresAt ?? now, -SKEW_MS), addMs(paidAt ?? createdAt, -SKEW_MS)]
+  const settled = paidAt === undefined ? END_OF_TIME : addMs(begunAt(payment), -DAY_MS)
+  const spans: readonly (readonly [
+    name: string,
+    time: Timestamp | undefined,
+    from: string,
+    to: string,
+    rule: string,
+  ])[] = [
+    ['created_at', createdAt, '', soon, 'a time that has come'],
+    ['transitions', endedAt, early, soon, 'in order, and not to come'],
+    ['expires_at', expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS), 'within a year of its creation'],
+    ['cancel_requested_at', cancelRequestedAt, early, ended, 'while it was pending'],
+    ['expiry_started_at', expiryStartedAt, expired, ended, 'past its time, while it was pending'],
+    ['provider_settled_at', providerSettledAt, settled, addMs(now, DAY_MS), 'after it was paid, and not to come'],
+    ['final_fee', finalFee?.at, paid, soon, 'after it was paid, and not to come'],
+    ['due_at', dueAt, early, lastCheckOf(payment, now), 'by its expiry'],
   ]
+  return spans.flatMap(([name, time, from, to, rule]) =>
+    when(time !== undefined && (time < from || time > to), differs(`payment.${name}`, id, rule, time)),
+  )
 }
 
 /** All checks of one payment by itself, in one snapshot. */
@@ -141,29 +127,22 @@ const versionOf = ({ postedAt, voidedOpen, movements, lateRowAt }: Payment): num
   return movements.length + (isPosted ? 1 : 0) + (lateRowAt === undefined ? 0 : 1) || undefined
 }
 
-const auditReversal = (payment: Payment, expected: Reversal | undefined): readonly Difference[] => {
-  const { paymentId: id, reversal } = payment
-  return [
-    ...differs('payment.reversal.amount_minor', id, expected?.amountMinor, reversal?.amountMinor),
-    ...differs('payment.reversal.at', id, expected?.at, reversal?.at),
-    ...differs('payment.reversal.undone_at', id, expected?.undoneAt, reversal?.undoneAt),
-  ]
-}
-
 /** Applies every noted row again: what it took, what is left of it, the sum, and the public reversal. */
 const auditMovements = (payment: Payment): readonly Difference[] => {
-  const { paymentId: id, movements } = payment
+  const { paymentId: id, movements, reversal: found } = payment
   const { money, reversal } = replayMovements(payment, moneyOf(payment).price)
-  return [
-    ...differs('payment.taken_back_minor', id, money.takenBackMinor, payment.takenBackMinor),
-    ...differs('payment.is_void', id, String(money.isVoid), String(payment.isVoid === true)),
-    ...differs('payment.movements', id, money.movements.length, movements.length),
-    ...money.movements.flatMap((expected, at) => [
-      ...differs('payment.movements.took_minor', id, expected.tookMinor, movements[at]?.tookMinor),
-      ...differs('payment.movements.left_minor', id, expected.leftMinor, movements[at]?.leftMinor),
+  return compared('payment', id, [
+    ['taken_back_minor', money.takenBackMinor, payment.takenBackMinor],
+    ['is_void', String(money.isVoid), String(payment.isVoid === true)],
+    ['movements', money.movements.length, movements.length],
+    ...money.movements.flatMap(({ tookMinor, leftMinor }, at) => [
+      ['movements.took_minor', tookMinor, movements[at]?.tookMinor] as const,
+      ['movements.left_minor', leftMinor, movements[at]?.leftMinor] as const,
     ]),
-    ...auditReversal(payment, reversal),
-  ]
+    ['reversal.amount_minor', reversal?.amountMinor, found?.amountMinor],
+    ['reversal.at', reversal?.at, found?.at],
+    ['reversal.undone_at', reversal?.undoneAt, found?.undoneAt],
+  ])
 }
 
 /** A payment's money: open or posted, what moved it, and how often. An unpaid payment has none. */

@@ -6,15 +6,13 @@ import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
-import { entryKey, eventKey, type Key, paymentKey } from '../../table/keys.ts'
+import { entryKey, eventKey, idOf, paymentKey } from '../../table/keys.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
 import { auditDeliveries } from './audit-deliveries.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditPayment } from './audit-payment.ts'
 import type { ClientBooks, OwnedItem } from './client-books.ts'
-
-const idOf = ({ pk }: Key): string => pk.slice(pk.indexOf('#') + 1)
 
 const parsedPayment = ({ key, item }: OwnedItem): Payment | undefined => {
   const parsed = v.safeParse(PaymentSchema, item)

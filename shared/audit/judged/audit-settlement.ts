@@ -1,15 +1,16 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { timeOfUuid } from '../../ids.ts'
-import type { Entry } from '../../journal/entry.ts'
+import { type Entry, fieldsText } from '../../journal/entry.ts'
 import { entryPages } from '../../journal/entry-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
-import { addBlock, type EntrySums, noSums } from '../../settlement/entry-sums.ts'
+import { addBlock, type EntrySums, EntrySumsSchema, noSums } from '../../settlement/entry-sums.ts'
 import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
 import { HISTORY_STEPS, type StageSettings } from '../../stage-settings.ts'
+import { attributeName } from '../../table/attributes.ts'
 import { addMs, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
-import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
+import { compared, type Difference, differs, shown, when } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditEntries, auditLeftOut } from './audit-entries.ts'
 import { readTrail } from './audit-trail.ts'
@@ -40,37 +41,23 @@ const recount = async (
   return { sums: addBlock(sums, carried, settlement.sweptFrom), differences }
 }
 
-const SUMS = [
-  ['gross_minor', 'grossMinor'],
-  ['provider_fees_minor', 'providerFeesMinor'],
-  ['markup_minor', 'markupMinor'],
-  ['net_minor', 'netMinor'],
-  ['payment_count', 'paymentCount'],
-  ['recredited_minor', 'recreditedMinor'],
-  ['unproven_minor', 'unprovenMinor'],
-  ['entry_count', 'entryCount'],
-  ['digest', 'digest'],
-] as const
+const SUMS = v.keyof(EntrySumsSchema).options
 
-/** Members in a fixed order; the table has none. */
-const totalsText = (totals: Settlement['totals']): string =>
-  JSON.stringify(
-    totals.map((total) =>
-      Object.entries(total)
-        .filter(([, value]) => value !== undefined)
-        .toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    ),
-  )
+const sumName = (field: (typeof SUMS)[number]) => `settlement.${attributeName(field)}`
 
-const compareSums = (settlement: Settlement, sums: EntrySums): readonly Difference[] => {
-  const { settlementId: id } = settlement
-  return [
-    ...SUMS.flatMap(([name, field]) => differs(`settlement.${name}`, id, sums[field], settlement[field])),
-    ...(totalsText(sums.totals) === totalsText(settlement.totals)
-      ? []
-      : differs('settlement.totals', id, 'those of its entries', 'otherwise')),
-  ]
-}
+/** Whether a difference is of a settlement's sums and its entries. */
+export const isOfSums = ({ what }: Difference): boolean => SUMS.map(sumName).includes(what)
+
+/** The table keeps no order of a total's members. */
+const totalsText = (totals: Settlement['totals']): string => totals.map(fieldsText).join()
+
+const compareSums = (settlement: Settlement, sums: EntrySums): readonly Difference[] =>
+  SUMS.flatMap((field) => {
+    const about = [sumName(field), settlement.settlementId] as const
+    if (field !== 'totals') return differs(...about, sums[field], settlement[field])
+    const isSame = totalsText(sums.totals) === totalsText(settlement.totals)
+    return when(!isSame, differs(...about, 'those of its entries', 'otherwise'))
+  })
 
 const DONE_BY = [
   ['mark-settlement-paid', ({ status }: Settlement) => status === 'manual_paid'],
@@ -86,38 +73,35 @@ const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): 
   const { settlementId: id, status, bankReference, settledAt, notes } = settlement
   const actions = new Set(records.map(({ action }) => action))
   const closed = records.findLast(({ action }) => CLOSING.has(action))?.after
-  const paid = records.find(({ action }) => action === 'mark-settlement-paid')?.after
-  return [
-    ...differs('settlement.notes', id, shown(closed?.['notes'] ?? undefined), notes),
-    ...DONE_BY.flatMap(([action, isDone]) =>
-      differs(
-        `settlement.${action}`,
-        id,
-        actions.has(action) ? 'recorded' : 'not recorded',
-        isDone(settlement) ? 'recorded' : 'not recorded',
-      ),
+  const paid = status === 'manual_paid' && records.find(({ action }) => action === 'mark-settlement-paid')?.after
+  const recorded = (isSo: boolean) => (isSo ? 'recorded' : 'not recorded')
+  return compared('settlement', id, [
+    ['notes', shown(closed?.['notes'] ?? undefined), notes],
+    ...DONE_BY.map(
+      ([action, isDone]) => [action, recorded(actions.has(action)), recorded(isDone(settlement))] as const,
     ),
-    ...(status === 'manual_paid' && paid
-      ? [
-          ...differs('settlement.bank_reference', id, shown(paid['bank_reference']), bankReference),
-          ...differs('settlement.settled_at', id, shown(paid['settled_at']), settledAt),
-        ]
+    ...(paid
+      ? ([
+          ['bank_reference', shown(paid['bank_reference']), bankReference],
+          ['settled_at', shown(paid['settled_at']), settledAt],
+        ] as const)
       : []),
-  ]
+  ])
 }
 
 /** Its index attributes: a wrong one hides it from its client or from the payout. */
 const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference[] => {
-  const { settlementId: id, clientId, status } = settlement
-  return [
-    ...differs('settlement.owner', id, clientId, shown(item['owner'])),
-    ...differs('settlement.entity', id, 'settlement', shown(item['entity'])),
-    ...differs('settlement.id', id, id, shown(item['id'])),
-    ...differs('settlement.created_at', id, timestampOf(timeOfUuid(id)), settlement.createdAt),
-    ...differs('settlement.due_at', id, status === 'recorded' ? settlement.createdAt : undefined, shown(item['dueAt'])),
-    ...differs('settlement.listed_at', id, periodOf(settlement).end, shown(item['listedAt'])),
-    ...differs('settlement.work', id, status === 'recorded' ? 'payout' : undefined, shown(item['work'])),
-  ]
+  const { settlementId: id, clientId, status, createdAt } = settlement
+  const isDue = status === 'recorded'
+  return compared('settlement', id, [
+    ['owner', clientId, shown(item['owner'])],
+    ['entity', 'settlement', shown(item['entity'])],
+    ['id', id, shown(item['id'])],
+    ['created_at', timestampOf(timeOfUuid(id)), createdAt],
+    ['due_at', isDue ? createdAt : undefined, shown(item['dueAt'])],
+    ['listed_at', periodOf(settlement).end, shown(item['listedAt'])],
+    ['work', isDue ? 'payout' : undefined, shown(item['work'])],
+  ])
 }
 
 /**

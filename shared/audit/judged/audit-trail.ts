@@ -1,5 +1,5 @@
 import { chunks } from '../../chunks.ts'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
 import { brokenLink } from '../../operator/audit-chain.ts'
 import {
@@ -8,7 +8,7 @@ import {
   findAuditHead,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
-import { auditRecordPk, foundKey, type Key } from '../../table/keys.ts'
+import { foundKey, idOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/merged-pages.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
@@ -19,7 +19,7 @@ export type Trail = { readonly records: readonly AuditRecord[]; readonly differe
 const LOOKS = 3
 
 /** The audit records of one subject, and whether all of them are there as they were written. */
-export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Promise<Trail> => {
+export const readTrail = async (deps: TableDeps, subject: string): Promise<Trail> => {
   let trail = await readOnce(deps, subject)
   for (let look = 1; look < LOOKS && trail.differences.length > 0; look++) {
     const head = await findAuditHead(deps, subject)
@@ -29,7 +29,7 @@ export const readTrail = async (deps: Pick<Deps, 'table'>, subject: string): Pro
   return trail
 }
 
-const readOnce = async (deps: Pick<Deps, 'table'>, subject: string) => {
+const readOnce = async (deps: TableDeps, subject: string) => {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
     findAuditHead(deps, subject),
@@ -47,8 +47,6 @@ const LATELY_MS = 3 * DAY_MS
 const PAGE = 1_000
 const SIDE_BY_SIDE = 20
 
-const subjectOf = ({ pk }: Key): string => pk.slice(auditRecordPk('').length)
-
 /**
  * The record chains of a client's subjects that changed lately, or ever; the index lists the subjects. Every audit
  * checks settlements and the client itself anyway, so they are not included.
@@ -63,7 +61,7 @@ export const auditTrails = async (
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: PAGE } as const
   for await (const page of queryPages(deps, full ? list : { ...list, range })) {
-    for (const item of page) subjects.add(subjectOf(foundKey('AUDIT', item)))
+    for (const item of page) subjects.add(idOf(foundKey('AUDIT', item)))
   }
   const differences: Difference[] = []
   for (const some of chunks(

@@ -3,14 +3,14 @@ import * as v from 'valibot'
 import type { Client } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { type ClientId, PaymentIdSchema, type SettlementId, SettlementIdSchema } from '../../ids.ts'
 import { type Ledger, readLedger } from '../../ledger/ledger-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
+import { foundKey, idOf, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { readTrail, type Trail } from './audit-trail.ts'
@@ -41,8 +41,6 @@ const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledg
     throw error
   }
 }
-
-const idOf = ({ pk }: Key): string => pk.slice(pk.indexOf('#') + 1)
 
 type Read = { readonly stored: StoredSettlement[]; readonly unreadable: Difference[] }
 
@@ -113,7 +111,7 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
 const isClientChange = ({ action }: AuditRecord): boolean => action === 'create-client' || action === 'update-client'
 
 /** The audit trail of a client's own changes. Every client has one from its creation. */
-export const clientTrail = (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Trail> => readTrail(deps, clientId)
+export const clientTrail = (deps: TableDeps, clientId: ClientId): Promise<Trail> => readTrail(deps, clientId)
 
 const BANK = /^bank/
 
@@ -164,7 +162,7 @@ export type OwnedRange = {
  * are raw, because an audit must also report an unreadable one.
  */
 export const ownedItems = async function* (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   entity: 'payment' | 'settlement',
   { parts, after, between }: OwnedRange,

@@ -12,13 +12,13 @@ import { paidBy } from '../payment/news/succeed-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment, leavePending, transitioned } from '../payment/payment-store.ts'
 import { FAILURE_REASONS } from '../payment-status.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment } from '../provider/provider.ts'
+import type { ProviderPayment } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import { bringMoneyForward } from './bring-money-forward.ts'
 import { rebuiltEvent } from './complete-payment.ts'
-import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
+import { ADVICE, providerRows, type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 import { isOfStatus, keptEvent, type StrayEntry, type StrayEvent, type Strays } from './strays.ts'
 
 const EventDetails = v.object({
@@ -80,7 +80,7 @@ const closed = (stray: StrayEvent, pending: Payment, status: 'failed' | 'expired
  * Repairs a pending payment that has an entry: the restore tore two transactions. The payment succeeds at the entry's
  * `paidAt`, with its event; the next recount posts it. Undefined if the provider shows no capture.
  */
-export const bringForwardByEntry = async (
+const bringForwardByEntry = async (
   deps: RecountDeps,
   by: RecountBy,
   { paymentId, entries }: { readonly paymentId: PaymentId; readonly entries: readonly StrayEntry[] },
@@ -117,11 +117,7 @@ const forwardOf = async (deps: RecountDeps, stray: StrayEvent): Promise<Forward 
  * provider names the capture, so that later news of it is not credited again. Undefined if the provider shows no
  * capture, or the event does not match the repaired payment.
  */
-export const bringForward = async (
-  deps: RecountDeps,
-  by: RecountBy,
-  stray: StrayEvent,
-): Promise<Repair | undefined> => {
+const bringForward = async (deps: RecountDeps, by: RecountBy, stray: StrayEvent): Promise<Repair | undefined> => {
   const forward = await forwardOf(deps, stray)
   if (forward === undefined) return undefined
   const { after, steps, pointers } = forward
@@ -136,29 +132,19 @@ export const bringForward = async (
   })
 }
 
-const ADVICE = 'nothing was written; try again'
-
 const amountOf = (payment: StoredPayment) =>
   payment.status === 'creating' ? payment.request.notionalMinor : payment.notionalMinor
 
 const ROWS = 10
 
-/** The provider's payments under an attempt's reference, because an unanswered attempt has no known request id. */
-const bookedUnder = async (deps: RecountDeps, reference: string): Promise<readonly NewsSubject[]> => {
-  const answer = await deps.provider.listTransactions({ reference, limit: ROWS }, PROVIDER_READ_TIMEOUT_MS)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
-  const rows = answer.kind === 'found' ? answer.value.transactions : []
-  return rows.flatMap(({ type, providerPaymentId }) => (type === 'payment' ? [{ providerPaymentId }] : []))
-}
-
 const subjectsOf = async (deps: RecountDeps, payment: StoredPayment): Promise<readonly NewsSubject[]> => {
   const references = Array.from({ length: payment.attempt }, (_, at) => referenceOf(payment.paymentId, at + 1))
-  const booked = await mapInChunks(references, 1, (reference) => bookedUnder(deps, reference))
-  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
+  // The provider's payments under an attempt's reference, because an unanswered attempt has no known request id.
+  const rows = await mapInChunks(references, 1, (reference) => providerRows(deps, { reference, limit: ROWS }))
   return [
     ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
-    ...remembered.map((providerPaymentId) => ({ providerPaymentId })),
-    ...booked.flat(),
+    ...(payment.rememberedProviderPaymentIds ?? []).values().map((providerPaymentId) => ({ providerPaymentId })),
+    ...rows.flat().flatMap(({ type, providerPaymentId }) => (type === 'payment' ? [{ providerPaymentId }] : [])),
   ]
 }
 
@@ -169,7 +155,7 @@ const mayHavePaid = (payment: StoredPayment, { reference, currency, capturedMino
  * Asks the provider for the capture that paid a payment, on any of its attempts, because no event names it. A capture
  * in suspense is not it. Undefined if the provider shows none. Throws 502 if the provider does not answer.
  */
-export const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
+const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
   for (const subject of await subjectsOf(deps, payment)) {
     const answer = await askForNews(deps, subject)
     if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)

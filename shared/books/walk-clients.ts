@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import type { Deps, TableDeps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { BookDaySchema } from '../journal/day-totals.ts'
+import { CURSOR_JSON } from '../page.ts'
+import { clientKey } from '../table/keys.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { TimestampSchema } from '../time.ts'
+
+const Position = v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema })
+
+/** A client's position among all clients, oldest first. */
+export type ClientPosition = v.InferOutput<typeof Position>
+
+/** What the cursor of every report on all clients has: the period, and the last client. Nothing is stored in the table. */
+export const WALK_FIELDS = {
+  period: v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
+  position: Position,
+}
+
+/** The content of a cursor. Throws 422 for any other text. */
+export const progressIn = <const Schema extends v.GenericSchema>(
+  schema: Schema,
+  cursor: string,
+): v.InferOutput<Schema> => {
+  const json = v.safeParse(CURSOR_JSON, cursor)
+  const parsed = v.safeParse(schema, json.output)
+  if (json.success && parsed.success) return parsed.output
+  const reason = 'must be the cursor of the run before'
+  throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave it out to begin with the first client.')
+}
+
+const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })
+
+/** Clients of one page. They are read at the same time, before the run checks its time again. */
+const PAGE = 40
+
+/** A page of the clients after a position. The index suggests: a client of this minute may be missing. */
+const clientsAfter = async (deps: TableDeps, after: ClientPosition | undefined) => {
+  const { items, cursor } = await deps.table.query({
+    index: 'by-owner',
+    partition: [GATEWAY_OWNER, 'client'],
+    limit: PAGE,
+    ...(after && { cursor: cursorOf(after) }),
+  })
+  const rows = items.map((item) => v.parse(Row, item))
+  const last = rows.at(-1)
+  return {
+    clientIds: rows.map(({ id }) => id),
+    next: cursor && last ? { clientId: last.id, createdAt: last.listedAt } : undefined,
+  }
+}
+
+/** The attributes of the table and of the index, as the table spells them. */
+const cursorOf = ({ clientId, createdAt }: ClientPosition) => ({
+  ...clientKey(clientId),
+  owner: GATEWAY_OWNER,
+  entity: 'client',
+  listed_at: createdAt,
+  id: clientId,
+})
+
+/** A run begins no further page of clients after this time: the function has a third more. */
+const RUN_MS = 200_000
+
+/**
+ * Reads clients page by page, in the order of their registration, until `isFull` or the run's time is over. Answers the
+ * last client of this run; undefined when it was the last of all.
+ */
+export const walkClients = async (
+  deps: Pick<Deps, 'table' | 'monotonicMs'>,
+  from: ClientPosition | undefined,
+  {
+    read,
+    isFull,
+  }: { readonly read: (clientIds: readonly ClientId[]) => Promise<void>; readonly isFull: () => boolean },
+): Promise<ClientPosition | undefined> => {
+  const endsAtMs = deps.monotonicMs() + RUN_MS
+  let position = from
+  do {
+    const page = await clientsAfter(deps, position)
+    await read(page.clientIds)
+    position = page.next
+  } while (position && !isFull() && deps.monotonicMs() < endsAtMs)
+  return position
+}
