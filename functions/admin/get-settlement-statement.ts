@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
-import { settlementStatement } from '../../shared/settlement/statement/settlement-statement.ts'
+import { settlementStatement } from '../../shared/settlement/statement/settlement-entries.ts'
 
 const summary =
   'The payments of a settlement, in pages, with totals and with the part that the provider has settled to us.'

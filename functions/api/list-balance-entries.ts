@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { limitParamOf } from '../../shared/page.ts'
 import { apiHandler, asksForCsv, csvReply, ok } from '../../shared/runtime/api-handler.ts'
-import { balanceEntries } from '../../shared/settlement/statement/balance-entries.ts'
 import { csv } from '../../shared/settlement/statement/csv.ts'
-import { ENTRY_COLUMNS, toCells } from '../../shared/settlement/statement/entry-dto.ts'
+import { balanceEntries, ENTRY_COLUMNS } from '../../shared/settlement/statement/settlement-entries.ts'
 import { AnyTimeSchema, timestampOf } from '../../shared/time.ts'
 
 const MOST = 1_000
@@ -24,5 +23,5 @@ export const handler = apiHandler({ query }, async ({ clientId, query: asked, ac
   const { entries, next } = await balanceEntries(deps, { clientId, since, ...page })
   if (!asksForCsv(accept)) return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
   const more = next && `/v1/balance/entries?since=${since}&after=${next}&limit=${asked.limit}`
-  return csvReply(csv(ENTRY_COLUMNS, entries.map(toCells)), more)
+  return csvReply(csv(ENTRY_COLUMNS, entries), more)
 })

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { limitParamOf } from '../../shared/page.ts'
 import { apiHandler, asksForCsv, csvReply, ok } from '../../shared/runtime/api-handler.ts'
 import { csv } from '../../shared/settlement/statement/csv.ts'
-import { ENTRY_COLUMNS, toCells } from '../../shared/settlement/statement/entry-dto.ts'
-import { settlementEntries } from '../../shared/settlement/statement/settlement-entries.ts'
+import { ENTRY_COLUMNS, settlementEntries } from '../../shared/settlement/statement/settlement-entries.ts'
 
 const MOST = 1_000
 const USUAL = 100
@@ -15,5 +14,5 @@ export const handler = apiHandler({ query }, async ({ clientId, id, query: asked
   const { entries, next } = await settlementEntries(deps, { clientId, id, ...asked })
   if (!asksForCsv(accept)) return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
   const more = next && `/v1/settlements/${id}/payments?after=${next}&limit=${asked.limit}`
-  return csvReply(csv(ENTRY_COLUMNS, entries.map(toCells)), more)
+  return csvReply(csv(ENTRY_COLUMNS, entries), more)
 })

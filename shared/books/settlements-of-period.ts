@@ -59,10 +59,6 @@ const COLUMNS = [
   'recredited_at',
 ] as const
 
-/** CSV has an empty cell where JSON has null. */
-const cellsOf = (shown: ReturnType<typeof toOperatorSettlement>) =>
-  Object.fromEntries(COLUMNS.map((column) => [column, shown[column] ?? undefined]))
-
 /**
  * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each client's oldest first.
  * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
@@ -81,7 +77,7 @@ export const settlementsOfPeriod = async (deps: PeriodDeps, input: PeriodInput):
   } else await read([input.clientId])
 
   const shown = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))
-  const csv = (kept ? '' : csvHead(COLUMNS)) + csvRows(COLUMNS, shown.map(cellsOf))
+  const csv = (kept ? '' : csvHead(COLUMNS)) + csvRows(COLUMNS, shown)
   return {
     ...(input.format === 'csv' ? { csv } : { ...period, data: shown }),
     ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),

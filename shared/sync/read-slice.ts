@@ -1,32 +1,30 @@
-import type { Deps } from '../deps.ts'
+import { mapInChunks } from '../chunks.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { assertNever } from '../errors.ts'
+import { paymentIdOf } from '../ids.ts'
+import type { NewsDeps } from '../payment/news/news-deps.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
+import type { CallBudget } from '../provider/call-budget.ts'
 import {
   isOurMistake,
   PROVIDER_READ_TIMEOUT_MS,
   type ProviderOperation,
+  type ProviderTransaction,
   type TransactionFilter,
   type TransactionPage,
   type Unanswered,
 } from '../provider/provider.ts'
-import { MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
-import { finishJob, keepPosition, noteDensity, releaseJob } from './job-store.ts'
-import { type ReconcileRun, reconcilePage } from './reconcile-page.ts'
+import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { addMs, DAY_MS, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { finishJob, keepPosition, noteDensity, noteOpen, releaseJob } from './job-store.ts'
+import { postPage, type KnownRow as Row } from './reconcile-own-row.ts'
+import { type AskAbout, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 import type { Slice } from './sync-job.ts'
-import { endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
-
-export type SliceDeps = ReconcileRun['deps'] & Pick<Deps, 'sleep' | 'monotonicMs' | 'memory'>
+import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
 
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
 export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
-
-/** One worker's run over several slices. */
-export type SliceRun = ReconcileRun & {
-  readonly deps: SliceDeps
-  /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
-  readonly scheduledHours: Map<string, Timestamp>
-  /** Called after every page. */
-  readonly onPage: () => Promise<void>
-}
 
 const PAGE = 50
 const MAX_PAGES = 10_000
@@ -49,7 +47,7 @@ const filterOf = ({ kind, from, to, category, afterId }: Slice): TransactionFilt
 }
 
 /** Waits for a list call of the quota. Answers the retry time when the wait would pass the deadline. */
-const waitForQuota = async ({ deps, budget, deadlineMs }: SliceRun): Promise<Timestamp | undefined> => {
+const waitForQuota = async ({ deps, budget, deadlineMs }: SyncRun): Promise<Timestamp | undefined> => {
   for (;;) {
     const retryAt = await budget.take(LIST)
     if (retryAt === undefined) return undefined
@@ -63,14 +61,14 @@ const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): 'refused' |
   answer.kind === 'not_found' || isOurMistake(answer) ? 'refused' : 'provider_silent'
 
 /** Records the slice's density if it differs much from the assumed one. */
-const learnDensity = async ({ deps }: SliceRun, { kind, from, to, rows, cutFor }: Slice): Promise<void> => {
+const learnDensity = async ({ deps }: SyncRun, { kind, from, to, rows, cutFor }: Slice): Promise<void> => {
   const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
   const isFar = measured > 1.5 * cutFor || 2 * measured < cutFor
   if (kind !== 'head' || !isFar || Math.max(measured, cutFor) < WORTH_CUTTING) return
   await noteDensity(deps, measured)
 }
 
-const end = async (run: SliceRun, slice: Slice): Promise<void> => {
+const end = async (run: SyncRun, slice: Slice): Promise<void> => {
   if (slice.kind === 'tail') return endReading(run.deps, slice)
   await learnDensity(run, slice)
   await finishJob(run.deps, slice)
@@ -81,7 +79,7 @@ const positionAfter = ({ afterId, transactions }: TransactionPage): string | und
   afterId ?? transactions.at(-1)?.transactionId
 
 /** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has it. */
-const readPage = async (run: SliceRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
+const readPage = async (run: SyncRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
   const hours: OpenHours = await reconcilePage(run, page)
   if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.scheduledHours)
   const openUntil = slice.kind === 'tail' ? latestOf(hours, slice.openUntil) : undefined
@@ -92,7 +90,7 @@ const readPage = async (run: SliceRun, slice: Slice, page: TransactionPage): Pro
   return { ...read, afterId: undefined }
 }
 
-const release = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
+const release = async <End extends SliceEnd>(run: SyncRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
   await releaseJob(run.deps, slice, at ?? run.deps.now())
   return why
 }
@@ -102,7 +100,7 @@ const release = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: E
  * After a refused cursor the span is read from its beginning, once in a run. At the end the slice is done or released;
  * after a crash it is due again when its lease has expired.
  */
-export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd> => {
+export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd> => {
   let slice = claimed
   let restarted = false
   for (let pages = 0; pages < MAX_PAGES; pages++) {
@@ -134,4 +132,117 @@ export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd
     slice = fromStart
   }
   return release(run, slice, 'out_of_time')
+}
+
+/** Counts of a run. `passedOver`: rows that concern no payment, or are not decided yet. */
+export type Tally = { transactions: number; unanswered: number; passedOver: number; failed: number }
+
+/** One worker's run over jobs of the sync. */
+export type SyncRun = {
+  readonly deps: NewsDeps & Pick<Deps, 'monotonicMs' | 'sleep' | 'memory'>
+  readonly budget: CallBudget
+  readonly tally: Tally
+  readonly deadlineMs: number
+  /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
+  readonly scheduledHours: Map<string, Timestamp>
+  /** Called after every page. */
+  readonly onPage: () => Promise<void>
+  /** True after the provider left one call unanswered; a later run makes the other calls. */
+  silent: boolean
+}
+
+/** Rows of a page in parallel. Rows are independent; conditions decide when two concern one item. */
+const CONCURRENCY = 8
+/** The wait before an open transaction is checked again. */
+export const ASK_AGAIN_MS = 2 * MINUTE_MS
+/** After this long an internal failure of a row, such as a table timeout, fails the run. */
+const GIVE_UP_MS = 2 * DAY_MS
+
+/** The provider calls that one unbooked transaction may need. */
+const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
+
+/** Allows a provider call while quota and time are left and the provider answers. */
+export const askAbout = (run: SyncRun): AskAbout => ({
+  allowed: async () => {
+    if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
+    for (const operation of QUESTIONS) if ((await run.budget.take(operation)) !== undefined) return false
+    return true
+  },
+  unanswered: async (reason) => {
+    if (reason === 'rate_limited') await run.budget.refused(QUESTIONS)
+    else run.silent = true
+  },
+})
+
+/**
+ * The rows of a page with their payments, in one batch read. The read is eventually consistent, because every write has
+ * a condition and reads again when it is refused.
+ */
+const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransaction[]): Promise<readonly Row[]> => {
+  const ids = new Set(transactions.flatMap(({ reference }) => paymentIdOf(reference) ?? []))
+  const payments = await findPaymentsByKey(deps, [...ids], 'eventual')
+  const known = new Map(payments.map((payment) => [payment.paymentId, payment]))
+  return transactions.map((transaction) => {
+    const paymentId = paymentIdOf(transaction.reference)
+    return { transaction, known: paymentId && known.get(paymentId) }
+  })
+}
+
+/** Posts the payments whose rows have settled, and answers the rows with the posted payments. */
+const withPosted = async ({ deps }: SyncRun, rows: readonly Row[]): Promise<readonly Row[]> => {
+  try {
+    const final = new Map((await postPage(deps, rows)).map((payment) => [payment.paymentId, payment]))
+    return rows.map(({ transaction, known }) => ({
+      transaction,
+      known: known && (final.get(known.paymentId) ?? known),
+    }))
+  } catch (cause) {
+    // One payment's failure must not block the page: each row is then tried alone.
+    deps.log.error('sync.row_failed', {}, cause)
+    return rows
+  }
+}
+
+const noteUnreadable = async (deps: NewsDeps, { unreadableIds = [] }: TransactionPage): Promise<void> => {
+  for (const subject of unreadableIds) {
+    const item = finding({ subject, cause: 'transaction_unexplained', payment: undefined, now: deps.now() })
+    await recordSuspense(deps, item)
+  }
+}
+
+/** Isolates the failure of one row: it is logged and the row is checked again alone. */
+const reconcileAlone = async (
+  run: SyncRun,
+  transaction: ProviderTransaction,
+  known: Payment | undefined,
+): Promise<Reconciled> => {
+  try {
+    return await reconcileTransaction(run.deps, transaction, known, askAbout(run))
+  } catch (cause) {
+    if (addMs(transaction.updatedAt, GIVE_UP_MS) < run.deps.now()) throw cause
+    run.deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
+    run.tally.failed++
+    return { kind: 'open' }
+  }
+}
+
+/**
+ * Reconciles a page of transactions with the books. A row that cannot be decided now is recorded as an open job, so the
+ * page is complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
+ */
+export const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenHours> => {
+  const { deps, tally } = run
+  await noteUnreadable(deps, page)
+  const rows = await withPosted(run, await knownRows(deps, page.transactions))
+  const hours: OpenHours = new Map()
+  await mapInChunks(rows, CONCURRENCY, async ({ transaction, known }) => {
+    const reconciled = await reconcileAlone(run, transaction, known)
+    tally.transactions++
+    if (reconciled.kind === 'passed_over') tally.passedOver++
+    if (reconciled.kind === 'credited') addOpen(hours, transaction, reconciled.payment, deps.now())
+    if (reconciled.kind !== 'open') return
+    tally.unanswered++
+    await noteOpen(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
+  })
+  return hours
 }

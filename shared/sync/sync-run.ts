@@ -8,8 +8,7 @@ import { workersForQuota } from '../provider/workers-for-quota.ts'
 import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
 import { claimJob, type DueJob, findDueJobs, finishJob, retryOpen } from './job-store.ts'
 import { isRoundPast, planRound } from './plan-round.ts'
-import { readSlice, type SliceDeps, type SliceEnd, type SliceRun } from './read-slice.ts'
-import { ASK_AGAIN_MS, askAbout } from './reconcile-page.ts'
+import { ASK_AGAIN_MS, askAbout, readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import type { OpenTransaction, Slice, SyncJob } from './sync-job.ts'
 import { addOpen, type OpenHours, registerOpen } from './tail.ts'
@@ -34,11 +33,7 @@ export type SyncSummary = {
   readonly complete: boolean
 }
 
-type Ended = SliceEnd | 'done'
-
-/** One worker's run and its state. */
-export type SyncRun = {
-  readonly run: SliceRun
+type State = SyncRun & {
   /** Claims that this run has already tried, as job id and due time. */
   readonly tried: Set<string>
   /** The number of jobs that wait after the current one. */
@@ -47,126 +42,100 @@ export type SyncRun = {
   lagMs: number
 }
 
-const work = async ({ run }: SyncRun, job: SyncJob): Promise<Ended> => {
-  if (job.kind !== 'open') return readSlice(run, job)
-  try {
-    await recheckOpen(run, job)
-  } catch (cause) {
-    // It is due again after its lease has expired; the other jobs must not wait for it.
-    run.deps.log.error('sync.row_failed', { transaction_id: job.transaction.transactionId }, cause)
-    run.tally.failed++
-  }
-  return 'done'
-}
-
 /** Does a claimed job. True: the run may continue with another job. */
-const doJob = async (state: SyncRun, job: SyncJob): Promise<boolean> => {
-  if (job.kind === 'head') state.lagMs = Math.max(state.lagMs, msBetween(job.to, state.run.deps.now()))
-  const ended = await work(state, job)
-  if (ended === 'read' || ended === 'done') return true
-  state.end = ended
-  return ended === 'overtaken'
+const doJob = async (run: State, job: SyncJob): Promise<boolean> => {
+  if (job.kind === 'open') return recheckAlone(run, job)
+  if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
+  const ended = await readSlice(run, job)
+  if (ended !== 'read') run.end = ended
+  return ended === 'read' || ended === 'overtaken'
 }
 
 /** Claims a job and does it; skips a job of another worker. True: the run may continue. */
-const claimAndDo = async (state: SyncRun, due: DueJob): Promise<boolean> => {
-  state.tried.add(`${due.id} ${due.dueAt}`)
-  const job = await claimJob(state.run.deps, due)
-  if (job !== undefined) return doJob(state, job)
-  state.end = 'overtaken'
+const claimAndDo = async (run: State, due: DueJob): Promise<boolean> => {
+  run.tried.add(`${due.id} ${due.dueAt}`)
+  const job = await claimJob(run.deps, due)
+  if (job !== undefined) return doJob(run, job)
+  run.end = 'overtaken'
   return true
 }
 
 /** Does the slices that this run planned; it already holds the first. */
-const doPlanned = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
-  const { deps } = state.run
+const doPlanned = async (run: State, slices: readonly Slice[]): Promise<boolean> => {
   for (const [at, slice] of slices.entries()) {
-    state.left = slices.length - at - 1
-    const isOwn = slice.dueAt > deps.now()
-    if (!(await (isOwn ? doJob(state, slice) : claimAndDo(state, slice)))) return false
+    run.left = slices.length - at - 1
+    const isOwn = slice.dueAt > run.deps.now()
+    if (!(await (isOwn ? doJob(run, slice) : claimAndDo(run, slice)))) return false
   }
   return true
 }
 
-/** Does due jobs of every kind until none is left or the run must stop. True: none is left. */
-export const doDueJobs = async (state: SyncRun): Promise<boolean> => {
+/** Does due jobs of every kind until none is left or the run must stop. */
+const doDueJobs = async (run: State): Promise<void> => {
   // The cause that stopped the head would stop every other job too.
-  if (state.end !== 'read' && state.end !== 'overtaken') return false
-  const { deps, deadlineMs } = state.run
+  if (run.end !== 'read' && run.end !== 'overtaken') return
   for (;;) {
-    const found = await findDueJobs(deps, JOBS_A_QUERY)
-    const fresh = found.filter(({ id, dueAt }) => !state.tried.has(`${id} ${dueAt}`))
-    if (fresh.length === 0) return true
+    const found = await findDueJobs(run.deps, JOBS_A_QUERY)
+    const fresh = found.filter(({ id, dueAt }) => !run.tried.has(`${id} ${dueAt}`))
+    if (fresh.length === 0) return
     for (const [at, due] of fresh.entries()) {
-      state.left = fresh.length - at - 1
-      if (deps.monotonicMs() >= deadlineMs) {
-        state.end = 'out_of_time'
-        return false
+      run.left = fresh.length - at - 1
+      if (run.deps.monotonicMs() >= run.deadlineMs) {
+        run.end = 'out_of_time'
+        return
       }
-      if (!(await claimAndDo(state, due))) return false
+      if (!(await claimAndDo(run, due))) return
     }
   }
 }
 
 /** Called with the number of jobs that other workers can take. */
-export type OnJobs = (jobs: number) => Promise<void>
+type OnJobs = (jobs: number) => Promise<void>
 
-export const startSync = (deps: SliceDeps, onJobs?: OnJobs): SyncRun => {
-  const shareAtMs = deps.monotonicMs() + SHARE_AFTER_MS
-  /** Only a long run shares its jobs; most runs end earlier. */
-  const onPage = async () => {
-    if (state.left > 0 && deps.monotonicMs() >= shareAtMs) await onJobs?.(state.left)
+const startSync = (deps: SyncRun['deps'], onJobs?: OnJobs): State => {
+  const startMs = deps.monotonicMs()
+  const run: State = {
+    deps,
+    budget: callBudget(deps, PORTIONS),
+    tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
+    deadlineMs: startMs + RUN_BUDGET_MS,
+    scheduledHours: new Map(),
+    // Only a long run shares its jobs; most runs end earlier.
+    onPage: async () => {
+      if (run.left > 0 && deps.monotonicMs() >= startMs + SHARE_AFTER_MS) await onJobs?.(run.left)
+    },
+    silent: false,
+    tried: new Set(),
+    left: 0,
+    end: 'read',
+    lagMs: 0,
   }
-  const state: SyncRun = { run: newRun(deps, onPage), tried: new Set(), left: 0, end: 'read', lagMs: 0 }
-  return state
+  return run
 }
 
-const newRun = (deps: SliceDeps, onPage: SliceRun['onPage']): SliceRun => ({
-  onPage,
-  deps,
-  budget: callBudget(deps, PORTIONS),
-  tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
-  deadlineMs: deps.monotonicMs() + RUN_BUDGET_MS,
-  scheduledHours: new Map(),
-  silent: false,
-})
-
 /** Reads rounds of the head up to now. Answers the time read up to; undefined when it stopped earlier. */
-export const readHeadRounds = async (state: SyncRun): Promise<Timestamp | undefined> => {
-  const { deps } = state.run
+const readHeadRounds = async (run: State): Promise<Timestamp | undefined> => {
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
-    const startedAt = deps.now()
-    const round = await planRound(deps)
+    const startedAt = run.deps.now()
+    const round = await planRound(run.deps)
     if (round === 'overtaken') {
-      state.end = 'overtaken'
+      run.end = 'overtaken'
       return undefined
     }
-    if (!(await doPlanned(state, round.slices))) return undefined
+    if (!(await doPlanned(run, round.slices))) return undefined
     if (round.to >= startedAt) return round.to
   }
   return undefined
 }
 
 /** Logs a finished run and answers its summary. `readTo`: the run read every row updated before it. */
-export const endSync = (state: SyncRun, readTo: Timestamp | undefined): SyncSummary => {
-  const { deps, tally } = state.run
-  const complete = state.end === 'read'
-  deps.log[complete ? 'info' : 'warn']('sync.completed', {
-    transactions: tally.transactions,
-    unanswered: tally.unanswered,
-    passed_over: tally.passedOver,
-    failed: tally.failed,
-    incomplete: complete || state.end === 'overtaken' ? 0 : 1,
-    end: state.end,
-    until: readTo,
-    lag_ms: state.lagMs,
-  })
-  return {
-    transactions: tally.transactions,
-    unanswered: tally.unanswered,
-    until: readTo ?? null,
-    complete: complete && readTo !== undefined,
-  }
+const endSync = ({ deps, tally, end, lagMs }: State, readTo: Timestamp | undefined): SyncSummary => {
+  const complete = end === 'read'
+  const { transactions, unanswered, passedOver: passed_over, failed } = tally
+  const incomplete = complete || end === 'overtaken' ? 0 : 1
+  const line = { transactions, unanswered, passed_over, failed, incomplete, end, until: readTo, lag_ms: lagMs }
+  deps.log[complete ? 'info' : 'warn']('sync.completed', line)
+  return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
 }
 
 /** Backoff: two minutes, doubled up to an hour. */
@@ -177,7 +146,7 @@ const againAt = (now: Timestamp, tries: number): Timestamp =>
  * Reconciles an open transaction again. Without an answer it stays open and is retried; after two days it becomes a
  * finding for an operator.
  */
-export const recheckOpen = async (run: SliceRun, job: OpenTransaction): Promise<void> => {
+const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
   const { deps, tally } = run
   const transaction = { keptMinor: undefined, settledAt: undefined, paymentRequestId: undefined, ...job.transaction }
   const paymentId = paymentIdOf(transaction.reference)
@@ -196,11 +165,22 @@ export const recheckOpen = async (run: SliceRun, job: OpenTransaction): Promise<
   await finishJob(deps, job)
 }
 
+/** Isolates a failure: the job is due again after its lease has expired, and the other jobs must not wait for it. */
+const recheckAlone = async (run: SyncRun, job: OpenTransaction): Promise<true> => {
+  try {
+    await recheckOpen(run, job)
+  } catch (cause) {
+    run.deps.log.error('sync.row_failed', { transaction_id: job.transaction.transactionId }, cause)
+    run.tally.failed++
+  }
+  return true
+}
+
 /**
  * Does the sync jobs that are due. `woken`: callbacks were deferred, so the worker also reads the rows updated after
  * the last round, unless that round is too recent.
  */
-export const shareSync = async (deps: SliceDeps, { woken }: { readonly woken: boolean }): Promise<void> => {
+export const shareSync = async (deps: SyncRun['deps'], { woken }: { readonly woken: boolean }): Promise<void> => {
   const run = startSync(deps)
   const readTo = woken && (await isRoundPast(deps)) ? await readHeadRounds(run) : undefined
   await doDueJobs(run)
@@ -226,7 +206,7 @@ const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 
  * suspense. Runs share the due slices. After a crash another worker continues from the kept position; two workers on
  * one slice have the effect of one.
  */
-export const syncProviderTransactions = async (deps: SliceDeps & Pick<Deps, 'queues'>): Promise<SyncSummary> => {
+export const syncProviderTransactions = async (deps: SyncRun['deps'] & Pick<Deps, 'queues'>): Promise<SyncSummary> => {
   const run = startSync(deps, callingHelpers(deps))
   const readTo = await readHeadRounds(run)
   await doDueJobs(run)

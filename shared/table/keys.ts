@@ -39,7 +39,7 @@ export type Partition = (typeof PARTITIONS)[number]
 export const pkPrefix = (partition: Partition) => `${partition}#` as const
 
 /** What a partition's key names after its kind: the id of a payment, a settlement or an item, or a subject. */
-export const idOf = ({ pk }: Pick<Key, 'pk'>): string => pk.slice(pk.indexOf('#') + 1)
+export const idOf = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 
 export const clientKey = (clientId: ClientId): Key => ({ pk: `${pkPrefix('CLIENT')}${clientId}`, sk: 'CLIENT' })
 

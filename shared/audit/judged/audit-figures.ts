@@ -156,7 +156,7 @@ export const auditOpenPayments = async (
       const pk = keys[at]?.pk ?? ''
       if (parsed.success && paymentKey(parsed.output.paymentId).pk === pk) {
         if (parsed.output.openAt !== undefined) payments.push(parsed.output)
-      } else differences.push(...differs('payment', idOf({ pk }), 'readable', 'unreadable'))
+      } else differences.push(...differs('payment', idOf(pk), 'readable', 'unreadable'))
     }
   }
   return { payments, differences }

@@ -113,7 +113,7 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
     const items = await deps.table.getMany(keys)
     const judged = await mapInChunks([...items.entries()], SIDE_BY_SIDE, async ([at, stored]) => {
       const parsed = v.safeParse(SuspenseSchema, stored)
-      const id = idOf(keys[at] ?? { pk: '' })
+      const id = idOf(keys[at]?.pk ?? '')
       found.add(id)
       if (!parsed.success) return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
       const item = parsed.output

@@ -93,7 +93,7 @@ export const judgePayments = async (
   const deliveries = await auditDeliveries(deps, clientId, eventItems)
   const now = deps.now()
   return read.map(({ key, item, payment }) => ({
-    id: v.parse(PaymentIdSchema, idOf(key)),
+    id: v.parse(PaymentIdSchema, idOf(key.pk)),
     item,
     payment,
     differences:
@@ -105,7 +105,7 @@ export const judgePayments = async (
             ...(entries.get(payment.paymentId) ?? []),
             ...(deliveries.get(payment.paymentId) ?? []),
           ]
-        : differs('payment', idOf(key), 'readable', 'unreadable'),
+        : differs('payment', idOf(key.pk), 'readable', 'unreadable'),
   }))
 }
 
@@ -120,6 +120,6 @@ export const judgeById = async (
   return judgePayments(
     deps,
     books,
-    keys.map((key, at) => ({ key, item: items[at], place: { listedAt: '', id: idOf(key) } })),
+    keys.map((key, at) => ({ key, item: items[at], place: { listedAt: '', id: idOf(key.pk) } })),
   )
 }

@@ -61,7 +61,7 @@ export const auditTrails = async (
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: PAGE } as const
   for await (const page of queryPages(deps, full ? list : { ...list, range })) {
-    for (const item of page) subjects.add(idOf(foundKey('AUDIT', item)))
+    for (const item of page) subjects.add(idOf(foundKey('AUDIT', item).pk))
   }
   const differences: Difference[] = []
   for (const some of chunks(

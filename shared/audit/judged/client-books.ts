@@ -48,7 +48,7 @@ const judge = ({ stored, unreadable }: Read, key: Key, item: Item | undefined): 
   const parsed = v.safeParse(SettlementSchema, item)
   const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
   if (isWhole && item) stored.push({ settlement: parsed.output, item })
-  else unreadable.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
+  else unreadable.push(...differs('settlement', idOf(key.pk), 'readable', 'unreadable'))
 }
 
 /** Settlements that others name as their predecessor and that the index does not list: it lags or lost them. */

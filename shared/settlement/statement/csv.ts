@@ -1,11 +1,11 @@
 /** Text that a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
-type Cell = string | number | undefined
+type Cell = string | number | null | undefined
 
-/** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. */
+/** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A null is an empty cell. */
 const cellOf = (value: Cell): string => {
-  if (value === undefined || value === '') return ''
+  if (value === undefined || value === null || value === '') return ''
   if (typeof value === 'number') return String(value)
   const text = FORMULA.test(value) ? `'${value}` : value
   return `"${text.replaceAll('"', '""')}"`

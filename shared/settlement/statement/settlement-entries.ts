@@ -1,12 +1,16 @@
+import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
-import type { ClientId } from '../../ids.ts'
+import { invalid } from '../../errors.ts'
+import { type ClientId, type SettlementId, UuidSchema } from '../../ids.ts'
 import { type Entry, isForClient } from '../../journal/entry.ts'
-import { readEntries, type Span } from '../../journal/entry-store.ts'
-import { readParts } from '../../ledger/window-store.ts'
+import { type EntryPosition, readEntries, type Span } from '../../journal/entry-store.ts'
+import { readParts, readWindow } from '../../ledger/window-store.ts'
+import { CURSOR_JSON, encodeCursor } from '../../page.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { isLeftOut, type Settlement } from '../settlement.ts'
-import { findSettlement } from '../settlement-store.ts'
-import { entryCursor, positionIn } from './entry-cursor.ts'
-import { toEntryDto } from './entry-dto.ts'
+import { toSettlementDto } from '../settlement-dto.ts'
+import { findAnySettlement, findSettlement, settlementsBetween } from '../settlement-store.ts'
+import { csv } from './csv.ts'
 import type { EntryDto } from './entry-dto-schema.ts'
 
 type Asked = { readonly after?: string | undefined; readonly limit: number }
@@ -19,6 +23,29 @@ export type EntryPageDto = {
 
 export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Span => ({ start, end })
 
+type AskedPage = {
+  readonly cursor: string | undefined
+  readonly field: 'cursor' | 'after'
+  readonly limit: number
+  readonly isWanted: (entry: Entry) => boolean
+}
+
+/** A page of a settlement's entries, and the cursor of the next one. */
+const pageOf = async (
+  deps: Pick<Deps, 'stage' | 'table'>,
+  settlement: Settlement,
+  { cursor, field, limit, isWanted }: AskedPage,
+) => {
+  const { settlementId: of, clientId } = settlement
+  const span = sweptSpan(settlement)
+  const after = cursor === undefined ? undefined : positionIn({ of, span }, cursor, field)
+  const parts = await readParts(deps, clientId)
+  const isOutside = isLeftOut(settlement)
+  const isShown = (entry: Entry) => isWanted(entry) && !isOutside(entry)
+  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isShown)
+  return { entries, next: next && entryCursor(of, next) }
+}
+
 /**
  * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
  * entries at any position, and reads no payment. Throws 404 as `findSettlement` does, and 422 for a cursor of another
@@ -29,12 +56,151 @@ export const settlementEntries = async (
   { clientId, id, after: cursor, limit }: Asked & { readonly clientId: ClientId; readonly id: string },
 ): Promise<EntryPageDto> => {
   const settlement = await findSettlement(deps, clientId, id)
-  const { settlementId: of } = settlement
-  const span = sweptSpan(settlement)
-  const after = cursor === undefined ? undefined : positionIn({ of, span }, cursor, 'after')
-  const parts = await readParts(deps, clientId)
-  const isOutside = isLeftOut(settlement)
-  const isShown = (entry: Entry) => isForClient(entry) && !isOutside(entry)
-  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isShown)
-  return { entries: entries.map((entry) => toEntryDto(entry, of)), next: next && entryCursor(of, next) }
+  const { entries, next } = await pageOf(deps, settlement, { cursor, field: 'after', limit, isWanted: isForClient })
+  return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
+}
+
+/** Where a page of entries ended, and of which list: a cursor cannot be used for another list. */
+const CursorSchema = v.pipe(
+  CURSOR_JSON,
+  v.strictObject({ of: UuidSchema, eligible_at: TimestampSchema, id: UuidSchema }),
+)
+
+/** `of`: the settlement, or the client. */
+export const entryCursor = (of: string, { eligibleAt, entryId }: EntryPosition): string =>
+  encodeCursor({ of, eligible_at: eligibleAt, id: entryId })
+
+/** The position in a cursor. Throws 422 for a cursor of another list or outside the span. */
+export const positionIn = (
+  { of, span }: { readonly of: string; readonly span: Span },
+  text: string,
+  field: 'cursor' | 'after',
+): EntryPosition => {
+  const parsed = v.safeParse(CursorSchema, text)
+  const position = parsed.success && parsed.output.of === of ? parsed.output : undefined
+  // DynamoDB refuses a start outside the queried span with its own error.
+  if (position === undefined || position.eligible_at < span.start || position.eligible_at >= span.end) {
+    const reason = 'must be the cursor of an earlier page of this list'
+    throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Leave it out to begin with the first page.')
+  }
+  return { eligibleAt: position.eligible_at, entryId: position.id }
+}
+
+/** An entry as its merchant sees it (design section 8). */
+export const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): EntryDto => ({
+  id: entry.entryId,
+  type: entry.type,
+  payment_id: entry.paymentId,
+  recredited_settlement_id: entry.recreditedSettlementId,
+  settlement_id: settlementId ?? null,
+  external_reference: entry.externalReference,
+  method: entry.method,
+  channel_code: entry.channelCode,
+  paid_at: entry.paidAt,
+  posted_at: entry.postedAt,
+  notional_minor: entry.grossMinor,
+  xendit_fee_minor: entry.feeMinor,
+  hexolus_markup_minor: entry.markupMinor,
+  client_net_minor: entry.netMinor,
+})
+
+/** The columns of a page of entries as CSV. */
+export const ENTRY_COLUMNS = [
+  'id',
+  'type',
+  'payment_id',
+  'recredited_settlement_id',
+  'settlement_id',
+  'external_reference',
+  'method',
+  'channel_code',
+  'paid_at',
+  'posted_at',
+  'notional_minor',
+  'xendit_fee_minor',
+  'hexolus_markup_minor',
+  'client_net_minor',
+] as const satisfies readonly (keyof EntryDto)[]
+
+/** An entry of a payment that was just posted is eligible a day later. */
+const FURTHEST_MS = 2 * DAY_MS
+
+/** No settlement took an entry that was left out; one takes its re-credit. */
+const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId | undefined => {
+  const { eligibleAt } = entry
+  const found = settlements.find(({ sweptFrom, sweptUntil }) => sweptFrom <= eligibleAt && eligibleAt < sweptUntil)
+  return found && !isLeftOut(found)(entry) ? found.settlementId : undefined
+}
+
+/**
+ * A page of a client's journal from a time on, settled or not (design section 8). A page costs its own entries and one
+ * query of settlements. It is no feed: earlier rows may be written later. Throws 422 for a foreign cursor.
+ */
+export const balanceEntries = async (
+  deps: Pick<Deps, 'stage' | 'table' | 'now'>,
+  {
+    clientId,
+    since,
+    after: cursor,
+    limit,
+  }: {
+    readonly clientId: ClientId
+    readonly since: Timestamp
+    readonly after?: string | undefined
+    readonly limit: number
+  },
+): Promise<EntryPageDto> => {
+  const span = { start: since, end: addMs(deps.now(), FURTHEST_MS) }
+  const after = cursor === undefined ? undefined : positionIn({ of: clientId, span }, cursor, 'after')
+  const { parts, settledUntil } = await readWindow(deps, clientId)
+  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isForClient)
+  const [first, last] = [entries[0], entries.at(-1)]
+  const settlements =
+    first && last && first.eligibleAt < settledUntil
+      ? await settlementsBetween(deps, clientId, { start: first.eligibleAt, end: last.eligibleAt })
+      : []
+  return {
+    entries: entries.map((entry) => toEntryDto(entry, takenBy(settlements, entry))),
+    next: next && entryCursor(clientId, next),
+  }
+}
+
+/** Entries of one page, well below the limit of a Lambda's answer. */
+const PAGE = 500
+
+/** An entry as operators see it: the merchant's line, and when the provider settled its row. */
+const toLine = (entry: Entry, settlementId: Parameters<typeof toEntryDto>[1]) => ({
+  ...toEntryDto(entry, settlementId),
+  provider_transaction_id: entry.providerTransactionId ?? null,
+  provider_settled_at: entry.providerSettledAt ?? null,
+})
+
+const COLUMNS = [...ENTRY_COLUMNS, 'provider_transaction_id', 'provider_settled_at'] as const
+
+/**
+ * The entries of a settlement, in pages (design section 7), including zeros for the client, which have a side at the
+ * provider. A page costs only its own entries; the totals are the settlement's.
+ */
+export const settlementStatement = async (
+  deps: Pick<Deps, 'table' | 'stage'>,
+  input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
+) => {
+  const settlement = await findAnySettlement(deps, input.settlementId)
+  const page = { cursor: input.cursor, field: 'cursor', limit: PAGE, isWanted: () => true } as const
+  const { entries, next } = await pageOf(deps, settlement, page)
+  const lines = entries.map((entry) => toLine(entry, settlement.settlementId))
+  return {
+    settlement: toSettlementDto(settlement),
+    totals: {
+      gross_minor: settlement.grossMinor,
+      xendit_fees_minor: settlement.providerFeesMinor,
+      hexolus_markup_minor: settlement.markupMinor,
+      net_minor: settlement.netMinor,
+      payment_count: settlement.paymentCount,
+      entry_count: settlement.entryCount,
+      unproven_minor: settlement.unprovenMinor,
+    },
+    ...(input.format === 'csv' ? { csv: csv(COLUMNS, lines) } : { entries: lines }),
+    cursor: next ?? null,
+  }
 }

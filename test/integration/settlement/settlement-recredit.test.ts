@@ -6,7 +6,7 @@ import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
+import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import {
