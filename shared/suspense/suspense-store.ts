@@ -3,7 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import { type Minor } from '../money.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
-import { foundKey, type Key, suspenseKey } from '../table/keys.ts'
+import { foundKey, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/merged-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -57,17 +57,14 @@ export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise
 
 /** Reads any number of items, strongly consistent; missing items are left out. */
 export const findAllSuspense = async (deps: TableDeps, ids: readonly string[]): Promise<readonly Suspense[]> => {
-  return itemsOf(deps, ids.map(suspenseKey))
+  return parsed(await deps.table.getMany(ids.map(suspenseKey)))
 }
 
-const itemsOf = async (deps: TableDeps, keys: readonly Key[]): Promise<readonly Suspense[]> =>
-  (await deps.table.getMany(keys)).flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+const parsed = (items: readonly (Item | undefined)[]): readonly Suspense[] =>
+  items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
 
-const itemsIn = (deps: TableDeps, rows: readonly Item[]) =>
-  itemsOf(
-    deps,
-    rows.map((row) => foundKey('SUSPENSE', row)),
-  )
+const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly Suspense[]> =>
+  parsed(await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row))))
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (
