@@ -1,4 +1,4 @@
-import { workersForQuota } from '../shared/provider/workers-for-quota.ts'
+import { workersForQuota } from '../shared/provider/provider-quota.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { UPSTREAM } from '../shared/table/upstream.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'

@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+
 /** The secrets port. A caller never writes a value to logs, errors or the table. */
 export type Secrets = {
   /**
@@ -39,3 +41,11 @@ export const sealContext = (stage: string, { clientId, endpointId }: SealedFor):
   client: clientId,
   endpoint: endpointId,
 })
+
+const Fields = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
+
+/** The fields of a secret that is stored as a JSON object; undefined for any other text. */
+export const storedFields = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  const parsed = v.safeParse(Fields, text)
+  return parsed.success ? parsed.output : undefined
+}

@@ -3,8 +3,7 @@ import { callsPerMinute } from '../provider/provider-quota.ts'
 import type { QueueMessage } from '../queues.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { msBetween } from '../time.ts'
-import { type CheckedWork, type DueSlot, mostParts } from './due-slot.ts'
-import { findDuePage } from './find-due-page.ts'
+import { type CheckedWork, type DueSlot, findDuePage, mostParts } from './due-slot.ts'
 
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 

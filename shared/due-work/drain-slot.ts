@@ -1,9 +1,8 @@
 import type { Deps } from '../deps.ts'
 import type { Item } from '../table/attributes.ts'
 import { msBetween, SECOND_MS, type Timestamp } from '../time.ts'
-import { type CheckedWork, type DueSlot, isInPart } from './due-slot.ts'
+import { type CheckedWork, type DueItem, type DuePage, type DueSlot, findDuePage, isInPart } from './due-slot.ts'
 import { type DueTurns, dueTurns } from './due-turns.ts'
-import { type DueItem, type DuePage, findDuePage } from './find-due-page.ts'
 
 /** A row of the index with the item as it is now. */
 export type ReadItem = DueItem & { readonly item: Item }

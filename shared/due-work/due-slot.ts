@@ -1,7 +1,10 @@
 import * as v from 'valibot'
+import type { StoreDeps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
-import { workersForQuota } from '../provider/workers-for-quota.ts'
+import { workersForQuota } from '../provider/provider-quota.ts'
+import type { Item } from '../table/attributes.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
+import { TimestampSchema } from '../time.ts'
 
 /** Payouts wait for operators, audits have their own messages, and the sync schedules itself. */
 export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
@@ -33,3 +36,25 @@ export type DueSlot = v.InferOutput<typeof DueSlotSchema>
 
 /** Parts use another hash than slots; the same hash would put a whole slot into one part. */
 export const isInPart = ({ part, parts }: DueSlot, id: string): boolean => slotOf(`part of ${id}`, parts) === part
+
+const DueItemSchema = v.object({ pk: v.string(), sk: v.string(), id: v.string(), dueAt: TimestampSchema })
+
+/** A row of the by-due index: the item may be due. The item itself decides. */
+export type DueItem = v.InferOutput<typeof DueItemSchema>
+
+export type DuePage = { readonly items: readonly DueItem[]; readonly cursor: Item | undefined }
+
+/** One page of what is due by now in one slot, longest due first. */
+export const findDuePage = async (
+  deps: StoreDeps,
+  input: { readonly work: Work; readonly slot: number; readonly limit: number; readonly cursor: Item | undefined },
+): Promise<DuePage> => {
+  const { items, cursor } = await deps.table.query({
+    index: 'by-due',
+    partition: [input.work, input.slot],
+    range: { atMost: deps.now() },
+    limit: input.limit,
+    ...(input.cursor && { cursor: input.cursor }),
+  })
+  return { items: items.map((item) => v.parse(DueItemSchema, item)), cursor }
+}

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { isKnownSecret } from '../is-known-secret.ts'
-import { callbackSecretName, type Secrets } from '../secrets.ts'
-import { storedFields } from './stored-fields.ts'
+import { callbackSecretName, type Secrets, storedFields } from '../secrets.ts'
 
 // The minimum length prevents guessing, because the token alone authenticates a callback.
 const CallbackToken = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{16,1024}$/))
@@ -29,13 +28,6 @@ export const readCallbackTokens = async (
   // No cause, because it would quote the secret.
   if (!parsed.success) throw new Error('the callback secret is malformed')
   return parsed.output
-}
-
-/** The problems of the stored text, by field and never by value, for the operator who sets it; empty if it is valid. */
-export const callbackSecretProblems = (text: string): readonly string[] => {
-  const fields = storedFields(text)
-  if (fields === undefined) return ['it is not JSON with the field callback_tokens']
-  return v.is(CallbackTokensSchema, fields['callback_tokens']) ? [] : [CALLBACK_TOKENS_RULE]
 }
 
 /** Whether a callback's token is valid. The comparison takes constant time. */

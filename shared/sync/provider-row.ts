@@ -1,5 +1,5 @@
 import type { MoneyRow } from '../journal/payment-money.ts'
-import type { NewsDeps } from '../payment/news/news-deps.ts'
+import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'

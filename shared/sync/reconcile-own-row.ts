@@ -1,4 +1,4 @@
-import type { NewsDeps } from '../payment/news/news-deps.ts'
+import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { bookLateRow, type Posting, postPayments, settledRowOf } from '../posting/post-payments.ts'

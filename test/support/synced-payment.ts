@@ -1,7 +1,7 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
-import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'

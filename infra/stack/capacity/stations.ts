@@ -1,7 +1,7 @@
 import { webhookSeconds } from '../../../functions/function-defaults.ts'
 import { isHttp, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { SECONDS_A_PAYMENT } from '../../../shared/provider/workers-for-quota.ts'
+import { SECONDS_A_PAYMENT } from '../../../shared/provider/provider-quota.ts'
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { reservedConcurrency, reservedRuns } from '../functions/reserved-concurrency.ts'
 import { type DeployedStage, loadOf } from '../stage.ts'

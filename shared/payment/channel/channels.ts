@@ -51,10 +51,7 @@ export type Channel = Terms & {
     readonly returnUrls?: readonly (keyof ReturnUrls)[]
   }
   readonly push?: Push
-  /**
-   * The provider books and settles a payment within minutes, so its actual fee may be known at success and is asked
-   * for. On other channels the estimate stays until the sync brings the fee, a business day later or more.
-   */
+  /** The provider books and settles a payment within minutes; on other channels a business day later or more. */
   readonly settlesAtOnce?: true
   /** Business days until the provider settles; two unless set. Only for channels that do not settle at once. */
   readonly settlementDays?: number
@@ -158,8 +155,5 @@ export const inForce = <Entry extends Dated>(entries: readonly Entry[], at: Time
 export const isSupportedBank = (code: string, at: Timestamp): boolean =>
   inForce(channelOf({ method: 'virtual_account', channelCode: code }).tariffs, at) !== undefined
 
-/** Whether an attempt with unknown outcome may still be paid on the customer's phone. */
+/** A payment of the channel has no destination to show. */
 export const isPushChannel = (choice: ChannelChoice): boolean => channelOf(choice).push !== undefined
-
-/** Whether the actual fee may be known when the payment is paid. */
-export const settlesAtOnce = (choice: ChannelChoice): boolean => channelOf(choice).settlesAtOnce === true

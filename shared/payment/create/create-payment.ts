@@ -57,10 +57,10 @@ export const createPayment = async (
   const paymentId = idempotencyKey
     ? paymentIdForKey(client.clientId, idempotencyKey)
     : v.parse(PaymentIdSchema, deps.newId())
-  const share = await takeShare(deps, 'createRequest', client.clientId)
-  if (!share.taken) {
+  const retryAfterSeconds = await takeShare(deps, 'createRequest', client.clientId)
+  if (retryAfterSeconds !== undefined) {
     const stored = await findStoredPayment(deps, paymentId)
-    if (!stored || stored.status === 'creating') throw shareUsedUp(share.retryAfterSeconds)
+    if (!stored || stored.status === 'creating') throw shareUsedUp(retryAfterSeconds)
     return replay(stored)
   }
   const creating = claim(deps, client, paymentId, parsed.request)

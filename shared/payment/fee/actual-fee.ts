@@ -1,8 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Minor } from '../../money.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../../provider/provider.ts'
-import type { Timestamp } from '../../time.ts'
-import type { FinalFee, Payment } from '../payment.ts'
+import type { Payment } from '../payment.ts'
 
 /** A payment has one row. A few more are read, so that other rows cannot hide it. */
 const TRANSACTIONS_READ = 10
@@ -12,14 +11,6 @@ export const isForAmount = (
   transaction: ProviderTransaction,
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
 ): boolean => transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
-
-/** Under a contract that bills later, the tariff's fee is the actual fee, known at success. */
-export const invoicedFee = (
-  { stage }: Pick<Deps, 'stage'>,
-  { providerFeeMinor: feeMinor }: Pick<Payment, 'providerFeeMinor'>,
-  at: Timestamp,
-): FinalFee | undefined =>
-  stage.providerFees === 'invoiced' ? { status: 'actual', feeMinor, at, invoiced: true } : undefined
 
 /**
  * The final fee: what the provider kept of the payment. Zero is a fee like any other, except under a contract that

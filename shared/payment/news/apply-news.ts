@@ -5,10 +5,10 @@ import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { askForNews, type ProviderNews } from './ask-for-news.ts'
+import { askForNews, type NewsDeps, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
+import { creditCreating } from './credit-creating.ts'
 import { type Decision, decideOnNews } from './decide-on-news.ts'
-import type { NewsDeps } from './news-deps.ts'
 import { succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
@@ -26,16 +26,10 @@ export type ApplyOutcome =
   | { readonly kind: 'not_found' }
   | Unanswered
 
-/** A payment changes status at most twice. More conflicts between read and write are a bug. */
-const MAX_TRIES = 6
-
 /** The outcome of one decision. `again`: the payment has changed; read it and decide again. */
-export type Step = ApplyOutcome | 'again'
+type Step = ApplyOutcome | 'again'
 
-export const appliedOrAgain = (payment: StoredPayment | undefined): Step =>
-  payment ? { kind: 'applied', payment } : 'again'
-
-export type CreatingDecision = Extract<Decision, { readonly creating: unknown }>
+type CreatingDecision = Extract<Decision, { readonly creating: unknown }>
 /** Handles money for a payment that is being created. */
 export type OnCreating = (
   deps: NewsDeps,
@@ -46,11 +40,67 @@ export type OnCreating = (
 
 type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating: OnCreating }
 
-type Facts = {
+/**
+ * The single entry for provider news (design section 4): callback, due work, operator and sync use it. Asks the
+ * provider and applies its answer. The caller that named the payment is never believed.
+ */
+export const applyProviderNews = async (
+  deps: NewsDeps,
+  subject: NewsSubject,
+  source: NewsSource,
+  readBefore?: StoredPayment,
+): Promise<ApplyOutcome> => {
+  const answer = await askForNews(deps, subject)
+  return answer.kind === 'news'
+    ? applyNews(deps, answer.news, source, { readBefore, onCreating: creditCreating })
+    : answer
+}
+
+/**
+ * Applies provider news about a visible payment's own request. Merchant's cancel and expiry use it; it never changes a
+ * payment that is being created.
+ */
+export const applyNewsOfVisible = async (
+  deps: NewsDeps,
+  { paymentRequestId }: Payment,
+  source: NewsSource,
+): Promise<ApplyOutcome> => {
+  const answer = await askForNews(deps, { paymentRequestId })
+  const onCreating: OnCreating = async () => ({ kind: 'deferred' })
+  return answer.kind === 'news' ? applyNews(deps, answer.news, source, { onCreating }) : answer
+}
+
+/** A payment changes status at most twice. More conflicts between read and write are a bug. */
+const MAX_TRIES = 6
+
+/**
+ * Applies provider news to the payment that its reference names. Safe to repeat and to race. `readBefore`: the payment
+ * as read before the question. It saves a read when it is pending and money came, because every write that follows
+ * refuses unless the payment is still pending. Closing statuses need captures that were noted before the answer, so for
+ * them the payment is read again.
+ */
+export const applyNews = async (
+  deps: NewsDeps,
+  news: ProviderNews,
+  source: NewsSource,
+  { readBefore, onCreating }: How,
+): Promise<ApplyOutcome> => {
+  const paymentId = paymentIdOf(news.reference)
+  const isUsable = readBefore?.status === 'pending' && readBefore.paymentId === paymentId && news.capture !== undefined
+  let known = isUsable ? readBefore : undefined
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const stored = known ?? (paymentId && (await findStoredPayment(deps, paymentId)))
+    known = undefined
+    const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), { news, stored, source, onCreating })
+    if (step !== 'again') return step
+  }
+  throw new Error('a payment kept changing while news about it was applied')
+}
+
+type Facts = Pick<How, 'onCreating'> & {
   readonly news: ProviderNews
   readonly stored: StoredPayment | undefined
   readonly source: NewsSource
-  readonly onCreating: OnCreating
 }
 
 const applyDecision = async (
@@ -89,40 +139,4 @@ const applyDecision = async (
   }
 }
 
-/**
- * Applies provider news to the payment that its reference names. Safe to repeat and to race. `readBefore`: the payment
- * as read before the question. It saves a read when it is pending and money came, because every write that follows
- * refuses unless the payment is still pending. Closing statuses need captures that were noted before the answer, so for
- * them the payment is read again.
- */
-export const applyNews = async (
-  deps: NewsDeps,
-  news: ProviderNews,
-  source: NewsSource,
-  { readBefore, onCreating }: How,
-): Promise<ApplyOutcome> => {
-  const paymentId = paymentIdOf(news.reference)
-  const isUsable = readBefore?.status === 'pending' && readBefore.paymentId === paymentId && news.capture !== undefined
-  let known = isUsable ? readBefore : undefined
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const stored = known ?? (paymentId && (await findStoredPayment(deps, paymentId)))
-    known = undefined
-    const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), { news, stored, source, onCreating })
-    if (step !== 'again') return step
-  }
-  throw new Error('a payment kept changing while news about it was applied')
-}
-
-/**
- * Applies provider news about a visible payment's own request. Merchant's cancel and expiry use it; it never changes a
- * payment that is being created.
- */
-export const applyNewsOfVisible = async (
-  deps: NewsDeps,
-  { paymentRequestId }: Payment,
-  source: NewsSource,
-): Promise<ApplyOutcome> => {
-  const answer = await askForNews(deps, { paymentRequestId })
-  const onCreating: OnCreating = async () => ({ kind: 'deferred' })
-  return answer.kind === 'news' ? applyNews(deps, answer.news, source, { onCreating }) : answer
-}
+const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? { kind: 'applied', payment } : 'again')

@@ -91,3 +91,6 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
   const answer = await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   return answer.kind === 'found' ? requestNews(deps, answer.value, subject.providerPaymentId) : answer
 }
+
+/** Dependencies of provider news: ask, credit, hold, announce, alert and close. */
+export type NewsDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'queues' | 'log' | 'alerts'>

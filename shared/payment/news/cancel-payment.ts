@@ -8,10 +8,9 @@ import { markDueNow, noteCancelRequested } from '../due-store.ts'
 import { findPayment } from '../find-payment.ts'
 import type { Payment } from '../payment.ts'
 import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
+import type { NewsDeps } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
-import { expirePayment } from './expire-payment.ts'
-import type { NewsDeps } from './news-deps.ts'
-import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
+import { expirePayment, noteNotFoundUpstream } from './expire-payment.ts'
 
 const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
   providerFailure(answer, 'the payment is unchanged here, try again')

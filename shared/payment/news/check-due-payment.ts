@@ -1,27 +1,96 @@
-import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
-import { addMs, HOUR_MS, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
+import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { closesUpstream, isPastItsTime, nextCheckAt, RETRY_CHECK_MS, usualCheckAt } from '../channel/channel-timing.ts'
 import { claimCheck, endCheck, scheduleCheck } from '../due-store.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { parseStored } from '../payment-store.ts'
-import type { ApplyOutcome } from './apply-news.ts'
-import { applyProviderNews } from './apply-provider-news.ts'
-import { expirePayment } from './expire-payment.ts'
-import type { NewsDeps } from './news-deps.ts'
-import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
+import type { NewsDeps } from './ask-for-news.ts'
+import { expirePayment, noteNotFoundUpstream } from './expire-payment.ts'
 
 /** `rate_limited`: the provider refuses further calls for now. */
 export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered' | 'rate_limited'
 
-const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
-  const open = outcomes.filter((outcome) => outcome.kind === 'unanswered')
-  if (open.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
-  if (open.length > 0) return 'unanswered'
-  return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
+/** Which check follows: the next one by the channel's times, or another try within minutes. */
+type FollowUp = 'next_check' | 'retry'
+
+/** The claim stores the time of a follow-up. If the process dies, it holds; otherwise the result may need the other. */
+type Claim = { readonly nextDueAt: Timestamp; readonly claimedFor: FollowUp; readonly beginExpiryAt?: Timestamp }
+
+/**
+ * Checks one due payment as it was read: whether it was paid or has failed, captures that came during its create, and
+ * our own expiry (design section 4). The claim moves the due time on condition of its old value, so only one of two
+ * workers asks.
+ */
+export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): Promise<CheckResult> => {
+  const due = parseStored(read)
+  if (due?.dueAt === undefined || due.dueAt > deps.now()) return 'not_claimed'
+  const claim = claimFor(due, due.dueAt, deps.now())
+  const claimed = await claimCheck(deps, { paymentId: due.paymentId, dueAt: due.dueAt }, claim)
+  const stored = claimed.applied ? parseStored(claimed.item) : undefined
+  if (stored === undefined) return 'not_claimed'
+  const result = await (stored.status === 'creating'
+    ? checkCreating(deps, stored, claim)
+    : checkPending(deps, stored, claim))
+  if (result !== 'checked') deps.log.warn('payment.check_failed', { payment_id: due.paymentId, reason: result })
+  return result
+}
+
+/**
+ * Claims the check before the expiry, until the expiry: one write. If its process dies, only the report of a failure is
+ * late, because the sync finds money. Every other check has a reason that must not be lost.
+ */
+const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim => {
+  const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), claimedFor: 'retry' } as const
+  if (stored.status !== 'pending') return retry
+  const { expiryStartedAt, cancelRequestedAt } = stored
+  if (isPastItsTime(stored, now)) {
+    return (expiryStartedAt ?? cancelRequestedAt) ? retry : { ...retry, beginExpiryAt: now }
+  }
+  return isUsualLook(stored, dueAt) ? { nextDueAt: nextCheckAt(stored, now), claimedFor: 'next_check' } : retry
+}
+
+/** Runs after the claim. The claim has begun the expiry of a payment past its time. */
+const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
+  try {
+    const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
+    const result = resultOf(outcomes)
+    if (outcomes.some((outcome) => hasEnded(outcome, payment.paymentId))) return result
+    await schedule(deps, payment, claim, followUpOf(result))
+    return result
+  } catch (cause) {
+    await schedule(deps, payment, claim, 'retry')
+    throw cause
+  }
+}
+
+/** The check that follows a result, while the payment stays pending. Without an answer its money is asked about again. */
+export const followUpOf = (result: CheckResult): FollowUp => (result === 'checked' ? 'next_check' : 'retry')
+
+/** Sets the time of a follow-up, unless the claim has stored it. */
+const schedule = async (deps: NewsDeps, payment: Payment, claim: Claim, followUp: FollowUp): Promise<void> => {
+  if (followUp === claim.claimedFor) return
+  const now = deps.now()
+  const at = followUp === 'retry' ? addMs(now, RETRY_CHECK_MS) : nextCheckAt(payment, now)
+  await scheduleCheck(deps, payment.paymentId, claim.nextDueAt, at)
+}
+
+const checkCreating = async (deps: NewsDeps, creating: CreatingPayment, claim: Claim): Promise<CheckResult> => {
+  const outcomes = await askAboutRemembered(deps, creating)
+  const result = resultOf(outcomes)
+  const isOver = result === 'checked' && !outcomes.some(({ kind }) => kind === 'deferred')
+  if (isOver) await endCheck(deps, creating.paymentId, claim.nextDueAt)
+  return result
+}
+
+const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> => {
+  if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
+  const outcome = await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
+  if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
+  return outcome
 }
 
 /** How long a remembered capture may be missing at the provider. By then the provider has repeated its callback. */
@@ -39,49 +108,15 @@ const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promi
   return outcomes
 }
 
-const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> => {
-  if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
-  const outcome = await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
-  if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
-  return outcome
+const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
+  const open = outcomes.filter((outcome) => outcome.kind === 'unanswered')
+  if (open.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
+  if (open.length > 0) return 'unanswered'
+  return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
 }
 
 const hasEnded = (outcome: ApplyOutcome, paymentId: PaymentId): boolean =>
   outcome.kind === 'applied' && outcome.payment?.paymentId === paymentId && outcome.payment.status !== 'pending'
-
-const scheduleRetry = (deps: NewsDeps, paymentId: PaymentId, { nextDueAt }: Claim) =>
-  scheduleCheck(deps, paymentId, nextDueAt, addMs(deps.now(), RETRY_CHECK_MS))
-
-/** Runs after the claim. The claim has begun the expiry of a payment past its time. */
-const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
-  const { paymentId } = payment
-  const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
-  const result = resultOf(outcomes)
-  if (outcomes.some((outcome) => hasEnded(outcome, paymentId))) return result
-  // The claim has stored the time of the next check. It is written again only where the result asks for another time.
-  const isAnswered = result === 'checked'
-  if (isAnswered && claim.isForRetry)
-    await scheduleCheck(deps, paymentId, claim.nextDueAt, nextCheckAt(payment, deps.now()))
-  if (!isAnswered && !claim.isForRetry) await scheduleRetry(deps, paymentId, claim)
-  return result
-}
-
-const checkCreating = async (deps: NewsDeps, creating: CreatingPayment, claim: Claim): Promise<CheckResult> => {
-  const outcomes = await askAboutRemembered(deps, creating)
-  const result = resultOf(outcomes)
-  if (result === 'checked' && outcomes.every(({ kind }) => kind !== 'deferred')) {
-    await endCheck(deps, creating.paymentId, claim.nextDueAt)
-  }
-  return result
-}
-
-const DueSchema = v.object({ dueAt: v.optional(TimestampSchema) })
-
-/**
- * `isForRetry`: if the process dies after the claim, another check follows within minutes. The result sets the next
- * check.
- */
-type Claim = { readonly nextDueAt: Timestamp; readonly isForRetry: boolean; readonly beginExpiryAt?: Timestamp }
 
 /** Whether this is the one check before the expiry, and nothing else made the payment due. */
 const isUsualLook = (payment: Payment, dueAt: Timestamp): boolean =>
@@ -89,18 +124,23 @@ const isUsualLook = (payment: Payment, dueAt: Timestamp): boolean =>
   payment.rememberedProviderPaymentIds === undefined &&
   payment.cancelRequestedAt === undefined
 
-/**
- * Claims the check before the expiry, until the expiry: one write. If its process dies, only the report of a failure is
- * late, because the sync finds money. Every other check has a reason that must not be lost.
- */
-const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim => {
-  const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), isForRetry: true }
-  if (stored.status !== 'pending') return retry
-  const { expiryStartedAt, cancelRequestedAt } = stored
-  if (isPastItsTime(stored, now)) {
-    return (expiryStartedAt ?? cancelRequestedAt) ? retry : { ...retry, beginExpiryAt: now }
-  }
-  return isUsualLook(stored, dueAt) ? { nextDueAt: nextCheckAt(stored, now), isForRetry: false } : retry
+/** Due work runs every minute, and each item is done within the next. */
+const LATE_MS = 2 * MINUTE_MS
+
+/** The check before the expiry when it comes late: expiries need the scarce calls more. */
+export const isLateLook = (read: Item, now: Timestamp): boolean => {
+  const stored = parseStored(read)
+  if (stored?.status !== 'pending' || stored.dueAt === undefined || isPastItsTime(stored, now)) return false
+  return isUsualLook(stored, stored.dueAt) && stored.dueAt < addMs(now, -LATE_MS)
+}
+
+/** Skips that check in one write: the payment is checked next at its expiry. */
+export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResult> => {
+  const stored = parseStored(read)
+  if (stored?.status !== 'pending' || stored.dueAt === undefined) return 'not_claimed'
+  const claim = { nextDueAt: nextCheckAt(stored, deps.now()) }
+  const { applied } = await claimCheck(deps, { paymentId: stored.paymentId, dueAt: stored.dueAt }, claim)
+  return applied ? 'checked' : 'not_claimed'
 }
 
 /**
@@ -113,49 +153,4 @@ export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOpera
   if (!isPastItsTime(stored, now)) return ['getRequest']
   const isAsked = stored.cancelRequestedAt !== undefined || closesUpstream(stored)
   return isAsked ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
-}
-
-/** Due work runs every minute, and each item is done within the next. */
-const LATE_MS = 2 * MINUTE_MS
-
-/** The check before the expiry when it comes late: expiries need the scarce calls more. */
-export const isLateLook = (read: Item, now: Timestamp): boolean => {
-  const stored = parseStored(read)
-  const { dueAt } = v.parse(DueSchema, read)
-  if (stored?.status !== 'pending' || dueAt === undefined || isPastItsTime(stored, now)) return false
-  return isUsualLook(stored, dueAt) && dueAt < addMs(now, -LATE_MS)
-}
-
-/** Skips that check in one write: the payment is checked next at its expiry. */
-export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResult> => {
-  const stored = parseStored(read)
-  const { dueAt } = v.parse(DueSchema, read)
-  if (stored?.status !== 'pending' || dueAt === undefined) return 'not_claimed'
-  const claim = { nextDueAt: nextCheckAt(stored, deps.now()) }
-  const { applied } = await claimCheck(deps, { paymentId: stored.paymentId, dueAt }, claim)
-  return applied ? 'checked' : 'not_claimed'
-}
-
-/**
- * Checks one due payment as it was read: whether it was paid or has failed, captures that came during its create, and
- * our own expiry (design section 4). The claim moves the due time on condition of its old value, so only one of two
- * workers asks.
- */
-export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): Promise<CheckResult> => {
-  const due = parseStored(read)
-  const { dueAt } = v.parse(DueSchema, read ?? {})
-  if (due === undefined || dueAt === undefined || dueAt > deps.now()) return 'not_claimed'
-  const claim = claimFor(due, dueAt, deps.now())
-  const claimed = await claimCheck(deps, { paymentId: due.paymentId, dueAt }, claim)
-  const stored = claimed.applied ? parseStored(claimed.item) : undefined
-  if (stored === undefined) return 'not_claimed'
-  const result = await (stored.status === 'creating'
-    ? checkCreating(deps, stored, claim)
-    : checkPending(deps, stored, claim)
-  ).catch(async (cause: unknown) => {
-    if (!claim.isForRetry) await scheduleRetry(deps, stored.paymentId, claim)
-    throw cause
-  })
-  if (result !== 'checked') deps.log.warn('payment.check_failed', { payment_id: due.paymentId, reason: result })
-  return result
 }

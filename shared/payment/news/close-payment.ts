@@ -8,7 +8,7 @@ import { transactWhileFresh } from '../../table/table.ts'
 import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { leavePending, transitioned } from '../payment-store.ts'
-import type { NewsDeps } from './news-deps.ts'
+import type { NewsDeps } from './ask-for-news.ts'
 import type { TransitionResult } from './succeed-payment.ts'
 
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const

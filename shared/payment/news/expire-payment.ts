@@ -1,12 +1,13 @@
+import type { Deps } from '../../deps.ts'
 import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../../provider/provider.ts'
+import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { noteExpiryStarted } from '../due-store.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
+import type { NewsDeps } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
-import type { NewsDeps } from './news-deps.ts'
-import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 
 /** The provider reports nothing that prevents the expiry. */
 const isStillOpen = (outcome: ApplyOutcome): boolean =>
@@ -50,3 +51,10 @@ export const expirePayment = async (deps: NewsDeps, payment: Payment, source: Ne
   const isCancelNew = kept?.status === 'pending' && kept.cancelRequestedAt !== payment.cancelRequestedAt
   return isCancelNew ? expirePayment(deps, kept, source) : { kind: 'applied', payment: kept }
 }
+
+/** The provider does not know our request. A wrong or rotated key looks the same, so an operator must check. */
+export const noteNotFoundUpstream = (
+  deps: Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>,
+  payment: Payment,
+): Promise<void> =>
+  recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }))

@@ -1,23 +1,11 @@
-import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
-import { type PaymentId, paymentIdOf } from '../../ids.ts'
+import { paymentIdOf } from '../../ids.ts'
 import { notePause, pausedUntil } from '../../provider/pause-store.ts'
 import type { CallbackSubject, ParseCallback, ProviderOperation } from '../../provider/provider.ts'
-import { addMs, SECOND_MS } from '../../time.ts'
-import { rememberCapture } from '../attempt-store.ts'
-import { markDueNow } from '../due-store.ts'
 import type { StoredPayment } from '../payment.ts'
-import { findStoredPayment, parseStored } from '../payment-store.ts'
-import type { ApplyOutcome } from './apply-news.ts'
-import { applyProviderNews } from './apply-provider-news.ts'
-
-type CallbackDeps = Pick<
-  Deps,
-  'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'stage' | 'queues' | 'memory'
->
-
-/** `ask_again`: the provider should repeat this callback. */
-export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
+import { findStoredPayment } from '../payment-store.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
+import { type CallbackDeps, type CallbackOutcome, makeDue, putOff, wakeSync } from './defer-callback.ts'
 
 /** What a callback makes us ask: about the capture it names, otherwise about its request. */
 const questionOf = ({ providerPaymentId }: CallbackSubject): ProviderOperation =>
@@ -26,29 +14,6 @@ const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
 const isRateLimited = (outcome: ApplyOutcome): boolean =>
   outcome.kind === 'unanswered' && outcome.reason === 'rate_limited'
-
-/**
- * While callbacks are deferred, an environment wakes the sync this often. A sync that is woken too soon does nothing.
- */
-const WAKE_EVERY_MS = 30 * SECOND_MS
-/** The time that the provider needs to book what it has announced. */
-const WAKE_DELAY_SECONDS = 15
-
-/** The sync's head handles all deferred callbacks, a page at a time. */
-const wakeSync = async (deps: CallbackDeps): Promise<void> => {
-  const now = deps.now()
-  const { syncWokenAt: last } = deps.memory
-  if (last !== undefined && last <= now && now < addMs(last, WAKE_EVERY_MS)) return
-  deps.memory.syncWokenAt = now
-  await deps.queues.send('sync', { body: { woken: true }, delaySeconds: WAKE_DELAY_SECONDS, group: 'sync' })
-}
-
-/** The provider refuses calls now, and nothing was written. The provider's own retry, or the sync, brings the news. */
-const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
-  deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
-  await wakeSync(deps)
-  return 'ask_again'
-}
 
 const MAX_BODY_BYTES = 262_144
 
@@ -60,26 +25,6 @@ const isNoNews = ({ providerPaymentId }: CallbackSubject, stored: StoredPayment 
 
 const creditedCapture = (stored: StoredPayment): string | undefined =>
   stored.status === 'creating' ? undefined : stored.creditedProviderPaymentId
-
-/**
- * Makes the payment due at once. Answers it where that is refused: a terminal payment, or one that is being created,
- * which remembers the capture if the provider confirms it.
- */
-const makeDue = async (
-  deps: CallbackDeps,
-  paymentId: PaymentId,
-  { providerPaymentId }: CallbackSubject,
-  outcome: ApplyOutcome,
-): Promise<StoredPayment | undefined> => {
-  const now = deps.now()
-  const marked = await markDueNow(deps, paymentId, now)
-  if (marked.applied) return undefined
-  const stored = parseStored(marked.item)
-  if (stored?.status === 'creating' && outcome.kind === 'not_shown' && providerPaymentId !== undefined) {
-    await rememberCapture(deps, stored, providerPaymentId, now)
-  }
-  return stored
-}
 
 /** The provider had no answer, or it has not caught up with its own callback about this payment. */
 const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
@@ -105,10 +50,10 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
       ? await makeDue(deps, paymentId, callback, outcome)
       : undefined
   // A payment that is being created is not due: only the provider can repeat this news.
-  const isLookedAt = unmarked?.status !== 'creating' || callback.providerPaymentId === undefined
-  if (outcome.kind === 'applied' && isLookedAt) return 'applied'
+  const mustBeRepeated = unmarked?.status === 'creating' && callback.providerPaymentId !== undefined
+  if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
-  return outcome.kind === 'not_found' && isLookedAt ? 'ignored' : 'ask_again'
+  return mustBeRepeated || outcome.kind !== 'not_found' ? 'ask_again' : 'ignored'
 }
 
 /**

@@ -5,9 +5,8 @@ import { providerFailure } from '../../provider/provider-failure.ts'
 import { markDueNow } from '../due-store.ts'
 import { findAnyPayment } from '../find-payment.ts'
 import type { StoredPayment } from '../payment.ts'
-import type { ApplyOutcome } from './apply-news.ts'
-import { applyProviderNews } from './apply-provider-news.ts'
-import type { NewsDeps } from './news-deps.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
+import type { NewsDeps } from './ask-for-news.ts'
 
 /** The provider requests of this payment: its own, and those of attempts that never committed. */
 export const requestsOf = (payment: StoredPayment): readonly string[] => {

@@ -1,15 +1,13 @@
+import type { Deps } from '../../deps.ts'
 import { credit } from '../../ledger/count-store.ts'
 import { loggedPayment } from '../../log.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import { transactWhileFresh } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
-import { commitSucceeded, putPointers } from '../creating-store.ts'
-import { invoicedFee } from '../fee/actual-fee.ts'
-import { newPayment } from '../new-payment.ts'
-import type { CreatingPayment, NewsSource, Payment } from '../payment.ts'
+import type { FinalFee, NewsSource, Payment } from '../payment.ts'
 import { leavePending, transitioned } from '../payment-store.ts'
-import type { NewsDeps } from './news-deps.ts'
+import type { NewsDeps } from './ask-for-news.ts'
 
 /** `undefined`: the payment has changed since it was read; read it and decide again. */
 export type TransitionResult = Payment | undefined
@@ -31,7 +29,7 @@ export const paidBy = (
   }
 }
 
-const afterSuccess = async (
+export const afterSuccess = async (
   deps: NewsDeps,
   payment: Payment,
   source: NewsSource,
@@ -70,35 +68,10 @@ export const succeedPayment = async (
   return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
 }
 
-type LateCapture = {
-  readonly capture: ProviderPayment
-  /** Of the request that was paid; a push has none. */
-  readonly destination: string | undefined
-  readonly source: NewsSource
-}
-
-/**
- * Moves a payment from `creating` to `succeeded`: the customer paid a request whose answer was lost or whose attempt
- * died. The stored request is what was asked for. Refused while an attempt runs.
- */
-export const succeedCreatingPayment = async (
-  deps: NewsDeps,
-  creating: CreatingPayment,
-  { capture, destination, source }: LateCapture,
-): Promise<TransitionResult> => {
-  const now = deps.now()
-  const upstream = { paymentRequestId: capture.paymentRequestId, destination }
-  const made = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
-  const succeeded = { ...paidBy(deps, made, { capture, at: now, source }), rememberedProviderPaymentIds: undefined }
-  const [told] = await Promise.all([announcementOf(deps, succeeded, now), putPointers(deps, succeeded)])
-  const outcome = await transactWhileFresh(
-    deps,
-    {
-      payment: commitSucceeded(succeeded, now),
-      ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
-      ...told.steps,
-    },
-    told.freshUntil,
-  )
-  return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
-}
+/** Under a contract that bills later, the tariff's fee is the actual fee, known at success. */
+export const invoicedFee = (
+  { stage }: Pick<Deps, 'stage'>,
+  { providerFeeMinor: feeMinor }: Pick<Payment, 'providerFeeMinor'>,
+  at: Timestamp,
+): FinalFee | undefined =>
+  stage.providerFees === 'invoiced' ? { status: 'actual', feeMinor, at, invoiced: true } : undefined

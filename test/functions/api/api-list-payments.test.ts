@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { referencePk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'

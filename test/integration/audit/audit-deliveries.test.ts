@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
 import { exists, put, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'

@@ -1,6 +1,6 @@
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'

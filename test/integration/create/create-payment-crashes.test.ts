@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { claimTakeover } from '../../../shared/payment/attempt-store.ts'
 import { commitAttempt } from '../../../shared/payment/create/commit-attempt.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { releaseAttempt } from '../../../shared/payment/attempt-store.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'

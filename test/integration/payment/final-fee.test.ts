@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderFees } from '../../../shared/stage-settings.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { DAY_MS } from '../../../shared/time.ts'

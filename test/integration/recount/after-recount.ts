@@ -1,5 +1,5 @@
 import { paymentIdOf } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'

@@ -1,7 +1,7 @@
 import type { Client } from '../../../shared/client/client.ts'
 import { type PaymentId, paymentIdOf, slotOf } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { PaymentStatus } from '../../../shared/payment-status.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'

@@ -7,7 +7,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'

@@ -5,7 +5,7 @@ import { handler as sweepSettlements } from '../../../../functions/schedule/swee
 import { handler as syncProviderTransactions } from '../../../../functions/schedule/sync-provider-transactions.ts'
 import { moveOpenCredit } from '../../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../../shared/money.ts'
-import { applyProviderNews } from '../../../../shared/payment/news/apply-provider-news.ts'
+import { applyProviderNews } from '../../../../shared/payment/news/apply-news.ts'
 import { settledRow } from '../../../support/fake-provider.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
 import { invokeAdmin } from '../../../support/operator-actions.ts'
