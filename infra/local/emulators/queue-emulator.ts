@@ -1,14 +1,9 @@
 import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns'
-import {
-  CreateQueueCommand,
-  GetQueueAttributesCommand,
-  SetQueueAttributesCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs'
+import { CreateQueueCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { type BuildAppOptions, buildApp } from 'fauxqs'
 import { withoutLog } from '../../../shared/runtime/aws/client-options.ts'
 import { isForeignRequest } from '../process/is-foreign-request.ts'
-import { localAws } from './dynamodb-local.ts'
+import { LOCAL_REGION, localAws } from './dynamodb-local.ts'
 
 /** SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
 export type QueueEmulator = {
@@ -44,15 +39,12 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
 
   // The emulator's own URLs contain hosts that some machines cannot resolve, and keep the port of an earlier start.
   const urlOf = (name: string) => `${endpoint}/${ACCOUNT}/${name}`
-  const arnOf = async (queueUrl: string) => {
-    const answer = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] }))
-    return answer.Attributes?.['QueueArn'] ?? ''
-  }
+  const arnOf = (queueUrl: string) => `arn:aws:sqs:${LOCAL_REGION}:${ACCOUNT}:${queueUrl.split('/').at(-1)}`
 
   const queue: QueueEmulator['queue'] = async (name, { maxReceives } = {}) => {
     await sqs.send(new CreateQueueCommand({ QueueName: name }))
     if (maxReceives !== undefined) {
-      const deadLetterTargetArn = await arnOf(await queue(`${name}-dead`))
+      const deadLetterTargetArn = arnOf(await queue(`${name}-dead`))
       const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: maxReceives })
       await sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(name), Attributes: { RedrivePolicy } }))
     }
@@ -69,7 +61,7 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
         new SubscribeCommand({
           TopicArn,
           Protocol: 'sqs',
-          Endpoint: await arnOf(queueUrl),
+          Endpoint: arnOf(queueUrl),
           Attributes: { RawMessageDelivery: 'true' },
         }),
       )

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import * as v from 'valibot'
 import { callsByRoute } from './calls-by-route.ts'
 import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
 import { ProviderError, parseJson } from './provider-error.ts'
@@ -73,16 +74,11 @@ export const answerProviderCall = (
   if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
   if (result instanceof ProviderError) return { ...refused(result), delayMs }
-  if (hasRows(result)) core.countCall(`rows ${name}`, result.data.length)
+  if (v.is(Rows, result)) core.countCall(`rows ${name}`, result.data.length)
   return { kind: 'answer', status: entry.status ?? 200, headers: ROOM, body: result, delayMs }
 }
 
-const hasRows = (result: unknown): result is { readonly data: readonly unknown[] } =>
-  typeof result === 'object' &&
-  result !== null &&
-  'data' in result &&
-  Array.isArray(result.data) &&
-  result.data.length > 0
+const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
 
 /** What a fault answers instead of doing anything; undefined for those that strike after the effect. */
 const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): ProviderAnswer | undefined => {

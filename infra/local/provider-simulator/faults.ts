@@ -36,25 +36,6 @@ export const CALL_FAULT_NAMES = [
 export type CallFaultName = (typeof CALL_FAULT_NAMES)[number]
 export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
 
-type FaultNames = {
-  readonly create: CallFaultName
-  readonly get: CallFaultName
-  readonly cancel: CallFaultName
-  readonly transactions:
-    | CallFaultName
-    | 'missing'
-    | 'duplicate'
-    | 'wrong_amount'
-    | 'fee'
-    | 'fee_late'
-    | 'fee_invoiced'
-    | 'settle_now'
-  readonly callback: 'lost' | 'duplicate' | 'delay' | 'reorder' | 'forged' | 'wrong_token' | 'legacy_names'
-  readonly payment: 'wrong_amount' | 'after_expiry'
-}
-
-type FaultTarget = keyof FaultNames
-
 const CALL_FAULTS: Record<CallFaultName, v.GenericSchema> = {
   timeout_after_commit: NoValue,
   timeout: NoValue,
@@ -71,7 +52,7 @@ const CALL_FAULTS: Record<CallFaultName, v.GenericSchema> = {
 }
 
 /** Every fault there is, by target, with what its `value` must be (design section 6). */
-const MENU: { readonly [T in FaultTarget]: Readonly<Record<FaultNames[T], v.GenericSchema>> } = {
+const MENU = {
   create: CALL_FAULTS,
   get: CALL_FAULTS,
   cancel: CALL_FAULTS,
@@ -95,7 +76,10 @@ const MENU: { readonly [T in FaultTarget]: Readonly<Record<FaultNames[T], v.Gene
     legacy_names: NoValue,
   },
   payment: { wrong_amount: Amount, after_expiry: NoValue },
-}
+} satisfies Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>>
+
+type FaultTarget = keyof typeof MENU
+type FaultName<Target extends FaultTarget> = Extract<keyof (typeof MENU)[Target], string>
 
 /** An order for every fault there is, by target: `{"target", "fault", "value"?}`, to be sent as it is. */
 export const faultExamples = (): readonly object[] =>
@@ -146,7 +130,7 @@ export const armFault = (world: World, order: FaultOrder) => {
 }
 
 /** Takes the earliest armed fault of the target among `names`, and uses up one of its times. */
-export const takeFault = <T extends FaultTarget, const N extends FaultNames[T]>(
+export const takeFault = <T extends FaultTarget, const N extends FaultName<T>>(
   world: World,
   target: T,
   names: readonly N[],

@@ -5,16 +5,18 @@ import { BUSINESS_ID, type Payment, type Transaction, type TransactionFee } from
 import type { TransactionRecord } from '../simulator-store.ts'
 import { timestampNow, toTimestamp, type World } from '../world.ts'
 
-const NO_FEE: TransactionFee = {
-  xendit_fee: 0,
-  value_added_tax: 0,
+const feeShown = (fee: number, tax: number, status: string): TransactionFee => ({
+  xendit_fee: fee,
+  value_added_tax: tax,
   xendit_withholding_tax: 0,
   third_party_withholding_tax: 0,
-  status: 'PENDING',
-}
+  status,
+})
+
+const NO_FEE = feeShown(0, 0, 'PENDING')
 
 /** Under a contract that bills fees after the month, a settled row shows none. */
-const INVOICED_FEE: TransactionFee = { ...NO_FEE, status: 'NOT_APPLICABLE' }
+const INVOICED_FEE = feeShown(0, 0, 'NOT_APPLICABLE')
 
 /**
  * Books a capture as one row of `/transactions`. The fee is in the row only from settlement on, as upstream: until then
@@ -116,22 +118,14 @@ const feeOf = (channel: Channel, amount: number, fixedFee: number | undefined) =
 /** The tariff's fee, rounded down, and 11 % value added tax on it, truncated: what has been seen upstream. */
 const tariffFee = (channel: Channel, amount: number) => {
   const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
-  return completedFee(fee, Math.floor((fee * 11) / 100))
+  return feeShown(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
 }
 
 /** An ordered total is shown as fee and tax too, so that a reader who takes only one of them is found out. */
 export const splitFee = (total: number) => {
   const tax = Math.floor((total * 11) / 111)
-  return completedFee(total - tax, tax)
+  return feeShown(total - tax, tax, 'COMPLETED')
 }
-
-const completedFee = (fee: number, tax: number): TransactionFee => ({
-  xendit_fee: fee,
-  value_added_tax: tax,
-  xendit_withholding_tax: 0,
-  third_party_withholding_tax: 0,
-  status: 'COMPLETED',
-})
 
 const DAY_MS = 86_400_000
 // Indonesia's west keeps UTC+7 all year.

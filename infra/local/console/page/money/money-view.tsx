@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
+import type { ConsoleCall } from '../../console-call.ts'
 import { rupiah } from '../../story/story-line.ts'
 import { ActionButton } from '../action-button.tsx'
 import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
@@ -72,28 +73,25 @@ const verdictOf = ({ figures, balanced }: v.InferOutput<typeof BooksSchema>): st
   return `This month: ${said.join(', ') || 'no entry yet'}. ${balanced ? 'They balance' : 'They do not balance'}.`
 }
 
+const WORK: readonly (readonly [label: string, call: ConsoleCall, effect: string])[] = [
+  ['Jump 5 days', jumpBy(5 * DAY), 'the provider has paid us by then'],
+  ['Read the provider’s transactions', invoke('sync-provider-transactions'), 'fees become final'],
+  ['Sweep', invoke('sweep-settlements'), 'what is older than a day becomes a settlement'],
+  ['Check due work', invoke('check-due-work'), 'expires payments, sends what is overdue'],
+]
+
 const DailyWork = () => (
   <Card
     title="The days’ work"
     note="A jump of the clock runs nothing by itself. Do these in their order to settle what was paid."
   >
     <ol class="steps">
-      <li>
-        <ActionButton label="Jump 5 days" call={jumpBy(5 * DAY)} />{' '}
-        <span class="muted">the provider has paid us by then</span>
-      </li>
-      <li>
-        <ActionButton label="Read the provider’s transactions" call={invoke('sync-provider-transactions')} />{' '}
-        <span class="muted">fees become final</span>
-      </li>
-      <li>
-        <ActionButton label="Sweep" kind="main" call={invoke('sweep-settlements')} />{' '}
-        <span class="muted">what is older than a day becomes a settlement</span>
-      </li>
-      <li>
-        <ActionButton label="Check due work" call={invoke('check-due-work')} />{' '}
-        <span class="muted">expires payments, sends what is overdue</span>
-      </li>
+      {WORK.map(([label, call, effect]) => (
+        <li key={label}>
+          <ActionButton label={label} call={call} {...(label === 'Sweep' && { kind: 'main' })} />{' '}
+          <span class="muted">{effect}</span>
+        </li>
+      ))}
     </ol>
   </Card>
 )

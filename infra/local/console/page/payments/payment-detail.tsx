@@ -8,28 +8,24 @@ import { HowToPay } from './how-to-pay.tsx'
 import { lifeOf } from './life.ts'
 import { ProviderActions } from './provider-actions.tsx'
 
-const Figures = ({ payment }: { readonly payment: Timeline }) => (
-  <dl class="figures">
-    <div>
-      <dt>Paid by the customer</dt>
-      <dd>{rupiah(payment.notional_minor)}</dd>
-    </div>
-    <div>
-      <dt>
-        Provider’s fee <span class="muted">({payment.fee_status})</span>
-      </dt>
-      <dd>− {rupiah(payment.xendit_fee_minor)}</dd>
-    </div>
-    <div>
-      <dt>Our markup</dt>
-      <dd>− {rupiah(payment.hexolus_markup_minor)}</dd>
-    </div>
-    <div class="sum">
-      <dt>Net for the merchant</dt>
-      <dd>{rupiah(payment.client_net_minor)}</dd>
-    </div>
-  </dl>
-)
+const Figures = ({ payment }: { readonly payment: Timeline }) => {
+  const rows: readonly (readonly [string, string])[] = [
+    ['Paid by the customer', rupiah(payment.notional_minor)],
+    [`Provider’s fee (${payment.fee_status})`, `− ${rupiah(payment.xendit_fee_minor)}`],
+    ['Our markup', `− ${rupiah(payment.hexolus_markup_minor)}`],
+    ['Net for the merchant', rupiah(payment.client_net_minor)],
+  ]
+  return (
+    <dl class="figures">
+      {rows.map(([name, figure], at) => (
+        <div key={name} class={at === rows.length - 1 ? 'sum' : ''}>
+          <dt>{name}</dt>
+          <dd>{figure}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
 
 const Life = ({ payment }: { readonly payment: Timeline }) => (
   <Card title="Its life" call={look('get-payment', { payment_id: payment.id })}>
