@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
-import { changeClient, findClient } from '../../../shared/client/client-store.ts'
-import { ZERO } from '../../../shared/money.ts'
+import { findClient } from '../../../shared/client/client-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
@@ -59,36 +58,6 @@ describe('update-client (design section 7)', () => {
 
     expect(second).toStrictEqual(first)
     expect(await trail()).toHaveLength(2)
-  })
-
-  it('keeps both changes of two operators at once, and each record says what was really there before', async () => {
-    const { change, trail, now } = await aMerchant({ name: 'v0', settlementFloorMinor: ZERO })
-
-    const renamed = [change({ operator: 'ana', name: 'v1' }), change({ operator: 'budi', name: 'v2' })]
-    await Promise.all([...renamed, change({ operator: 'citra', settlement_floor_minor: 5 })])
-
-    const renames = (await trail()).filter(({ operator }) => operator === 'ana' || operator === 'budi')
-    const chain = new Map(renames.map(({ before, after }) => [String(Object(before).name), String(Object(after).name)]))
-    const client = await now()
-    expect(client?.settlementFloorMinor).toBe(5)
-    expect(chain.get(chain.get('v0') ?? '')).toBe(client?.name)
-  })
-
-  it('gives up with a conflict when others change the same field every time, and writes nothing', async () => {
-    const { deps, client, change, trail, now } = await aMerchant({ name: 'v0' })
-    let changes = 0
-    const busy = interceptTable(deps, {
-      after: async ({ name }) => {
-        if (name !== 'get') return
-        await changeClient(deps, { clientId: client.clientId, operator: 'x', changes: { name: `w${changes++}` } })
-      },
-    })
-
-    const answer = await change({ name: 'mine' }, busy)
-
-    expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
-    expect((await now())?.name).toBe('w9')
-    expect((await trail()).some(({ operator }) => operator === 'ana')).toBe(false)
   })
 
   it('grows the parts of a client: payments use them from a minute on, readers are told in the same write', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { changeClient } from '../../../shared/client/client-store.ts'
+import { changeClient, findClient } from '../../../shared/client/client-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
@@ -108,16 +108,20 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(broken)
   })
 
-  it('has both of two changes that meet, one after the other', async () => {
+  it('has both of two changes that meet, the second with what the first left', async () => {
     const { deps, clientId, rename, audited } = await aTrail()
+    const meanwhile = { name: 'other', enabled: false }
     const both = beforeFirst(deps, 'transact', () =>
-      changeClient(deps, { clientId, operator: 'ben', changes: { enabled: false } }),
+      changeClient(deps, { clientId, operator: 'ben', changes: meanwhile }),
     )
 
     await rename('three', both)
 
-    const records = await listAuditRecords(deps, clientId)
-    expect(records.slice(3).map(({ operator, number }) => `${number} ${operator}`)).toStrictEqual(['4 ben', '5 ana'])
+    expect((await listAuditRecords(deps, clientId)).slice(3)).toMatchObject([
+      { operator: 'ben', number: 4, before: { name: 'two' }, after: { name: 'other', enabled: false } },
+      { operator: 'ana', number: 5, before: { name: 'other' }, after: { name: 'three' } },
+    ])
+    expect(await findClient(deps, clientId)).toMatchObject({ name: 'three', enabled: false })
     expect(await audited()).toStrictEqual(WHOLE)
   })
 
@@ -127,14 +131,15 @@ describe('the audit trail', () => {
     expect(await listAuditRecords(deps, `${clientId}#HEAD`)).toStrictEqual([])
   })
 
-  it('refuses a change whose head moves every time, and leaves nothing of it', async () => {
+  it.each(['its head', 'what it changes'])('refuses a change when others move %s every time', async (what) => {
     const { deps, clientId, rename, audited } = await aTrail()
-    let changes = 0
+    let made = 0
+    const bank = () => ({ bankName: 'BCA', bankAccountNo: `00${made++}`, bankAccountName: 'Warung' })
     const busy = interceptTable(deps, {
       before: async ({ name }) => {
         if (name !== 'transact') return
-        const bank = { bankName: 'BCA', bankAccountNo: `00${changes++}`, bankAccountName: 'Warung' }
-        await changeClient(deps, { clientId, operator: 'ben', changes: { bank } })
+        const changes = what === 'its head' ? { bank: bank() } : { name: `w${made++}` }
+        await changeClient(deps, { clientId, operator: 'ben', changes })
       },
     })
 

@@ -174,14 +174,3 @@ describe('the payout gate (design section 11)', () => {
     expect(await status()).toBe('recorded')
   })
 })
-
-it('of two operators at the same moment one pays out, and the other is told so', async () => {
-  const { deps, client, settlement, pay } = await anAudited()
-
-  const replies = await Promise.all([pay(), pay({ bank_reference: 'BCA 18' })])
-
-  expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toStrictEqual([200, 422])
-  const records = await auditRecordsOf(deps, settlement.settlementId)
-  expect(records.filter(({ action }) => action === 'mark-settlement-paid')).toHaveLength(1)
-  await expectBalanced(deps, client.clientId)
-})

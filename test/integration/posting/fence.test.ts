@@ -10,23 +10,14 @@ import { closeShard, closeWindow, raiseFence } from '../../../shared/ledger/fenc
 import { adjustCredit, allShards, moveCredit } from '../../../shared/ledger/shard-store.ts'
 import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { ledgerPk, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { beforeFirst, interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { adjusted, aRefund } from '../../support/money-rows.ts'
-import {
-  anIdOfShard,
-  anOpenPayment,
-  aSucceededPayment,
-  post,
-  storeOpen,
-  succeededPayment,
-} from '../../support/paid-builders.ts'
+import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { adjusted } from '../../support/money-rows.ts'
+import { anIdOfShard, anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
-import { aDayLater, fail, recredit, sweptNow } from '../../support/settlement-builders.ts'
-import { rawItem } from '../../support/tampering.ts'
+import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 
@@ -141,39 +132,9 @@ const posting: Writer = async (deps, client) => {
   const open = await anOpenPayment(deps, client)
   return (on) => post(on, open)
 }
-const takingBack: Writer = async (deps, client) => {
-  const payment = await aSucceededPayment(deps, client)
-  return (on) => movePayment(on, payment, aRefund(deps, 30_000))
-}
 const adjusting: Writer = async (_, client) => (on) => adjusted(on, client, 'recovered', 25_000, 'BANK-1')
-const recrediting: Writer = async (deps, client) => {
-  await aSucceededPayment(deps, client)
-  aDayLater(deps)
-  const failed = await sweptNow(deps, client)
-  await fail(deps, failed)
-  return (on) => recredit(on, failed)
-}
 
-describe('a write that meets the fence of a settlement', () => {
-  it.for([
-    ['a posting', posting, 'payment'],
-    ['a refund', takingBack, 'refund'],
-    ['an adjustment', adjusting, 'recovered'],
-    ['a re-credit', recrediting, 'recredit'],
-  ] as const)('by a slow process is computed anew, after the fence: %s', async ([, writer, type], { deps, client }) => {
-    const write = await writer(deps, client)
-    const swept = await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const raced = beforeFirst(deps, 'transact', () => sweptNow(deps, client))
-
-    await write({ ...raced, now: () => addMs(deps.now(), -3_000) })
-
-    const { settledUntil } = await readWindow(deps, client.clientId)
-    expect(settledUntil > addMs(swept.paidAt ?? settledUntil, DAY_MS)).toBe(true)
-    const written = (await entriesIn(deps, client)).filter((entry) => entry.type === type).at(-1)
-    expect((written?.eligibleAt ?? '') >= settledUntil).toBe(true)
-  })
-
+describe('a write whose fence is raised', () => {
   it.for([
     ['a posting', posting, { message: expect.stringContaining('kept being closed') as unknown }],
     ['an adjustment', adjusting, { code: 'conflict' }],
@@ -201,31 +162,5 @@ describe('a client that gets more parts', () => {
     await grow(deps, client, 3)
 
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([sweptUntil]))
-  })
-
-  it('while a settlement raises the fence is given them anew, with the higher one', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const raced = beforeFirst(deps, 'transact', () => sweptNow(deps, client))
-
-    await grow(raced, client, 2)
-
-    const { closedUntil } = await readWindow(deps, client.clientId)
-    expect(await fencesOf(deps, client)).toStrictEqual(new Set([closedUntil]))
-  })
-
-  it('has those closed that it gets after a settlement read it, and before the fence', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const grown = beforeFirst(deps, 'update', () => grow(deps, client, 2))
-
-    const { sweptUntil } = await sweptNow(grown, client)
-
-    expect(await fencesOf(deps, client)).toStrictEqual(new Set([sweptUntil]))
-    const open = { ...succeededPayment(client, { paidAt: addMs(deps.now(), -2 * DAY_MS) }), part: 1 }
-    await storeOpen(deps, [open])
-    const late = { ...deps, now: () => addMs(deps.now(), -60_000) }
-    expect(await post(late, open)).toMatchObject({ postedAt: sweptUntil, finalFee: { at: sweptUntil } })
-    expect(await rawItem(deps, shardOf(open))).toMatchObject({ credited_minor: 95_900 })
   })
 })

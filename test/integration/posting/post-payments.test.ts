@@ -6,7 +6,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import {
@@ -87,31 +87,6 @@ describe('postPayments (design section 12)', () => {
     await post(deps, open)
 
     expect(await entriesIn(deps, client)).toMatchObject([{ eligibleAt: deps.now(), postedAt: deps.now() }])
-  })
-
-  it('lets one of two racers through', { repeats: 9 }, async ({ deps, client }) => {
-    const open = await anOpenPayment(deps, client)
-
-    const answers = await Promise.all([1, 2, 3].map(() => postPayments(deps, [byRow(open)])))
-
-    expect(answers.flat().filter((payment) => payment !== undefined)).toHaveLength(1)
-    expect(await entriesIn(deps, client)).toHaveLength(1)
-  })
-
-  it('is refused when money moved since it was read; the next reading posts that too', async ({ deps, client }) => {
-    const open = await anOpenPayment(deps, client)
-    const raced = beforeFirst(deps, 'transact', () => movePayment(deps, open, aRefund(deps, 30_000)))
-
-    expect(await postPayments(raced, [byRow(open)])).toStrictEqual([undefined])
-    expect(await entriesIn(deps, client)).toStrictEqual([])
-    await post(deps, await paymentOf(deps, { payment: open }))
-
-    expect((await entriesIn(deps, client)).map(({ type, netMinor }) => [type, netMinor])).toEqual(
-      expect.arrayContaining([
-        ['payment', 95_900],
-        ['refund', -30_000],
-      ]),
-    )
   })
 
   it('posts a payment that a page names twice once', async ({ deps, client }) => {

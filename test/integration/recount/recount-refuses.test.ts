@@ -78,17 +78,6 @@ describe('recount-ledger', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('repairs nothing twice: a second operator is refused', async () => {
-    const { deps, client } = await world()
-    await addCredit(deps, client, 7)
-    const differences = await differencesOf(deps, client)
-    const second = beforeFirst(deps, 'transact', () => recount(deps, client, differences))
-
-    await expect(recount(second, client, differences)).rejects.toMatchObject({ code: 'conflict' })
-
-    await expectBalanced(deps, client.clientId)
-  })
-
   it.each([
     ['is not found now', [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }], /does not find/],
     ['is of suspense', [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }], /does not repair/],

@@ -4,8 +4,6 @@
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
-import type { Client } from '../../../shared/client/client.ts'
-import { GatewayError } from '../../../shared/errors.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { ledgerPk } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -14,30 +12,9 @@ import { ledgerView } from '../../support/ledger-view.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { aDayLater, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
-/** Two sweeps and an operator's trigger, which is refused when nothing is left to settle. */
-const threeAtOnce = async (deps: TestDeps, client: Client): Promise<readonly Settlement[]> => {
-  const triggered = trigger(deps, client).catch((error: unknown) => {
-    if (error instanceof GatewayError && error.code === 'validation') return undefined
-    throw error
-  })
-  const answers = await Promise.all([triggered, sweep(deps, client), sweep(deps, client)])
-  return answers.flatMap((settlement) => settlement ?? [])
-}
-
-describe('settleClient called twice at once', () => {
-  it('by an operator and by the sweep makes one settlement', { repeats: 19 }, async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-
-    const answers = await threeAtOnce(deps, client)
-
-    expect(answers).toEqual(await settlementsOf(deps, client))
-    expect(answers).toMatchObject([{ netMinor: 95_900, paymentCount: 1 }])
-  })
-
+describe('settleClient that another run overtakes', () => {
   it('lets the late one settle what became eligible since', async ({ deps, client }) => {
     await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
     await aSucceededPayment(deps, client, { notionalMinor: 200_000, paidAt: addMs(deps.now(), 5_000) })

@@ -9,7 +9,7 @@ import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { beforeFirst, interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
+import { interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -112,18 +112,6 @@ describe('a window that one run cannot sum', () => {
     expect(starts.slice(0, 2)).toStrictEqual([false, true])
   })
 
-  stepped('counts no row twice when another run has kept its sums meanwhile', async ({ deps, client }) => {
-    await fivePayments(deps, client)
-    const small = inSteps(deps)
-    const overtaken = beforeFirst(small, 'update', () => settle(inSteps(deps, 1, 3), client))
-
-    await settle(overtaken, client)
-    await workedOff(small)
-
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-    await expectBalanced(small, client.clientId)
-  })
-
   stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
     await fivePayments(deps, client)
     const isKeeping = (step: unknown) => JSON.stringify(step).includes('progressNumber')
@@ -163,17 +151,6 @@ const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): Tes
   })
 
 describe('the last minutes of a window', () => {
-  // An entry may become visible after its shard.
-  it('are read again until two looks find the same', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
-    aDayLater(deps)
-    let looks = 0
-    const late = lateVisible(deps, client, () => ++looks === 3)
-
-    expect(await sweep(late, client)).toMatchObject({ paymentCount: 2, netMinor: 95_900 + 45_950 })
-  })
-
   it('that never come to rest are recorded by no run', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     await aSucceededPayment(deps, client, { notionalMinor: 50_000 })

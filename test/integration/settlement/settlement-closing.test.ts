@@ -132,16 +132,6 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await done(deps, action, settlement)).toStrictEqual(refusedWith(message, { action_hint: hint }))
   })
 
-  it('lets one of two operators through who close it differently', { repeats: 9 }, async ({ deps, settlement }) => {
-    const ways = ['mark-settlement-paid', 'mark-settlement-failed'] as const
-    const replies = await Promise.all(ways.map((way) => done(deps, way, settlement)))
-
-    const won = replies.flatMap(({ status, body }) => (status === 200 ? [Reflect.get(body, 'status')] : []))
-    expect(won).toHaveLength(1)
-    expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe(won[0])
-    expect(await auditRecordsOf(deps, settlement.settlementId)).toHaveLength(1)
-  })
-
   it('as paid is refused, and writes nothing, where there is no window', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps)
     await deps.table.write(remove(windowKey(client.clientId), exists))

@@ -59,28 +59,6 @@ describe('recrediting a failed settlement (design section 4)', () => {
     const balance = { availableMinor: 95_900, pendingMinor: 0, updatedAt: deps.now() }
     expect(await balanceOf(deps, client)).toStrictEqual(balance)
   })
-
-  it('happens once when three operators ask at once', { repeats: 9 }, async ({ deps, client, settlement }) => {
-    await fail(deps, settlement)
-
-    const results = await Promise.allSettled([1, 2, 3].map(() => recredit(deps, settlement)))
-
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900 })
-  })
-
-  it('at the moment of a sweep is drawn once', { repeats: 9 }, async ({ deps, client, settlement }) => {
-    await fail(deps, settlement)
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-
-    const [, ...swept] = await Promise.all([recredit(deps, settlement), sweep(deps, client), sweep(deps, client)])
-    const all = [...swept, await sweep(deps, client)].flatMap((one) => one ?? [])
-
-    expect(all.reduce((total, { recreditedMinor }) => total + recreditedMinor, 0)).toBe(95_900)
-    expect(all.reduce((total, { netMinor }) => total + netMinor, 0)).toBe(2 * 95_900)
-    expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
-  })
 })
 
 describe('a re-credit in the next settlement', () => {
