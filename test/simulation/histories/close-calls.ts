@@ -57,7 +57,7 @@ export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
   // What comes to rest, with other faults or none, is left alone.
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
   const soon = (call: () => unknown) => void scheduler.after(oddities.int(0, AT_ONCE_MS), () => void call())
-  const trigger = (clientId: string) => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId })
+  const trigger = (clientId: string) => operate(world, 'trigger-settlement', { client_id: clientId })
 
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after?.['status'] !== 'pending') return

@@ -5,7 +5,7 @@
  * machine: the same seed gives the same times.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { drive } from '../world/drive.ts'
+import { drive, passed } from '../world/drive.ts'
 import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
 import { type HttpRequest, requestAs } from '../world/lambda.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
@@ -64,18 +64,18 @@ const REQUESTS = 4 * LIMIT * LOAD_SECONDS
 /** A minute at four times the limit. Answers how many requests passed, by their kind. */
 const flood = async (world: World, tenant: Tenant, deliveries: readonly string[]): Promise<readonly number[]> => {
   const kinds = dearest(deliveries)
-  const passed = kinds.map(() => 0)
+  const answered = kinds.map(() => 0)
   const ofOneKind = REQUESTS / kinds.length
   for (const [kind, ask] of kinds.entries()) {
     for (let number = 0; number < ofOneKind; number++) {
       const [name, asked] = ask(number)
       void requestAs(world, tenant, name, asked).then((reply) => {
-        if (reply !== undefined && reply.status < 300) passed[kind] = (passed[kind] ?? 0) + 1
+        if (reply !== undefined && reply.status < 300) answered[kind] = (answered[kind] ?? 0) + 1
       })
-      await new Promise<void>((resolve) => void world.scheduler.after(SECOND_MS / (4 * LIMIT), resolve))
+      await passed(world, SECOND_MS / (4 * LIMIT))
     }
   }
-  return passed
+  return answered
 }
 
 type Times = { readonly create: number[]; readonly get: number[]; readonly due: number[] }

@@ -3,6 +3,7 @@ import { listPoints } from '../../../shared/page.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { http } from '../scenes/http.ts'
 import { observeCreate } from '../watching/observations.ts'
+import { passed } from '../world/drive.ts'
 import type { Environment } from '../world/environments.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
@@ -69,12 +70,10 @@ const send = async (play: Play, flood: Flood): Promise<void> => {
 export const burst = async (play: Play, flood: Flood): Promise<void> => {
   tell(play.world, () => 'one client floods')
   count(play.world.tally, 'fault flood')
-  const pause = () =>
-    new Promise<void>((resolve) => void play.world.scheduler.after(flood.prng.int(1, PAUSE_MS), resolve))
   const connection = async () => {
     for (let sent = 0; sent < REQUESTS; sent++) {
       await send(play, flood)
-      await pause()
+      await passed(play.world, flood.prng.int(1, PAUSE_MS))
     }
   }
   await Promise.all(Array.from({ length: CONNECTIONS }, connection))

@@ -38,7 +38,7 @@ const underLoad = async (hangs: boolean) => {
   const fromMs = world.scheduler.nowMs()
   while (world.scheduler.nowMs() < fromMs + LOAD_MS) {
     for (const { clientId, endpointId } of [first, ...neighbours]) {
-      void operate(world, 'send-test-event', { operator: 'sim', client_id: clientId, endpoint_id: endpointId })
+      void operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
     }
     await world.scheduler.runUntil(world.scheduler.nowMs() + EVERY_MS)
   }

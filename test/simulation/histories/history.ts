@@ -24,7 +24,7 @@ import { watchAlerts } from '../watching/webhooks/watch-abandonments.ts'
 import { drive } from '../world/drive.ts'
 import { drawFaults, type Faults, NO_FAULTS } from '../world/faults.ts'
 import type { LoadedFunction } from '../world/handlers.ts'
-import { connectCallbacks, type HttpReply, type HttpRequest, operate, requestAs } from '../world/lambda.ts'
+import { connectCallbacks, type HttpReply, type HttpRequest, lookUp, requestAs } from '../world/lambda.ts'
 import type { Tally } from '../world/tally.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
 import { createWorld, type World, type WorldOptions } from '../world/world.ts'
@@ -102,7 +102,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   // The daily audit met every moment of the history, and no fault of the world is a difference.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   for (const { clientId } of tenants) {
-    const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId }))
+    const audit = await drive(world, lookUp(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
   problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))

@@ -7,7 +7,7 @@ import { actsOn } from '../scenes/money/move-together.ts'
 import { payOut } from '../scenes/money/pay-out.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { meet } from '../sometimes/meet.ts'
-import { operate } from '../world/lambda.ts'
+import { lookUp, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
@@ -29,7 +29,7 @@ const ofPayment: Actions = (play, id) => {
   const upstream = (act: (requestId: string) => unknown) =>
     customerPays(play, () => act(prng.pick(requests).payment_request_id))
   return [
-    () => operate(world, 'refresh-payment', { operator: 'sim', payment_id: id }),
+    () => operate(world, 'refresh-payment', { payment_id: id }),
     ...(again ? Array(4).fill(() => sendCreate(play, again.tenant, again.key, again.body)) : []),
     ...(requests.length === 0
       ? []
@@ -56,8 +56,8 @@ const ofDelivery: Actions = (play, id) => {
   const endpoint = { client_id: tenant.clientId, endpoint_id: text(row, 'endpoint_id') }
   return [
     () => http(play, tenant, 'api-redeliver-webhook', { id }),
-    () => operate(world, 'redeliver', { operator: 'sim', client_id: tenant.clientId, delivery_id: id }),
-    () => operate(world, 'redeliver', { operator: 'sim', ...endpoint, since }),
+    () => operate(world, 'redeliver', { client_id: tenant.clientId, delivery_id: id }),
+    () => operate(world, 'redeliver', { ...endpoint, since }),
     () => changeEndpoints(play),
   ]
 }
@@ -67,10 +67,10 @@ const ofLedger: Actions = (play, owner) => {
   const { world } = play
   const [clientId] = owner.split('#')
   return [
-    () => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId }),
+    () => operate(world, 'trigger-settlement', { client_id: clientId }),
     () => takeBack(world, 1, (payment) => payment['client_id'] === clientId),
     () => payOut(play),
-    () => operate(world, 'audit-ledger', { client_id: clientId }),
+    () => lookUp(world, 'audit-ledger', { client_id: clientId }),
   ]
 }
 

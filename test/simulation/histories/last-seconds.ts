@@ -1,7 +1,8 @@
 import { text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
+import { passed, passedUntil } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
-import { type NewCreate, newCreate, passed, passedUntil } from './creating/new-create.ts'
+import { type NewCreate, newCreate } from './creating/new-create.ts'
 import { payOne } from './creating/pay-one.ts'
 import type { Operation, Play } from './operations.ts'
 
@@ -23,7 +24,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   const { world } = play
   const { prng, provider } = world
   const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
-  const refresh = () => operate(world, 'refresh-payment', { operator: 'sim', payment_id: id })
+  const refresh = () => operate(world, 'refresh-payment', { payment_id: id })
   const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
   const everybody = () => {
     if (prng.chance(0.6)) pay({ unheard: 0.3 })
@@ -31,7 +32,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   }
   const cancelAcross = async () => {
     const first = cancel()
-    await passed(play, prng.int(100, 900))
+    await passed(play.world, prng.int(100, 900))
     await Promise.all([first, cancel()])
   }
   const cancelUnheard = () => {
@@ -65,7 +66,7 @@ const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
 const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
   const { prng, scheduler } = play.world
   const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
-  return passedUntil(play, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
+  return passedUntil(play.world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
 }
 
 /**
@@ -90,13 +91,13 @@ export const lastSeconds: Operation = async (play) => {
   const begun: unknown[] = []
   const at = Array.from({ length: prng.int(2, 6) }, () => prng.pick(AROUND_MS))
   for (const aboutMs of at.toSorted((one, other) => one - other)) {
-    await passedUntil(play, expiresMs + aboutMs + prng.int(-100, 100))
+    await passedUntil(world, expiresMs + aboutMs + prng.int(-100, 100))
     // Often the provider's answer to what is done is lost.
     if (prng.chance(0.3)) fails(play, 'cancel')
     begun.push(prng.pick(acts)())
   }
   await Promise.all(begun)
-  await passed(play, 150 * SECOND_MS)
+  await passed(world, 150 * SECOND_MS)
   world.slowCallsMs.delete(requestId)
   if (prng.chance(0.5)) await refresh()
   if (prng.chance(0.3)) pay({ late: 1, unheard: 0.2 })

@@ -24,6 +24,7 @@ import { giveUp } from '../scenes/webhooks/give-up.ts'
 import { switchEndpointOff } from '../scenes/webhooks/switch-off.ts'
 import type { Observations } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
+import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
@@ -56,8 +57,6 @@ export type Play = {
   /** When their events were written, by client and event. */
   readonly fired: Map<string, Map<string, FiredEvent>>
 }
-
-const OPERATOR = { operator: 'sim' }
 
 export type Operation = (play: Play) => Promise<void>
 
@@ -122,7 +121,7 @@ const race: Operation = async (play) => {
   if (!target) return create(play)
   const { world } = play
   const upstream = world.provider.findPaymentRequests(target.id).at(-1)
-  const jitter = () => new Promise<void>((resolve) => void world.scheduler.after(world.prng.int(0, 40), resolve))
+  const jitter = () => passed(world, world.prng.int(0, 40))
   const customer = async () => {
     await jitter()
     if (upstream) customerPays(play, () => world.provider.simulatePayment(upstream.payment_request_id))
@@ -133,19 +132,19 @@ const race: Operation = async (play) => {
   }
   const operator = async () => {
     await jitter()
-    await operate(world, 'refresh-payment', { ...OPERATOR, payment_id: target.id })
+    await operate(world, 'refresh-payment', { payment_id: target.id })
   }
   const all = [customer, merchant, operator, operator, merchant, customer]
   await Promise.all(all.filter(() => world.prng.chance(0.6)).map((actor) => actor()))
 }
 
 export const settle: Operation = async ({ world, tenants }) => {
-  await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: world.prng.pick(tenants).clientId })
+  await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })
 }
 
 const refresh: Operation = async (play) => {
   const target = knownPayment(play)
-  if (target) await operate(play.world, 'refresh-payment', { ...OPERATOR, payment_id: target.id })
+  if (target) await operate(play.world, 'refresh-payment', { payment_id: target.id })
 }
 
 const redeliver: Operation = async ({ world, tenants }) => {
@@ -153,7 +152,7 @@ const redeliver: Operation = async ({ world, tenants }) => {
   const endpoint = world.prng.pick(tenant.endpoints)
   const since = new Date(world.scheduler.nowMs() - 86_400_000).toISOString()
   const which = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, since }
-  await operate(world, 'redeliver', { ...OPERATOR, ...which })
+  await operate(world, 'redeliver', { ...which })
 }
 
 /** How likely each operation is, as weights. */

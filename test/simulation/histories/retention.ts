@@ -1,6 +1,6 @@
 import type { RawItem, Seen } from '../../support/recount/books.ts'
 import { problemsOf } from '../../support/recount/invariants.ts'
-import { operate } from '../world/lambda.ts'
+import { lookUp, operate } from '../world/lambda.ts'
 import type { Play } from './operations.ts'
 import { booksProblems } from './watch-books.ts'
 
@@ -28,8 +28,7 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
       .items('DELIVERY#')
       .filter((item) => item['client_id'] === clientId && item['sk'] === 'DELIVERY')
     const again = own.length === 0 ? undefined : world.oddities.pick(own)['delivery_id']
-    if (again !== undefined)
-      await drive(operate(world, 'redeliver', { operator: 'sim', client_id: clientId, delivery_id: again }))
+    if (again !== undefined) await drive(operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
   }
   await world.scheduler.runUntil(world.scheduler.nowMs() + AGED_MS)
   const items = world.table.items()
@@ -41,7 +40,7 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
     if (!isThere) problems.push(`${String(pk)} ${String(sk)} was forgotten`)
   }
   for (const { clientId } of tenants) {
-    const audit = await drive(operate(world, 'audit-ledger', { client_id: clientId }))
+    const audit = await drive(lookUp(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`months later the audit says ${JSON.stringify(audit?.body)}`)
   }
   return [...problems, ...(await booksProblems(play, drive))]

@@ -1,6 +1,7 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/meet.ts'
+import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
 import { bodyFor, sendCreate } from './creates.ts'
 import { customerPays, wrongAmount } from './customers.ts'
@@ -54,7 +55,7 @@ const meanwhile = (play: Play, paymentId: string): void => {
     const amount = prng.chance(0.2) ? wrongAmount(play.world, asked) : asked
     customerPays(play, () => provider.simulatePayment(id, { amount }))
   }
-  if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { operator: 'sim', payment_id: paymentId })
+  if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { payment_id: paymentId })
 }
 
 /**
@@ -70,7 +71,6 @@ export const createStubbornly = async (play: Play): Promise<void> => {
   const paymentId = paymentIdForKey(tenant.clientId, key)
   const drawn = bodyFor(play, tenant)
   const body = prng.chance(0.4) ? JSON.stringify({ ...(JSON.parse(drawn) as object), ...PUSH }) : drawn
-  const passed = (ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
   const sent: Promise<void>[] = []
   for (let left = prng.int(2, 7); left > 0; left--) {
     world.slowCallsMs.delete(paymentId)
@@ -86,11 +86,11 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     if (standsStill) meet(world, 'an attempt stands still in the midst')
     sent.push(sendCreate(play, tenant, key, left > 5 ? body : words, { standsStill }))
     if (isSlow) {
-      await passed(prng.int(50, 2_000))
+      await passed(world, prng.int(50, 2_000))
       meanwhile(play, paymentId)
     }
     if (prng.chance(0.6)) await sent.at(-1)
-    await passed(untilNextMs(play, paymentId))
+    await passed(world, untilNextMs(play, paymentId))
     meanwhile(play, paymentId)
   }
   world.slowCallsMs.delete(paymentId)

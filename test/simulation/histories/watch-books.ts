@@ -1,6 +1,6 @@
 import { type Books, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
-import { operate } from '../world/lambda.ts'
+import { lookUp } from '../world/lambda.ts'
 import { figureProblems, houseProblems } from './figure-problems.ts'
 import type { Play } from './operations.ts'
 
@@ -11,7 +11,7 @@ const FROM = { from: '2026-01-01' }
 export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tenants'>): Promise<void> => {
   const { prng } = world
   const asked = [{}, FROM, { format: 'csv' }, { provider_balance: true }, { client_id: prng.pick(tenants).clientId }]
-  await operate(world, 'get-books', prng.pick(asked))
+  await lookUp(world, 'get-books', prng.pick(asked))
 }
 
 type Ask = <T>(promise: Promise<T>) => Promise<T>
@@ -29,7 +29,7 @@ const statementProblems = async (
     let cursor: unknown
     do {
       const asked = { settlement_id: id, ...(typeof cursor === 'string' && { cursor }) }
-      const { body = {} } = (await ask(operate(world, 'get-settlement-statement', asked))) ?? {}
+      const { body = {} } = (await ask(lookUp(world, 'get-settlement-statement', asked))) ?? {}
       lines.push(...((body['entries'] ?? []) as readonly RawItem[]))
       cursor = body['cursor']
     } while (typeof cursor === 'string')
@@ -51,7 +51,7 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
   const problems: string[] = [...houseProblems(items, books)]
   for (const clientId of [undefined, ...tenants.map((tenant) => tenant.clientId)]) {
     const of = clientId === undefined ? {} : { client_id: clientId }
-    const { body = {} } = (await ask(operate(world, 'get-books', { ...FROM, ...of }))) ?? {}
+    const { body = {} } = (await ask(lookUp(world, 'get-books', { ...FROM, ...of }))) ?? {}
     const figures = (body['figures'] ?? []) as readonly { readonly name: string; readonly amount_minor: number }[]
     const shown = new Map(figures.map((one) => [one.name, one.amount_minor]))
     problems.push(...figureProblems(books, clientId, shown))

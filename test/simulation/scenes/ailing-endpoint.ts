@@ -1,3 +1,4 @@
+import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
 import type { Ailment } from '../world/merchants.ts'
 import { count } from '../world/tally.ts'
@@ -19,17 +20,16 @@ export const ailEndpoint = async (play: Scene): Promise<void> => {
   const { prng, scheduler, merchants } = world
   const { clientId, endpoints } = prng.pick(tenants)
   const { endpointId, url } = prng.pick(endpoints)
-  const pause = (longMs: number) => new Promise<void>((resolve) => void scheduler.after(Math.ceil(longMs), resolve))
   if (merchants.ailing.has(url)) return
   for (const ailment of prng.pick(COURSES)) {
     count(world.tally, `endpoint ${ailment}`)
     merchants.ailing.set(url, ailment)
     const untilMs = scheduler.nowMs() + prng.pick(LONG_MS) * (0.5 + prng.next())
     for (let left = prng.int(1, 4); left > 0 && scheduler.nowMs() < untilMs; left--) {
-      await operate(world, 'send-test-event', { operator: 'sim', client_id: clientId, endpoint_id: endpointId })
-      await pause(prng.int(0, 30_000))
+      await operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
+      await passed(world, prng.int(0, 30_000))
     }
-    await pause(Math.max(0, untilMs - scheduler.nowMs()))
+    await passed(world, Math.ceil(Math.max(0, untilMs - scheduler.nowMs())))
   }
   merchants.ailing.delete(url)
 }

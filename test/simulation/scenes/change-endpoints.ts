@@ -13,7 +13,7 @@ type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<vo
 
 /** What an operator asked for, of which nobody may have heard the answer. */
 const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
-  operate(world, action, { operator: 'sim', client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
+  operate(world, action, { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
 
 /** Until an answer says so, it may be either. */
 export const setEnabled =

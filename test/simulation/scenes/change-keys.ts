@@ -1,4 +1,5 @@
 import { meet } from '../sometimes/meet.ts'
+import { passed } from '../world/drive.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
@@ -9,12 +10,10 @@ import type { Scene } from './scene.ts'
 const ACTS_MS = 40_000
 
 const issue = async (world: World, { clientId }: Tenant, permissions: 'full' | 'read_only') => {
-  const reply = await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId, permissions })
+  const reply = await operate(world, 'issue-api-key', { client_id: clientId, permissions })
   if (reply?.status !== 200) return undefined
   return { apiKey: String(reply.body['api_key']), keyId: String(reply.body['key_id']) }
 }
-
-const wait = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
 
 const isTaken = (reply: HttpReply | undefined): boolean => reply !== undefined && reply.status < 300
 
@@ -25,10 +24,10 @@ const rotate = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => 
   const { apiKey: old, keyId } = tenant
   Object.assign(tenant, made)
   tenant.formerKeys.push(old)
-  const revoked = await operate(world, 'revoke-api-key', { operator: 'sim', client_id: tenant.clientId, key_id: keyId })
+  const revoked = await operate(world, 'revoke-api-key', { client_id: tenant.clientId, key_id: keyId })
   if (revoked?.status !== 200) return
   count(world.tally, 'key revoked')
-  await wait(world, ACTS_MS)
+  await passed(world, ACTS_MS)
   if (isTaken(await requestAs(world, { apiKey: old }, 'api-get-balance')))
     seen.problems.push(`a key of ${tenant.clientId} is taken after it was revoked`)
 }
@@ -52,20 +51,19 @@ const restrict = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> =
 const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
-  const change = (fields: object) =>
-    operate(world, 'update-client', { operator: 'sim', client_id: tenant.clientId, ...fields })
+  const change = (fields: object) => operate(world, 'update-client', { client_id: tenant.clientId, ...fields })
   const bank = { bank_name: 'BNI', bank_account_no: `99${world.prng.int(1_000, 9_999)}`, bank_account_name: 'PT Baru' }
   await change({ bank, return_url: `https://toko.example/${world.prng.int(1, 9)}` })
   const disabled = await change({ enabled: false })
   if (disabled?.status === 200) {
     count(world.tally, 'client disabled')
-    await wait(world, ACTS_MS)
+    await passed(world, ACTS_MS)
     if (isTaken(await requestAs(world, tenant, 'api-get-balance')))
       seen.problems.push(`${tenant.clientId} is answered after it was disabled`)
   }
   // The operator who shut it out opens again, whatever goes wrong meanwhile.
   for (let reply = await change({ enabled: true }); reply?.status !== 200; reply = await change({ enabled: true }))
-    await wait(world, ACTS_MS)
+    await passed(world, ACTS_MS)
   tenant.isBeingChanged = false
 }
 

@@ -1,4 +1,4 @@
-import { operate } from '../world/lambda.ts'
+import { lookUp, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Scene } from './scene.ts'
 
@@ -9,14 +9,13 @@ type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLU
 /** An operator closes what is held or found; sometimes two at once, each in another way. */
 export const resolveSuspense = async ({ world, seen }: Scene): Promise<void> => {
   const { prng } = world
-  const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
+  const listed = await lookUp(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly Listed[]
   if (items.length === 0) return
   const { suspense_id: id, kind } = prng.pick(items)
   const resolutions = RESOLUTIONS[kind]
   const resolve = (resolution: string) =>
     operate(world, 'resolve-suspense', {
-      operator: 'sim',
       suspense_id: id,
       resolution,
       notes: `note ${prng.int(1, 9)}`,

@@ -1,5 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
+import { passed } from '../world/drive.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
@@ -8,7 +9,6 @@ import { http } from './http.ts'
 import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
-const OPERATOR = { operator: 'sim' }
 const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
@@ -30,7 +30,7 @@ export const rounds = (
   { id, endpointId }: { readonly id: string; readonly endpointId: string },
 ) => {
   const { world } = play
-  const own = { ...OPERATOR, client_id: tenant.clientId }
+  const own = { client_id: tenant.clientId }
   const since = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
   const merchant = () => http(play, tenant, 'api-redeliver-webhook', { id })
   const operator = () => operate(world, 'redeliver', { ...own, delivery_id: id })
@@ -38,8 +38,7 @@ export const rounds = (
   return [merchant, merchant, operator, operator, inBulk]
 }
 
-const soon = ({ world }: Scene, mostMs: number) =>
-  new Promise<void>((resolve) => void world.scheduler.after(world.prng.int(0, mostMs), resolve))
+const soon = ({ world }: Scene, mostMs: number) => passed(world, world.prng.int(0, mostMs))
 
 /**
  * One delivery is sent again and again: by its merchant, by operators, by both at the same moment, after a round that
@@ -61,7 +60,7 @@ export const sendAgain = async (play: Scene): Promise<void> => {
   }
   const stranger = tenants.find(({ clientId }) => clientId !== tenant.clientId)
   if (stranger === undefined) return
-  const mistaken = { ...OPERATOR, client_id: stranger.clientId, delivery_id: id }
+  const mistaken = { client_id: stranger.clientId, delivery_id: id }
   const reply = await operate(world, 'redeliver', mistaken)
   if (reply?.status === 200) seen.problems.push(`${id} was sent again as if it were of ${stranger.clientId}`)
 }

@@ -80,7 +80,7 @@ export const trespassElsewhere = async (play: Scene): Promise<void> => {
     await askFor(play, stranger, 'api-redeliver-webhook', { id: delivery })
   }
   await askForEndpoint(play, stranger, target)
-  const wrongly = { operator: 'sim', client_id: stranger.clientId, key_id: target.keyId }
+  const wrongly = { client_id: stranger.clientId, key_id: target.keyId }
   const revoked = await operate(world, 'revoke-api-key', wrongly)
   if (revoked?.status === 200) seen.problems.push(`a key of ${target.clientId} was revoked as ${stranger.clientId}'s`)
   await askForUnborn(play)

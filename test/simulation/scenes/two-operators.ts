@@ -21,13 +21,11 @@ const changeOf = (prng: Prng): object =>
 
 /** An operator enters another account. */
 export const changeAccount = (world: World, clientId: string) =>
-  operate(world, 'update-client', { operator: 'sim', client_id: clientId, bank: account(world.oddities.int(1, 4)) })
+  operate(world, 'update-client', { client_id: clientId, bank: account(world.oddities.int(1, 4)) })
 
 /** Two operators change a client at the same moment: different fields, or the same one. */
 export const changeTogether = async ({ world, tenants }: Scene): Promise<void> => {
   const { clientId } = world.prng.pick(tenants)
   const changes = Array.from({ length: world.prng.int(1, 3) }, () => changeOf(world.prng))
-  await Promise.all(
-    changes.map((change) => operate(world, 'update-client', { operator: 'sim', client_id: clientId, ...change })),
-  )
+  await Promise.all(changes.map((change) => operate(world, 'update-client', { client_id: clientId, ...change })))
 }

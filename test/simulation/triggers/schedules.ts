@@ -2,6 +2,7 @@ import { DAILY_TIMES, type ScheduleSpec } from '../../../functions/function-spec
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
+import { passed } from '../world/drive.ts'
 import { invoke } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { strikes, type World } from '../world/world.ts'
@@ -41,7 +42,7 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
   ) {
     const { kind } = await invoke(world, name, {})
     if (kind !== 'throttled') return
-    await new Promise<void>((resolve) => void world.scheduler.after(pauseMs, resolve))
+    await passed(world, pauseMs)
   }
   count(world.tally, 'schedule given up: no run left')
 }

@@ -14,3 +14,6 @@ export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> =>
 /** Resolves when so much simulated time is over. */
 export const passed = ({ scheduler }: World, ms: number): Promise<void> =>
   new Promise((resolve) => void scheduler.after(ms, resolve))
+
+/** The same up to a time; at once where it is over. */
+export const passedUntil = (world: World, ms: number): Promise<void> => passed(world, ms - world.scheduler.nowMs())

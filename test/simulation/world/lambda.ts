@@ -1,4 +1,5 @@
 import { routeKeyOf } from '../../../functions/function-spec.ts'
+import { passed } from './drive.ts'
 import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import type { LoadedFunction } from './handlers.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
@@ -120,12 +121,16 @@ const answerEarly = (
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
-/** An operator's action; `{status, body}`. Never retried by itself. */
-export const operate = async (world: World, action: string, payload: object) => {
-  const invocation = await invoke(world, action, payload)
+/** What an operator is answered: `{status, body}`. Never retried by itself. */
+export const lookUp = async (world: World, action: string, payload: object, options: InvokeOptions = {}) => {
+  const invocation = await invoke(world, action, payload, options)
   if (invocation.kind !== 'done') return undefined
   return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
 }
+
+/** An operator's action that is recorded, by the operator's name. */
+export const operate = (world: World, action: string, payload: object, options?: InvokeOptions) =>
+  lookUp(world, action, { operator: 'sim', ...payload }, options)
 
 export type HttpReply = { readonly status: number; readonly text: string; readonly body: Record<string, unknown> }
 
@@ -175,7 +180,7 @@ export const connectCallbacks = (world: World): void => {
     if (strikes(world, 'callbackLost')) throw new Error('the callback was lost')
     const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
     if (delayMs > 60_000) count(world.tally, 'fault callbackLateMs')
-    await new Promise<void>((resolve) => void world.scheduler.after(delayMs, resolve))
+    await passed(world, delayMs)
     const deliver = async () => {
       const reply = await request(world, 'receive-provider-callback', { headers, body })
       if (reply) for (const listen of world.onCallback) listen(body, headers['x-callback-token'], reply.status)

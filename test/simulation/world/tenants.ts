@@ -44,7 +44,7 @@ export const addEndpoint = async (world: World, clientId: string): Promise<SimEn
   const number = world.registrations.get(clientId) ?? 0
   world.registrations.set(clientId, number + 1)
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
-  const asked = { operator: 'sim', client_id: clientId, url, event_types: ['*', 'payment.reversed'] }
+  const asked = { client_id: clientId, url, event_types: ['*', 'payment.reversed'] }
   const registered = await operate(world, 'register-endpoint', asked)
   if (registered?.status !== 200) return undefined
   const endpointId = String(registered.body['endpoint_id'])
@@ -56,7 +56,6 @@ export const addTenant = async (world: World, number: number, endpoints: number,
   const rateLimit = RATE_LIMITS[number]
   const client = okBody(
     await operate(world, 'create-client', {
-      operator: 'sim',
       name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
       // So that there are counters, which expire.
       ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
@@ -66,7 +65,7 @@ export const addTenant = async (world: World, number: number, endpoints: number,
     }),
   )
   const clientId = v.parse(ClientIdSchema, client['client_id'])
-  const key = okBody(await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId }))
+  const key = okBody(await operate(world, 'issue-api-key', { client_id: clientId }))
   const made: SimEndpoint[] = []
   for (let index = 0; index < endpoints; index++) {
     const endpoint = await addEndpoint(world, clientId)

@@ -1,5 +1,6 @@
+import { passed, passedUntil } from '../../world/drive.ts'
 import type { Operation } from '../operations.ts'
-import { newCreate, passed, passedUntil } from './new-create.ts'
+import { newCreate } from './new-create.ts'
 import { customerActs } from './pay-one.ts'
 
 /**
@@ -19,12 +20,12 @@ export const loseCommits: Operation = async (play) => {
   const forMs = 27_500 - prng.int(0, 2_000)
   await send(isFrozen ? { standsStill: { afterMs: 1_600, forMs, withClock: true } } : {})
   if (isFrozen) {
-    await passedUntil(play, expiresMs + prng.int(-300, 1_500))
+    await passedUntil(world, expiresMs + prng.int(-300, 1_500))
     await wanted.sendAnother()
   }
   world.ailing.delete(pk)
   world.slowCallsMs.delete(wanted.paymentId)
   if (prng.chance(0.3)) customerActs(play, wanted.requests())
-  await passed(play, prng.pick([10, 500, 4_000]))
+  await passed(world, prng.pick([10, 500, 4_000]))
   await send()
 }

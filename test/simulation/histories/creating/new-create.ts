@@ -45,8 +45,3 @@ export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = 
 }
 
 export type NewCreate = ReturnType<typeof newCreate>
-
-export const passed = ({ world }: Play, ms: number) =>
-  new Promise<void>((resolve) => void world.scheduler.after(Math.max(0, ms), resolve))
-
-export const passedUntil = (play: Play, ms: number) => passed(play, ms - play.world.scheduler.nowMs())

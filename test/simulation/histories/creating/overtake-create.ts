@@ -1,6 +1,7 @@
 import { meet } from '../../sometimes/meet.ts'
+import { passed, passedUntil } from '../../world/drive.ts'
 import type { Operation } from '../operations.ts'
-import { newCreate, passed, passedUntil } from './new-create.ts'
+import { newCreate } from './new-create.ts'
 import { customerActs, payOne } from './pay-one.ts'
 
 const FAILS = [
@@ -37,14 +38,14 @@ export const overtakeCreate: Operation = async (play) => {
   await send({ standsStill })
   const thawsMs = world.scheduler.nowMs() + standsStill.forMs
   if (prng.chance(0.2)) customerActs(play, wanted.requests())
-  await passedUntil(play, Math.max(wanted.leaseEndMs(), isAlone ? thawsMs : 0) + prng.int(0, 400))
+  await passedUntil(world, Math.max(wanted.leaseEndMs(), isAlone ? thawsMs : 0) + prng.int(0, 400))
   const isAiling = prng.chance(0.5)
   const begun: Promise<void>[] = []
   if (!isAlone) {
     if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(FAILS) })
     wanted.slow(isAiling || prng.chance(0.5) ? prng.int(isAiling ? 6_000 : 1_500, 9_000) : undefined)
     begun.push(send())
-    await passedUntil(play, thawsMs + prng.int(20, 1_500))
+    await passedUntil(world, thawsMs + prng.int(20, 1_500))
   }
   if (isAiling) world.ailing.set(pk, { lost: 4, standsMs: 0 })
   if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
@@ -53,11 +54,11 @@ export const overtakeCreate: Operation = async (play) => {
     const [request] = wanted.requests()
     world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
     payOne(play, request, { unheard: 0, unseen: 0 })
-    await passed(play, prng.int(300, 700))
+    await passed(world, prng.int(300, 700))
   }
   // The next caller thaws it.
   begun.push(wanted.sendAnother())
-  await passed(play, prng.int(20, 1_000))
+  await passed(world, prng.int(20, 1_000))
   if (prng.chance(0.4)) payOne(play, wanted.requests()[0])
   await Promise.all(begun)
   world.slowCallsMs.delete(paymentId)

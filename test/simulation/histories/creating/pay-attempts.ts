@@ -1,5 +1,6 @@
+import { passed, passedUntil } from '../../world/drive.ts'
 import type { Operation, Play } from '../operations.ts'
-import { type NewCreate, newCreate, passed, passedUntil } from './new-create.ts'
+import { type NewCreate, newCreate } from './new-create.ts'
 import { customerActs, payOne } from './pay-one.ts'
 
 const LOST = { target: 'create', fault: 'timeout_after_commit' }
@@ -19,7 +20,7 @@ const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<v
   if (goesOn === 'refused') provider.orderFault(REFUSED)
   const first = goesOn === 'made' && prng.chance(0.5) ? send() : undefined
   for (const request of requests()) if (prng.chance(0.6)) payOne(play, request, { wrong: 0.2 })
-  await passed(play, prng.int(5, 900))
+  await passed(play.world, prng.int(5, 900))
   await (first ?? (goesOn === 'no more' ? undefined : send()))
   if (prng.chance(0.3)) customerActs(play, requests())
   for (const path of reads) slowCallsMs.delete(path)
@@ -49,14 +50,14 @@ export const payAttempts: Operation = async (play) => {
     const sent = send(dies || {}, words)
     contest()
     // Soon, or just as it comes to its end.
-    await passed(play, slowMs === undefined || prng.chance(0.5) ? prng.int(20, 800) : slowMs - prng.int(-100, 500))
+    await passed(world, slowMs === undefined || prng.chance(0.5) ? prng.int(20, 800) : slowMs - prng.int(-100, 500))
     if (prng.chance(0.6)) customerActs(play, wanted.requests())
     // What was taken to be lost is often heard of again just when the next one is done.
     await sent
     wanted.slow(undefined)
-    if (how === 'dead') await passedUntil(play, wanted.leaseEndMs() + prng.int(-100, 3_000))
+    if (how === 'dead') await passedUntil(world, wanted.leaseEndMs() + prng.int(-100, 3_000))
     if (prng.chance(0.3)) customerActs(play, wanted.requests())
-    if (prng.chance(0.3)) await passed(play, prng.int(10, 40_000))
+    if (prng.chance(0.3)) await passed(world, prng.int(10, 40_000))
   }
   contest()
   await payTogether(play, wanted)

@@ -1,6 +1,7 @@
 import { text } from '../../../support/recount/books.ts'
+import { passed, passedUntil } from '../../world/drive.ts'
 import type { Operation, Play } from '../operations.ts'
-import { type NewCreate, newCreate, passed, passedUntil } from './new-create.ts'
+import { type NewCreate, newCreate } from './new-create.ts'
 import { customerActs, payOne } from './pay-one.ts'
 
 type Attempt = { readonly startedAt: string; readonly endedAt?: string }
@@ -55,14 +56,14 @@ export const pushAgain: Operation = async (play) => {
     await send(isStill ? { standsStill: { afterMs: prng.int(5, 600), forMs, withClock: true } } : {})
     slow(undefined)
     if (how === 'thawed') {
-      await passedUntil(play, wanted.leaseEndMs() + prng.int(600, 2_000))
+      await passedUntil(world, wanted.leaseEndMs() + prng.int(600, 2_000))
       await wanted.sendAnother()
     }
     if (prng.chance(0.6)) {
-      await passed(play, prng.int(100, 20_000))
+      await passed(world, prng.int(100, 20_000))
       customerActs(play, wanted.requests(), { unheard: 0.9, unseen: 0.3, wrong: 0.25 })
     }
-    await passedUntil(play, nextMs(play, wanted))
+    await passedUntil(world, nextMs(play, wanted))
     if (prng.chance(0.4)) payOne(play, wanted.requests().at(-1), { unheard: 0.9, late: 0.9, unseen: 0.7 })
     if (prng.chance(0.15)) bookAsPending(play, wanted)
     if (prng.chance(0.35)) provider.orderFault(prng.pick(SILENCES))

@@ -5,8 +5,6 @@ import { count } from '../../world/tally.ts'
 import type { World } from '../../world/world.ts'
 import type { Scene } from '../scene.ts'
 
-const OPERATOR = { operator: 'sim' }
-
 const windowOf = ({ table }: World, clientId: string): RawItem =>
   table.item({ pk: `LEDGER#${clientId}`, sk: 'WINDOW' }) ?? {}
 
@@ -37,7 +35,6 @@ export const adjust = async ({ world, tenants, seen }: Scene): Promise<void> => 
   const row = kind === 'correction' && oddities.chance(0.6) ? strayRow(world) : undefined
   const minor = owed > 0 ? oddities.int(1, owed) : oddities.int(1, 5_000)
   const asked = {
-    ...OPERATOR,
     client_id: clientId,
     kind,
     amount_minor: kind === 'correction' && oddities.chance(0.5) ? -minor : minor,
@@ -59,7 +56,7 @@ const idOf = ({ sk }: RawItem): string | undefined => String(sk).split('#')[1]
 
 /** Payouts of a client are held, and later go on. */
 export const holdPayouts = async ({ world, tenants }: Scene): Promise<void> => {
-  const about = { ...OPERATOR, client_id: world.oddities.pick(tenants).clientId }
+  const about = { client_id: world.oddities.pick(tenants).clientId }
   await operate(world, 'update-client', { ...about, payout_hold: 'asked by its bank' })
   const waitMs = world.oddities.pick([60_000, 3_600_000, 90_000_000])
   world.scheduler.after(waitMs, () => void operate(world, 'update-client', { ...about, payout_hold: null }))

@@ -1,4 +1,5 @@
 import { meet } from '../../sometimes/meet.ts'
+import { passed } from '../../world/drive.ts'
 import { invoke, operate } from '../../world/lambda.ts'
 import type { Scene } from '../scene.ts'
 
@@ -7,8 +8,6 @@ const STANDS_MS = [5_000, 150_000, 320_000, 400_000]
 
 /** Within what a settlement takes from its first call to its last. */
 const SETTLING_MS = 250
-
-const passed = ({ world }: Scene, ms: number) => new Promise<void>((resolve) => void world.scheduler.after(ms, resolve))
 
 /** A sync stands still so long after it has begun, and goes on in the midst of another one, minutes later. */
 export const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> => {
@@ -19,7 +18,7 @@ export const standStillInSync = async (scene: Scene, afterMs: number): Promise<v
     invoke(world, 'sync-provider-transactions', {}, { standsStill })
   await begin({ afterMs, forMs })
   if (prng.chance(0.5)) await begin()
-  await passed(scene, forMs + prng.int(0, 1_000))
+  await passed(world, forMs + prng.int(0, 1_000))
   meet(world, 'a sync stands still in the midst')
   await begin()
 }
@@ -33,10 +32,10 @@ export const goOnLate = async (scene: Scene): Promise<void> => {
   const { prng } = world
   if (prng.chance(0.6)) return standStillInSync(scene, prng.int(5, 1_500))
   const forMs = prng.pick(STANDS_MS)
-  const about = { operator: 'sim', client_id: prng.pick(tenants).clientId }
-  await invoke(world, 'trigger-settlement', about, { standsStill: { afterMs: prng.int(5, SETTLING_MS), forMs } })
+  const about = { client_id: prng.pick(tenants).clientId }
+  await operate(world, 'trigger-settlement', about, { standsStill: { afterMs: prng.int(5, SETTLING_MS), forMs } })
   if (prng.chance(0.5)) await operate(world, 'trigger-settlement', about)
-  await passed(scene, forMs + prng.int(0, 1_000))
+  await passed(world, forMs + prng.int(0, 1_000))
   meet(world, 'a settlement stands still in the midst')
   await operate(world, 'trigger-settlement', about)
 }

@@ -1,6 +1,7 @@
 import { booksOf, clientOf, type RawItem, sum, text } from '../../../support/recount/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import { settlementOf, stageOf } from '../../sometimes/reversal-stages.ts'
+import { passed } from '../../world/drive.ts'
 import type { Faults } from '../../world/faults.ts'
 import { invoke, operate } from '../../world/lambda.ts'
 import type { World } from '../../world/world.ts'
@@ -11,14 +12,13 @@ import { payOutNow } from './pay-out.ts'
 type Act = () => Promise<unknown>
 
 const DAY_MS = 86_400_000
-const OPERATOR = { operator: 'sim' }
 
 /** What operators may do about a settlement as it stands; of its client's, what is not settled yet is settled. */
 export const actsOn = (scene: Scene, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
   const { world } = scene
-  const trigger = () => operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
+  const trigger = () => operate(world, 'trigger-settlement', { client_id: clientId })
   if (settlement === undefined || settlement['recredited_at'] !== undefined) return [trigger, trigger]
-  const named = { ...OPERATOR, settlement_id: text(settlement, 'settlement_id'), notes: 'the bank refused it' }
+  const named = { settlement_id: text(settlement, 'settlement_id'), notes: 'the bank refused it' }
   const recredit = () => operate(world, 'recredit-settlement', named)
   if (settlement['status'] === 'failed') return [recredit, recredit]
   if (settlement['status'] !== 'recorded') return [trigger]
@@ -34,8 +34,6 @@ const settlementsOf = ({ table }: World, clientId: string): readonly RawItem[] =
 /** A worker that settles has read the floor by then. */
 const FLOOR_MS = 6 * 60_000
 
-const passed = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
-
 /** An operator takes all that is due, to the rupiah, for the floor that must be exceeded. */
 const raiseFloor = async (world: World, clientId: string): Promise<void> => {
   const { entries, windows } = booksOf(world.table.items())
@@ -43,10 +41,10 @@ const raiseFloor = async (world: World, clientId: string): Promise<void> => {
   const due = entries.filter((entry) => clientOf(entry) === clientId && text(entry, 'eligible_at') >= settledUntil)
   const floor = sum(due, 'net_minor')
   if (floor <= 0) return
-  await operate(world, 'update-client', { ...OPERATOR, client_id: clientId, settlement_floor_minor: floor })
+  await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: floor })
   await passed(world, FLOOR_MS)
-  await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
-  await operate(world, 'update-client', { ...OPERATOR, client_id: clientId, settlement_floor_minor: 0 })
+  await operate(world, 'trigger-settlement', { client_id: clientId })
+  await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: 0 })
 }
 
 /** It can be settled by now. */

@@ -1,4 +1,5 @@
 import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
+import { passed } from '../../world/drive.ts'
 import { invoke } from '../../world/lambda.ts'
 import { count } from '../../world/tally.ts'
 import { tell, type World } from '../../world/world.ts'
@@ -41,7 +42,7 @@ const isCredited = (item: StoredItem) => item['status'] === 'succeeded' && item[
  * than was lost. The sync reads them one by one, or several at once.
  */
 export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
-  const { oddities, prng, provider, scheduler, table, unshownRows } = world
+  const { oddities, prng, provider, table, unshownRows } = world
   const shown = provider.findPaymentRequests('').filter(({ latest_payment_id: id, reference_id: reference }) => {
     const payment = table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
     const isOwn = id !== undefined && payment?.['credited_provider_payment_id'] === id
@@ -52,6 +53,6 @@ export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
   for (let left = prng.int(2, 5); left > 0; left--) {
     move(world, id, most, paidId)
     if (oddities.chance(0.6)) await invoke(world, 'sync-provider-transactions', {})
-    await new Promise<void>((resolve) => void scheduler.after(prng.pick([10, 150_000, 7_200_000]), resolve))
+    await passed(world, prng.pick([10, 150_000, 7_200_000]))
   }
 }

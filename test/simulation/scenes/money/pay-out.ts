@@ -1,6 +1,7 @@
 import { type RawItem, text } from '../../../support/recount/books.ts'
 import { meet } from '../../sometimes/meet.ts'
 import type { SituationName } from '../../sometimes/situations.ts'
+import { passed } from '../../world/drive.ts'
 import { operate } from '../../world/lambda.ts'
 import type { World } from '../../world/world.ts'
 import type { Scene } from '../scene.ts'
@@ -11,8 +12,6 @@ const STOPS: Readonly<Record<string, SituationName>> = {
   owed: 'a payout is stopped by a debt of its client',
   findings: 'a payout is stopped by open findings',
 }
-
-const passed = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
 
 type Refused = Readonly<Record<string, unknown>>
 
@@ -31,7 +30,7 @@ const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: Refu
  */
 export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Promise<void> => {
   const id = text(settlement, 'settlement_id')
-  const asked = { operator: 'sim', settlement_id: id, bank_reference: `transfer of ${id}` }
+  const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
   let confirm: object | undefined
   for (let tried = 0; tried < 4; tried++) {
     const reply = await operate(world, 'mark-settlement-paid', { ...asked, ...(confirm && { confirm }) })
@@ -61,7 +60,7 @@ export const payOut = async (scene: Scene): Promise<void> => {
   if (recorded.length === 0) return
   const settlement = world.prng.pick(recorded)
   if (world.prng.chance(0.6)) return payOutNow(scene, settlement)
-  const named = { operator: 'sim', settlement_id: text(settlement, 'settlement_id') }
+  const named = { settlement_id: text(settlement, 'settlement_id') }
   await operate(world, 'mark-settlement-failed', { ...named, notes: 'the bank refused it' })
   if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...named, notes: 'again' })
 }
@@ -74,7 +73,6 @@ export const payOutTwice = async (scene: Scene): Promise<void> => {
   const replies = await Promise.all(
     [one, other].map((settlement) =>
       operate(world, 'mark-settlement-paid', {
-        operator: 'sim',
         settlement_id: text(settlement, 'settlement_id'),
         bank_reference: `one transfer of ${text(one, 'settlement_id')}`,
       }),

@@ -1,3 +1,4 @@
+import { passed } from '../../world/drive.ts'
 import { operate } from '../../world/lambda.ts'
 import { count } from '../../world/tally.ts'
 import type { Scene } from '../scene.ts'
@@ -11,21 +12,20 @@ const ROUND_MS = 128 * MINUTE_MS
  * and one more within the quarter of an hour in which nobody is told of them.
  */
 export const giveUp = async ({ world, tenants }: Scene): Promise<void> => {
-  const { prng, scheduler, merchants } = world
+  const { prng, merchants } = world
   const tenant = prng.pick(tenants)
   const live = tenant.endpoints.filter(({ url, isGone }) => isGone !== true && !merchants.ailing.has(url))
   if (live.length === 0) return
   const { endpointId, url } = prng.pick(live)
-  const pause = (longMs: number) => new Promise<void>((resolve) => void scheduler.after(longMs, resolve))
-  const asked = { operator: 'sim', client_id: tenant.clientId, endpoint_id: endpointId }
+  const asked = { client_id: tenant.clientId, endpoint_id: endpointId }
   const send = async (times: number) => {
     await Promise.all(Array.from({ length: times }, () => operate(world, 'send-test-event', asked)))
   }
   count(world.tally, 'endpoint refuses for a round')
   merchants.ailing.set(url, 'refuses')
   await send(prng.int(1, 2))
-  await pause(prng.int(1, 12 * MINUTE_MS))
+  await passed(world, prng.int(1, 12 * MINUTE_MS))
   await send(1)
-  await pause(ROUND_MS * prng.pick([1, 1, 2]) + prng.int(0, 10 * MINUTE_MS))
+  await passed(world, ROUND_MS * prng.pick([1, 1, 2]) + prng.int(0, 10 * MINUTE_MS))
   merchants.ailing.delete(url)
 }

@@ -1,13 +1,11 @@
 import { text } from '../../../support/recount/books.ts'
+import { passed } from '../../world/drive.ts'
 import type { Faults } from '../../world/faults.ts'
 import { invoke, operate } from '../../world/lambda.ts'
 import type { SimEndpoint, Tenant } from '../../world/tenants.ts'
 import { changeEndpoint, setEnabled } from '../change-endpoints.ts'
 import type { Scene } from '../scene.ts'
 import { rounds } from '../send-again.ts'
-
-const wait = ({ world }: Scene, ms: number) =>
-  new Promise<void>((resolve) => void world.scheduler.after(world.oddities.int(0, ms), resolve))
 
 /** An endpoint is switched off for a while; meanwhile everybody who may not has something sent to it. */
 const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whileMs: number): Promise<void> => {
@@ -21,8 +19,8 @@ const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whi
     await Promise.all(rounds(play, tenant, { id, endpointId: endpoint.endpointId }).map((begin) => begin()))
   }
   const named = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId }
-  await operate(world, 'send-test-event', { operator: 'sim', ...named })
-  await wait(play, whileMs)
+  await operate(world, 'send-test-event', { ...named })
+  await passed(world, world.oddities.int(0, whileMs))
   await setEnabled(true)(play, tenant, endpoint)
 }
 
