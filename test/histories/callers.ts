@@ -1,9 +1,10 @@
-import type { Prng } from '../simulation/world/prng.ts'
-import type { GatewayCalls, Shown } from './gateway-calls.ts'
-import type { Outcome } from './history-record.ts'
+import { DAYS_TO_PAYOUT } from '../../infra/local/demo-walk.ts'
+import { type Prng } from '../simulation/world/prng.ts'
+import { type GatewayCalls, type Shown } from './gateway-calls.ts'
+import { type HistoryRecorder, type Outcome } from './history-record.ts'
 import { bodyOf, type Client, type PlannedPayment } from './plan-payments.ts'
 
-export type Crowd = {
+type Crowd = {
   readonly calls: GatewayCalls
   readonly clients: readonly Client[]
   readonly isOver: () => boolean
@@ -67,7 +68,7 @@ const knownPayments = () => {
   }
 }
 
-export type KnownPayments = ReturnType<typeof knownPayments>
+type KnownPayments = ReturnType<typeof knownPayments>
 
 /** Many callers side by side, each with one call at a time, until the history is over. */
 export const runCallers = async (crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> => {
@@ -120,4 +121,77 @@ const act = async (
 const inHand = ({ planned }: Client, creates: number, draw: Prng): PlannedPayment => {
   const wanted = planned.slice(0, 1 + Math.floor(creates / CREATES_EACH))
   return draw.chance(0.8) ? draw.pick(wanted.slice(-IN_HAND)) : draw.pick(wanted)
+}
+
+/** Past every lease and claim. */
+const LEASES_SECONDS = 40
+const ROUNDS = 30
+const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
+
+/**
+ * The faults end, and the gateway finishes what it has begun: until no payment is pending whose customer or provider is
+ * done with it, or for so many rounds. Then everybody looks once more; what is still on its way then was lost.
+ */
+export const comeToRest = async (
+  calls: GatewayCalls,
+  clients: readonly Client[],
+  known: KnownPayments,
+  { rests }: Pick<HistoryRecorder, 'rests'>,
+): Promise<void> => {
+  await calls.send('provider', '/_simulator/faults', { method: 'DELETE' })
+  const made = clients.flatMap((client) =>
+    client.planned.flatMap((planned) => {
+      const shown = known.of(client, planned)
+      return shown === undefined ? [] : [{ client, key: planned.key, payment: shown.id }]
+    }),
+  )
+  for (let round = 0; round < ROUNDS; round++) {
+    await calls.advance(LEASES_SECONDS)
+    await calls.invoke('check-due-work')
+    await calls.invoke('sync-provider-transactions')
+    const ended = (await calls.upstream()).filter(({ status }) => ENDED_UPSTREAM.includes(String(status)))
+    const isEnded = (payment: string) => ended.some((request) => String(request['reference_id']).startsWith(payment))
+    let underWay = 0
+    for (const { client, payment } of made.filter((one) => isEnded(one.payment))) {
+      const outcome = await calls.get(client, payment)
+      if (outcome !== undefined && 'seen' in outcome && outcome.seen?.status === 'pending') underWay++
+    }
+    if (underWay === 0) break
+  }
+  rests()
+  for (const { client, key, payment } of made) {
+    await calls.get(client, payment)
+    await calls.find(client, key)
+  }
+  for (const client of clients) await calls.balance(client)
+}
+
+const DAY_SECONDS = 86_400
+const TRIES = 3
+
+/**
+ * Days later: fees become final, each client is settled, and most of its settlements are paid out, each asked for until
+ * an operator says that it is.
+ */
+export const operatorDay = async (calls: GatewayCalls, clients: readonly Client[], draw: Prng): Promise<void> => {
+  await calls.advance(DAYS_TO_PAYOUT * DAY_SECONDS)
+  for (let tried = 0; tried < TRIES; tried++) {
+    const synced = await calls.invoke('sync-provider-transactions')
+    if (synced !== undefined) break
+  }
+  // The nightly sweep, or an operator for each client; sometimes both at once.
+  if (draw.chance(0.5)) await calls.invoke('sweep-settlements')
+  for (const client of clients) {
+    await calls.settle(client)
+    const recorded = await calls.invoke('list-settlements', { client_id: client.id, per_page: 100 })
+    const { data } = recorded?.body ?? {}
+    for (const settlement of Array.isArray(data) ? data : []) {
+      const named = { id: String(settlement.id), net: Number(settlement.net_minor) }
+      if (settlement.status !== 'recorded' || draw.chance(0.2)) continue
+      for (let tried = 0; tried < TRIES; tried++) {
+        const outcome = await calls.markPaid(client, named)
+        if (outcome?.outcome !== 'unknown') break
+      }
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { BASIC, CALLBACK_HEADERS } from '../bench/local/customers.ts'
 import type { Asked, HistoryRecorder, Outcome, SeenPayment } from './history-record.ts'
-import type { KilledGateway } from './killed-gateway.ts'
 import type { Client, PlannedPayment } from './plan-payments.ts'
+import type { KilledGateway } from './run-history.ts'
 
 type Json = Record<string, unknown>
 type Answer = { readonly status: number; readonly body: Json }

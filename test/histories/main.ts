@@ -1,17 +1,17 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
+import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
+import { buildChecker, hasGo, judgeHistory, type Verdict } from './judge-history.ts'
+import { runHistory } from './run-history.ts'
+
 /**
  * Goal: what callers see of the gateway is as if each call happened at one moment between its beginning and its answer,
  * whatever kills the process in between. Method: many callers by HTTP on the gateway as `npm start` runs it, SIGKILL at
  * random moments, and Porcupine, an independent tool, to judge what they saw.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
-import { sourcesIn } from '../support/source-file.ts'
-import { buildChecker, hasGo, judgeHistory, type Verdict } from './judge-history.ts'
-import { copyProject } from './project-copy.ts'
-import { runHistory } from './run-history.ts'
 
 const USAGE = `npm run histories [-- --seed N] [--count N] [--seconds N] [--mutant TEXT]
 
@@ -106,3 +106,28 @@ const histories = async (argv: readonly string[]): Promise<number> => {
 // So that what was started is ended with us.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)
+
+const COPIED = [
+  'functions',
+  'infra',
+  'shared',
+  'test',
+  'cdk.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+]
+
+/** The project in a temporary directory, so that breaking it changes no file of the tree. */
+const copyProject = (): { readonly directory: string; readonly remove: () => void } => {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-copy-'))
+  for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(directory, name), { recursive: true })
+  // Package by package, so that what tools write beside the packages lands in the copy.
+  const packages = join(PROJECT_ROOT, 'node_modules')
+  mkdirSync(join(directory, 'node_modules'))
+  for (const name of readdirSync(packages).filter((entry) => !entry.startsWith('.') || entry === '.bin')) {
+    symlinkSync(join(packages, name), join(directory, 'node_modules', name))
+  }
+  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
+}

@@ -1,22 +1,23 @@
-import type { Client } from '../../shared/client/client.ts'
+import { type Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
-import type { Deps } from '../../shared/deps.ts'
+import { type Deps } from '../../shared/deps.ts'
 import { minor } from '../../shared/money.ts'
-import type { Payment } from '../../shared/payment/payment.ts'
+import { type Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { toConfirm } from '../../shared/payout/confirm.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { adjustLedger } from '../../shared/posting/adjust-ledger.ts'
-import type { AdjustmentKind } from '../../shared/posting/adjustment-store.ts'
-import type { ProviderTransaction } from '../../shared/provider/provider.ts'
+import { type AdjustmentKind } from '../../shared/posting/adjustment-store.ts'
+import { type ProviderTransaction } from '../../shared/provider/provider.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { type Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
-import type { HistorySteps } from '../../shared/stage-settings.ts'
+import { type HistorySteps } from '../../shared/stage-settings.ts'
 import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
-import { addMs } from '../../shared/time.ts'
+import { addMs, type Timestamp } from '../../shared/time.ts'
+import { settledRow } from '../support/fake-provider.ts'
 import { BY_OPERATOR } from '../support/settlement-builders.ts'
-import type { Act } from './scheduler.ts'
+import { type Act } from './scheduler.ts'
 
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
 const MOST_LOOKS = 3
@@ -91,3 +92,59 @@ export const grow =
   ({ clientId }: Client, ledgerParts: number): Act =>
   (deps) =>
     changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
+
+const rowOf = (payment: Payment, at: Timestamp, fields: Partial<ProviderTransaction>): ProviderTransaction =>
+  settledRow({ providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` }, at, {
+    amountMinor: payment.notionalMinor,
+    keptMinor: undefined,
+    ...fields,
+  })
+
+/** The fee of the settled rows. It differs from the tariff's 4,000. */
+const KEPT = minor(4_440)
+
+/** The payment's own row, settled. A payment that is posted already by a row shows the same fee. */
+export const ownRow = (payment: Payment, at: Timestamp, keptMinor = KEPT): ProviderTransaction =>
+  rowOf(payment, at, {
+    transactionId: `txn_${payment.paymentId}`,
+    keptMinor,
+    providerMinor: minor(payment.notionalMinor - keptMinor),
+  })
+
+/** The payment's own row, voided. */
+export const voidRow = (payment: Payment, at: Timestamp): ProviderTransaction => ({
+  ...rowOf(payment, at, { transactionId: `txn_${payment.paymentId}`, status: 'reversed', returns: 'voided' }),
+  providerMinor: minor(0),
+})
+
+export const refundRow = (payment: Payment, at: Timestamp, amount: number): ProviderTransaction =>
+  rowOf(payment, at, {
+    type: 'return',
+    returns: 'refund',
+    transactionId: `refund_${payment.paymentId}_${amount}`,
+    amountMinor: minor(amount),
+    providerMinor: minor(-amount),
+  })
+
+const DISPUTED = 40_000
+const DISPUTE_FEE = 5_000
+
+export const chargebackRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
+  rowOf(payment, at, {
+    type: 'return',
+    returns: 'chargeback',
+    transactionId: `dispute_${payment.paymentId}`,
+    amountMinor: minor(DISPUTED + DISPUTE_FEE),
+    disputedMinor: minor(DISPUTED),
+    providerMinor: minor(-DISPUTED - DISPUTE_FEE),
+  })
+
+/** A dispute that is won, in part or as a whole. */
+export const wonRow = (payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction =>
+  rowOf(payment, at, {
+    type: 'correction',
+    comesAgain: true,
+    transactionId: `won_${payment.paymentId}_${amount}`,
+    amountMinor: minor(amount),
+    providerMinor: minor(amount),
+  })

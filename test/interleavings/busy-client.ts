@@ -10,10 +10,9 @@ import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
 import { aDayLater, auditedNow, BANK, fail, sweptNow, withFloor } from '../support/settlement-builders.ts'
-import { adjust, hear } from './actions.ts'
-import { type Base, baseOf } from './forked-view.ts'
+import { adjust, chargebackRow, hear } from './actions.ts'
+import { type Base, baseOf } from './partial-table.ts'
 import { chance } from './process-deps.ts'
-import { chargebackRow } from './provider-rows.ts'
 
 /** A client in the middle of everything. What the actions of a scenario are about. */
 export type BusyClient = {

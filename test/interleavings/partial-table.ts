@@ -2,14 +2,96 @@ import { isDeepStrictEqual } from 'node:util'
 import { planStep } from '../../infra/local/emulators/memory-table/plan-step.ts'
 import { queryView } from '../../infra/local/emulators/memory-table/query-view.ts'
 import { recordOf, type StoredItem } from '../../infra/local/emulators/memory-table/stored-item.ts'
-import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
+import {
+  compareSort,
+  type Entry,
+  entryOf,
+  type TableChange,
+  type TableView,
+  tableView,
+  type ViewShape,
+} from '../../infra/local/emulators/memory-table/table-view.ts'
 import { isContention } from '../../shared/runtime/aws/dynamodb-table.ts'
-import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
-import type { Item } from '../../shared/table/attributes.ts'
-import type { Key } from '../../shared/table/keys.ts'
-import type { Step } from '../../shared/table/step.ts'
-import { hashOf, hashOfItem } from './fingerprint.ts'
-import { type Base, forkedView, nameOf } from './forked-view.ts'
+import { type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import { type Item } from '../../shared/table/attributes.ts'
+import { type Key } from '../../shared/table/keys.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { type Step } from '../../shared/table/step.ts'
+
+/** 53 bits of a text (cyrb53): enough to tell some hundred thousand states apart. */
+export const hashOf = (text: string, seed = 0): number => {
+  let high = 0xdeadbeef ^ seed
+  let low = 0x41c6ce57 ^ seed
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    high = Math.imul(high ^ unit, 2_654_435_761)
+    low = Math.imul(low ^ unit, 1_597_334_677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
+  return 4_294_967_296 * (2_097_151 & low) + (high >>> 0)
+}
+
+/** Stored items never change, so each is read once. */
+const hashes = new WeakMap<StoredItem, number>()
+
+const hashOfItem = (item: StoredItem | undefined): number => {
+  if (item === undefined) return 0
+  const hash = hashes.get(item) ?? hashOf(JSON.stringify(item))
+  hashes.set(item, hash)
+  return hash
+}
+
+export const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`
+
+/** Items that are the same at the start of every schedule: the table's own order, and the one of each index. */
+export type Base = { readonly items: ReadonlyMap<string, StoredItem>; readonly views: ReadonlyMap<string, TableView> }
+
+const SHAPES: Readonly<Record<string, ViewShape>> = {
+  '': { partition: ['pk'], sort: ['sk'], include: 'everything' },
+  ...TABLE_SCHEMA.indexes,
+}
+
+export const baseOf = (items: readonly StoredItem[]): Base => {
+  const views = new Map(Object.entries(SHAPES).map(([name, shape]) => [name, tableView(shape)]))
+  const keyed = items.map((item) => ({ key: { pk: String(item['pk']), sk: String(item['sk']) }, item }))
+  for (const { key, item } of keyed) {
+    for (const view of views.values()) view.follow({ key, before: undefined, after: item })
+  }
+  return { items: new Map(keyed.map(({ key, item }) => [nameOf(key), item])), views }
+}
+
+const isOf =
+  ({ pk, sk }: Key) =>
+  ({ item }: Entry): boolean =>
+    item['pk'] === pk && item['sk'] === sk
+
+/** A view that begins as another one and never changes it. It copies a partition when a change touches it. */
+const forkedView = (base: TableView): TableView => {
+  const own = new Map<string, readonly Entry[]>()
+  const changed = new Map<string, StoredItem | undefined>()
+  const { shape } = base
+  const entriesIn = (partition: string) => own.get(partition) ?? base.partition(JSON.parse(partition))
+  return {
+    ...base,
+    item: (key) => (changed.has(nameOf(key)) ? changed.get(nameOf(key)) : base.item(key)),
+    partition: (values) => entriesIn(JSON.stringify(values)),
+    follow: ({ key, before, after }) => {
+      changed.set(nameOf(key), after)
+      const old = before && entryOf(shape, before)
+      if (old)
+        own.set(
+          old.partition,
+          entriesIn(old.partition).filter((entry) => !isOf(key)(entry)),
+        )
+      const entry = after && entryOf(shape, after)
+      if (!entry) return
+      const entries = entriesIn(entry.partition)
+      const at = entries.findLastIndex(({ sort }) => compareSort(sort, entry.sort) < 0) + 1
+      own.set(entry.partition, entries.toSpliced(at, 0, entry))
+    },
+  }
+}
 
 /** Which item of a transaction readers see at once: all of them, or one of them and the others later. */
 export type Visible = 'all' | 'first' | 'last'

@@ -1,7 +1,14 @@
-import type { BusyClient } from './busy-client.ts'
-import { judgeOf } from './judge.ts'
-import type { Scenario } from './scenarios.ts'
-import { type Border, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
+import { auditLedger } from '../../shared/audit/audit-ledger.ts'
+import { GatewayError } from '../../shared/errors.ts'
+import { type ClientId } from '../../shared/ids.ts'
+import { type HistorySteps } from '../../shared/stage-settings.ts'
+import { amount, booksOf, clientOf, type RawItem } from '../support/recount/books.ts'
+import { moneyProblemsOf } from '../support/recount/invariants.ts'
+import { type BusyClient } from './busy-client.ts'
+import { baseOf, partialTable } from './partial-table.ts'
+import { processDeps } from './process-deps.ts'
+import { type Scenario } from './scenarios.ts'
+import { type Border, type Ran, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
 import { type Bounds, type Found, search } from './search.ts'
 
 export const NO_BORDER: Border = {}
@@ -65,4 +72,53 @@ export const replay = async (busy: BusyClient, scenario: Scenario, text: string)
     return `${name}${MARKS[visible]}: ${call === undefined ? 'the rest becomes visible' : callText(call)}`
   })
   return { lines, problems: await judgeOf(busy.client.clientId, scenario.steps)(ran) }
+}
+
+/** Refusals that no other operator and no row can cause: an audit that is wrong about a client. */
+const NEVER = /^the books of this client/
+
+/** Runs that overtake one another give up: the queue sends the message again. */
+const OVERTAKEN = 'a settlement window kept moving while it was swept'
+
+const isAllowed = (error: unknown): boolean => {
+  if (error instanceof GatewayError && error.code === 'conflict') return error.message.endsWith('try again')
+  if (error instanceof GatewayError && error.code === 'validation') return !NEVER.test(error.message)
+  return error instanceof Error && error.message === OVERTAKEN
+}
+
+/** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
+const errorProblem = (error: unknown): readonly string[] =>
+  error === undefined || isAllowed(error)
+    ? []
+    : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
+
+/** What the house gave up is never taken back twice. */
+const writtenOffProblems = (items: readonly RawItem[]): readonly string[] =>
+  booksOf(items)
+    .windows.filter((window) => amount(window, 'written_off_minor') < 0)
+    .map((window) => `${clientOf(window)}: less than nothing is written off`)
+
+/** Judges the ends of schedules: by a recount that shares nothing with the gateway, and by the whole audit of the client. */
+const judgeOf = (clientId: ClientId, steps: HistorySteps | undefined) => {
+  const known = new Map<string, readonly string[]>()
+
+  const judgeBooks = async ({ table, now }: Ran): Promise<readonly string[]> => {
+    const items = table.items()
+    const requests = partialTable(baseOf(items)).requestsWith('all')
+    const deps = processDeps('judge', { requests, now: () => now, sleep: async () => undefined, steps })
+    const audited = await auditLedger(deps, clientId)
+    return [
+      ...moneyProblemsOf(items, steps?.block),
+      ...writtenOffProblems(items),
+      ...audited.differences.map((difference) => `audit: ${JSON.stringify(difference)}`),
+      ...(audited.balanced === 'inconclusive' ? ['audit: inconclusive'] : []),
+    ]
+  }
+
+  return async (ran: Ran): Promise<readonly string[]> => {
+    const state = JSON.stringify(ran.table.changed())
+    const books = known.get(state) ?? (await judgeBooks(ran))
+    known.set(state, books)
+    return [...ran.errors.flatMap(errorProblem), ...books]
+  }
 }

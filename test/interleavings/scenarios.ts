@@ -1,8 +1,7 @@
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { fail, recredit, trigger } from '../support/settlement-builders.ts'
-import { adjust, grow, hear, hearFrozen, pay, settle } from './actions.ts'
+import { adjust, grow, hear, hearFrozen, ownRow, pay, refundRow, settle, voidRow, wonRow } from './actions.ts'
 import type { BusyClient } from './busy-client.ts'
-import { ownRow, refundRow, voidRow, wonRow } from './provider-rows.ts'
 import type { Act } from './scheduler.ts'
 import type { Bounds } from './search.ts'
 

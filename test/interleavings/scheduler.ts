@@ -4,9 +4,7 @@ import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { addMs, later, type Timestamp } from '../../shared/time.ts'
 import type { TableCall } from '../support/intercept-table.ts'
 import type { TestDeps } from '../support/test-deps.ts'
-import { hashOf } from './fingerprint.ts'
-import { type Base, nameOf } from './forked-view.ts'
-import { type PartialTable, partialTable, type Visible } from './partial-table.ts'
+import { type Base, hashOf, nameOf, type PartialTable, partialTable, type Visible } from './partial-table.ts'
 import { processDeps } from './process-deps.ts'
 
 /** What an action waits with: one request to the table, or a time that passes. */

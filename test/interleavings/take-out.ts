@@ -14,7 +14,7 @@ const without = (condition: Condition | undefined, matches: (clause: Clause) => 
 }
 
 /** Every write passes through `change`. */
-export const changingSteps =
+const changingSteps =
   (change: (step: Step) => Step) =>
   (requests: TableRequests): TableRequests => ({
     ...requests,

@@ -42,7 +42,7 @@ export const hasJava = async (): Promise<boolean> => {
 }
 
 /** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
-export type Explored = {
+type Explored = {
   readonly outcome: 'holds' | 'refuted' | 'failed'
   readonly states: number
   readonly depth: number

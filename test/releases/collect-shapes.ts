@@ -2,7 +2,7 @@ import { alone, forClient, paid, pass } from '../simulation/crashes/flow-steps.t
 import { FLOWS } from '../simulation/crashes/flows.ts'
 import { startPlay } from '../simulation/histories/history.ts'
 import type { Play } from '../simulation/histories/operations.ts'
-import { seenBy } from '../simulation/histories/seen-by.ts'
+import { seenBy } from '../simulation/histories/retention.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { loadFunctions } from '../simulation/world/handlers.ts'

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { loadRun, type SeedResult } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
-import { missingSituations } from './sometimes/meet.ts'
+import { missingSituations } from './sometimes/situations.ts'
 import { addTally, type Tally } from './world/tally.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]                 replays one history

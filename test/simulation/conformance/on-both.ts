@@ -82,7 +82,7 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
 
 const ONE_PATIENT_TRY = { maxAttempts: 1, requestHandler: { requestTimeout: 60_000, connectionTimeout: 60_000 } }
 
-export const localTable = (name: string = dynamoDb().tableName): TableRequests =>
+const localTable = (name: string = dynamoDb().tableName): TableRequests =>
   // A retry would hide what a request came to; an answer that a busy machine brings late is an answer.
   dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDb().endpoint), ...ONE_PATIENT_TRY }), name })
 

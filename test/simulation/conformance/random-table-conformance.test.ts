@@ -1,10 +1,186 @@
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { type Key } from '../../../shared/table/keys.ts'
+import { type IndexName } from '../../../shared/table/schema.ts'
+import { type Changes, type Condition, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
+import { type QueryInput, type Range } from '../../../shared/table/table.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { runs } from '../../support/runs.ts'
-import { type Answer, type Asked, ask, bothTables, get, inAWord, onBoth, queryOnBoth, tallyOf } from './on-both.ts'
-import { EVERY_PARTITION, inCorner, KEYS, randomRequests } from './random-requests.ts'
+import {
+  type Answer,
+  type Asked,
+  ask,
+  batch,
+  bothTables,
+  get,
+  inAWord,
+  onBoth,
+  query,
+  queryOnBoth,
+  tallyOf,
+  transact,
+} from './on-both.ts'
+
+/**
+ * Requests for four items, which meet in the partitions of the table and of its indexes. A text that begins with `@`
+ * names something that no other sequence has: `inCorner` makes it so.
+ */
+export const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
+
+const inCorner = <Value>(corner: string, value: Value): Value => named(corner, value) as Value
+
+const named = (corner: string, value: unknown): unknown => {
+  if (typeof value === 'string') return value.replace(/^@/, corner)
+  if (Array.isArray(value)) return value.map((element) => named(corner, element))
+  if (typeof value !== 'object' || value === null || value instanceof Set) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, named(corner, inner)]))
+}
+
+const TIMES = ['t1', 't2', 't21', 't3']
+const OWNERS = ['@o1', '@o1', '@o1', '@o2']
+const integer = fc.integer({ min: -5, max: 5 })
+
+/** What each field holds: few values, so that writes meet. Now and then a status that no index can have. */
+const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  amount: integer,
+  text: fc.constantFrom('', 'a', 'ab', 'é😀', null),
+  tags: fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 }).map((tags) => new Set(tags)),
+  owner: fc.constantFrom(...OWNERS),
+  entity: fc.constantFrom('e1', 'e1', 'e1', 'e2'),
+  status: fc.constantFrom(...Array.from({ length: 20 }, () => 's1'), 's2', 's2', 's2', '', 5),
+  listedAt: fc.constantFrom(...TIMES),
+  openAt: fc.constantFrom(...TIMES),
+  netMinor: integer,
+  work: fc.constantFrom(...OWNERS),
+  slot: fc.constantFrom(10, 10, 10, 9),
+  dueAt: fc.constantFrom(...TIMES),
+}
+const FIELDS = Object.keys(VALUES)
+const field = fc.constantFrom(...FIELDS)
+const valueOf = (name: string) => VALUES[name] ?? integer
+const recordOf = (names: readonly string[]) => fc.record(Object.fromEntries(names.map((name) => [name, valueOf(name)])))
+
+/** Of a type that fits, mostly. */
+const comparison = field.chain((name) =>
+  fc.record({
+    test: fc.constantFrom('equals', 'contains', 'atMost', 'below', 'above'),
+    field: fc.constant(name),
+    value: fc.oneof({ arbitrary: valueOf(name), weight: 9 }, fc.constantFrom('x', 0, null)),
+  }),
+)
+const presence = fc.record({ test: fc.constantFrom('present', 'absent'), field: fc.constantFrom('pk', ...FIELDS) })
+
+const condition: fc.Arbitrary<Condition> = fc.letrec<{ condition: Condition }>((tie) => ({
+  condition: fc.oneof(
+    { depthSize: 'small', maxDepth: 2 },
+    presence,
+    comparison,
+    fc.record({ test: fc.constantFrom('all', 'any'), of: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
+  ),
+})).condition
+
+type How = keyof Changes
+
+const howOf = (name: string): readonly How[] => {
+  if (name === 'tags') return ['set', 'add', 'add', 'deleteFromSet', 'deleteFromSet', 'remove']
+  // Of a text an addition is impossible.
+  return ['amount', 'netMinor', 'slot', 'text'].includes(name)
+    ? ['set', 'setIfAbsent', 'add', 'remove']
+    : ['set', 'set', 'setIfAbsent', 'remove']
+}
+
+const change = (name: string) =>
+  fc.record({
+    how: fc.constantFrom(...howOf(name)),
+    name: fc.constant(name),
+    value: name === 'text' ? fc.constantFrom<unknown>('a', 'ab', 1) : valueOf(name),
+  })
+
+const changes: fc.Arbitrary<Changes> = fc
+  .uniqueArray(field, { minLength: 1, maxLength: 5, size: 'max' })
+  .chain((names) => fc.tuple(...names.map(change)))
+  .map((parts) => {
+    const merged: Partial<Record<How, Record<string, unknown>>> = {}
+    for (const { how, name, value } of parts) merged[how] = { ...merged[how], [name]: value }
+    const { remove: removed = {}, ...others } = merged
+    return { ...others, remove: Object.keys(removed) } as Changes
+  })
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
+const key = fc.constantFrom(...KEYS)
+/** Equal keys of an index have no order that DynamoDB promises: each item has an id of its own. */
+const withId = (at: Key, item: object) => ({ ...item, id: `id-${3 - KEYS.indexOf(at)}` })
+
+const puts = fc
+  .tuple(key, fc.subarray(FIELDS, { minLength: 8 }).chain(recordOf), maybe(condition))
+  .map(([at, item, of]) => put(at, withId(at, item), of))
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: puts, weight: 3 },
+  { arbitrary: fc.tuple(key, changes, maybe(condition)).map((parts) => update(...parts)), weight: 4 },
+  fc.tuple(key, condition).map((parts) => remove(...parts)),
+)
+const checks = fc.tuple(key, condition).map((parts) => guard(...parts))
+
+const bound = fc.constantFrom('A', 'B#', 'B#1', 't', ...TIMES, 'z')
+const range: fc.Arbitrary<Range> = fc.oneof(
+  fc.record({ atMost: bound }),
+  fc.record({ between: fc.tuple(bound, bound) }),
+  fc.record({ beginsWith: bound }),
+)
+
+type Source = readonly [index: IndexName | undefined, ...partition: unknown[]]
+
+/** Every partition of every index that the requests can fill. */
+const INDEXED: readonly Source[] = ['@o1', '@o2'].flatMap((owner): readonly Source[] => [
+  ...['e1', 'e2'].flatMap((entity): readonly Source[] => [
+    ['by-owner', owner, entity],
+    ...['s1', 's2'].map((status): Source => ['by-status', owner, entity, status]),
+  ]),
+  ['by-open', owner],
+  ...[0, 9, 10].map((slot): Source => ['by-due', owner, slot]),
+])
+const queryOf = ([index, ...partition]: Source, more: Omit<QueryInput, 'partition'>): QueryInput => ({
+  ...(index && { index }),
+  partition,
+  ...more,
+})
+const EVERY_PARTITION: readonly QueryInput[] = INDEXED.map((source) => queryOf(source, { limit: 3 }))
+
+const queries = fc
+  .record({
+    source: fc.constantFrom<Source>([undefined, '@0'], [undefined, '@1'], ...INDEXED),
+    range: maybe(range),
+    limit: fc.integer({ min: 1, max: 5 }),
+    newestFirst: fc.boolean(),
+    countOnly: fc.boolean(),
+  })
+  .map(({ source, range: of, ...more }) => query(queryOf(source, { ...(of && { range: of }), ...more })))
+
+const transactions = fc
+  .uniqueArray(fc.oneof({ arbitrary: step, weight: 4 }, checks), {
+    minLength: 1,
+    maxLength: 3,
+    selector: (one) => one.key,
+  })
+  .map((steps) => transact(...steps))
+
+const request: fc.Arbitrary<Asked> = fc.oneof(
+  { arbitrary: step, weight: 5 },
+  { arbitrary: transactions, weight: 4 },
+  key.map(get),
+  fc.uniqueArray(key, { minLength: 1 }).map((keys) => batch(...keys)),
+  { arbitrary: queries, weight: 2 },
+)
+/** An item in every index, for the rest to work on. */
+const start = fc.tuple(key, recordOf(FIELDS)).map(([at, item]) => put(at, withId(at, item)))
+
+const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
+  .tuple(
+    fc.array(start, { maxLength: 4, size: 'max' }),
+    fc.array(request, { minLength: 5, maxLength: 20, size: 'max' }),
+  )
+  .map(([starts, requests]) => [...starts, ...requests])
 
 /**
  * Goal: nothing the stores can say one after the other is answered differently by the model and by DynamoDB Local.

@@ -19,7 +19,7 @@ import {
 import { type Asked, aKey, batch, get, transact } from './on-both.ts'
 
 /** What is asked of three items of which one is there, and what comes of it: words that repeat themselves stand once. */
-export type TableCase = readonly [name: string, words: string, ask: (there: Key, b: Key, c: Key) => readonly Asked[]]
+type TableCase = readonly [name: string, words: string, ask: (there: Key, b: Key, c: Key) => readonly Asked[]]
 
 export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 'y']) }
 

@@ -1,3 +1,12 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { takesEvery } from '../../support/runs.ts'
+import { rest, startPlay } from '../histories/history.ts'
+import { drive } from '../world/drive.ts'
+import { NO_FAULTS } from '../world/faults.ts'
+import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
+import { type CrashPoint, type Process } from '../world/process.ts'
+import { FLOWS, type Flow } from './flows.ts'
+
 /**
  * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck.
  * Method: not random. Each flow runs once to count its awaits; then it is killed at every one of them, before its answer
@@ -5,11 +14,6 @@
  * call leaves shows the world the same, unless calls leave together; so does a death after a call that only reads. Those
  * are killed by night, and the first await also before it. The counts are asserted: a new await is a new crash point.
  */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { takesEvery } from '../../support/runs.ts'
-import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
-import { awaitsOf, crashAt } from './crash-points.ts'
-import { FLOWS } from './flows.ts'
 
 /** Awaits of each flow. */
 const AWAITS: Readonly<Record<string, number>> = {
@@ -89,3 +93,39 @@ describe('a crash at every await', () => {
     expect(awaits).toHaveLength(AWAITS[flow.name] ?? 0)
   })
 })
+
+type Functions = ReadonlyMap<string, LoadedFunction>
+
+/** One seed for all: what differs between two runs is the crash alone. */
+const SEED = 1
+
+/** The awaits of a flow, in order: counted by running it once without a crash. */
+const awaitsOf = async (functions: Functions, flow: Flow): Promise<readonly string[]> => {
+  const play = await startPlay({ seed: SEED, functions })
+  const prepared = await flow.prepare(play)
+  let process: Process | undefined
+  await drive(
+    play.world,
+    flow.run(play, prepared, {
+      onProcess: (started) => {
+        process = started
+      },
+    }),
+  )
+  return process?.awaits ?? []
+}
+
+/** Kills the flow at one point, lets its caller try again, lets the world rest, and says what is wrong then. */
+export const crashAt = async (
+  functions: Functions,
+  flow: Flow,
+  point: CrashPoint,
+  tracing = false,
+): Promise<{ readonly problems: readonly string[]; readonly story: readonly string[] }> => {
+  const play = await startPlay({ seed: SEED, functions, tracing })
+  const prepared = await flow.prepare(play)
+  await drive(play.world, flow.run(play, prepared, { crashAt: point }))
+  play.world.faults = NO_FAULTS
+  await flow.retry?.(play, prepared)
+  return { problems: await rest(play), story: play.world.story }
+}

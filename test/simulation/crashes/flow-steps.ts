@@ -142,7 +142,7 @@ export const atTheirLast = async (play: Play, ...keys: readonly string[]): Promi
 }
 
 /** Several that were abandoned, of which the operators were told the first of each endpoint. */
-export const unreportedAbandonment = async (play: Play): Promise<void> => {
+export const alertsDue = async (play: Play): Promise<void> => {
   for (const event of await atTheirLast(play, 'first', 'second', 'third')) {
     await drive(play.world, invoke(play.world, 'deliver-webhook', event))
   }

@@ -1,12 +1,12 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { OPEN } from '../promises/watch-closing.ts'
+import { changeAccount } from '../scenes/change-clients.ts'
 import { http } from '../scenes/http.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
-import { changeAccount } from '../scenes/two-operators.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
 import type { World } from '../world/world.ts'
-import { customerActs } from './creating/pay-one.ts'
+import { customerActs } from './customers.ts'
 import type { Play } from './operations.ts'
 
 /** Within what a flow of ours takes from its first call to its last. */

@@ -3,18 +3,13 @@ import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { watchEndpoints } from '../scenes/change-endpoints.ts'
-import { growClient } from '../scenes/grow-client.ts'
-import { arrangeMoves, moveTogether } from '../scenes/money/move-together.ts'
-import { payOut } from '../scenes/money/pay-out.ts'
+import { arrangeMoves, moveTogether } from '../scenes/move-together.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
-import { sellMany } from '../scenes/sell-many.ts'
-import { arrangeRounds } from '../scenes/send-again.ts'
+import { payOut } from '../scenes/pay-out.ts'
+import { growClient, sellMany } from '../scenes/sell-many.ts'
+import { arrangeRounds, changeInBetween, sendAgainWhileTold, silenceTopic } from '../scenes/send-again.ts'
+import { handOutTwice, standStill, unreadablePayments } from '../scenes/stand-still.ts'
 import { trespassElsewhere } from '../scenes/strangers.ts'
-import { handOutTwice } from '../scenes/webhooks/hand-out-twice.ts'
-import { sendAgainWhileTold, silenceTopic } from '../scenes/webhooks/silence-topic.ts'
-import { standStill } from '../scenes/webhooks/stand-still.ts'
-import { changeInBetween } from '../scenes/webhooks/switch-off.ts'
-import { unreadablePayments } from '../scenes/webhooks/unreadable-payments.ts'
 import { watchSituations } from '../sometimes/watch-situations.ts'
 import { connectSources } from '../triggers/sources.ts'
 import { createObservations } from '../watching/observations.ts'
@@ -29,14 +24,11 @@ import type { Tally } from '../world/tally.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
 import { createWorld, type World, type WorldOptions } from '../world/world.ts'
 import { arrangeCloseCalls } from './close-calls.ts'
-import { crowdProblems } from './crowd.ts'
-import { doTwice } from './do-twice.ts'
+import { changeDuringWrites, repeatDuringWrites } from './during-writes.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
-import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
-import { injectFaults } from './inject-faults.ts'
+import { burst, createFlood, crowdProblems, type Flood, floodProblems } from './flood.ts'
 import { drawOperation, type Play, settle } from './operations.ts'
-import { agedProblems, isAged } from './retention.ts'
-import { seenBy } from './seen-by.ts'
+import { agedProblems, isAged, seenBy } from './retention.ts'
 import { booksProblems } from './watch-books.ts'
 
 export type HistoryOptions = {
@@ -204,8 +196,8 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   ])
     arrange(play, faults)
   arrangeMoves(play, faults)
-  doTwice(play)
-  injectFaults(play)
+  repeatDuringWrites(play)
+  changeDuringWrites(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []

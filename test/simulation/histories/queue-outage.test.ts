@@ -8,7 +8,7 @@ import { drive } from '../world/drive.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
 import { requestAs } from '../world/lambda.ts'
-import { QUEUES_DOWN } from '../world/stretch.ts'
+import { QUEUES_DOWN } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
 const MINUTE_MS = 60_000

@@ -1,8 +1,7 @@
 import { type Books, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { lookUp } from '../world/lambda.ts'
-import { figureProblems, houseProblems } from './figure-problems.ts'
-import type { Play } from './operations.ts'
+import { type Play } from './operations.ts'
 
 /** Before the first payment of every history. */
 const FROM = { from: '2026-01-01' }
@@ -58,4 +57,106 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
     if (body['balanced'] !== true) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(body)}`)
   }
   return [...problems, ...(await statementProblems({ world }, books, ask))]
+}
+
+type Figures = ReadonlyMap<string, number>
+
+const TAKEN_BACK = ['refund', 'chargeback', 'reversal']
+
+const byType = (entries: readonly RawItem[]) => Map.groupBy(entries, (entry) => text(entry, 'type'))
+
+const lossOf = (entries: readonly RawItem[]): number => sum(entries, 'markup_minor') - sum(entries, 'house_minor')
+
+/** What stands of each client: its entries less its payouts. */
+const standing = (entries: readonly RawItem[], paid: readonly RawItem[]): readonly number[] => {
+  const clients = new Set(entries.map(clientOf))
+  return [...clients].map(
+    (client) =>
+      sum(
+        entries.filter((entry) => clientOf(entry) === client),
+        'net_minor',
+      ) -
+      sum(
+        paid.filter((settlement) => settlement['client_id'] === client),
+        'net_minor',
+      ),
+  )
+}
+
+/** What every figure of the books must be, by the raw items alone: of one client, or of all with the house. */
+const figuresOf = (books: Books, clientId: string | undefined): Figures => {
+  const isOwn = (client: unknown) => clientId === undefined || client === clientId
+  const own = books.entries.filter((entry) => isOwn(clientOf(entry)) && entry['type'] !== 'recredit')
+  const house = clientId === undefined ? books.houseEntries : []
+  const paid = books.settlements.filter(({ client_id: client, status }) => isOwn(client) && status === 'manual_paid')
+  const payments = own.filter(({ type }) => type === 'payment')
+  const all = [...own, ...house]
+  const stands = standing(own, paid)
+  const paidOut = sum(paid, 'net_minor')
+  return new Map([
+    ...[...Map.groupBy(payments, (entry) => text(entry, 'method'))].map(
+      ([method, some]) => [`taken_in.${method}`, sum(some, 'gross_minor')] as const,
+    ),
+    ...[...byType(all)].map(([type, some]) => [`loss.${type}`, lossOf(some)] as const),
+    ['fees', sum(own, 'fee_minor')],
+    ['markup', sum(own, 'markup_minor')],
+    [
+      'taken_back',
+      -sum(
+        own.filter((entry) => TAKEN_BACK.includes(text(entry, 'type'))),
+        'gross_minor',
+      ),
+    ],
+    [
+      'given_back',
+      sum(
+        own.filter(({ type }) => type === 'dispute_won'),
+        'gross_minor',
+      ),
+    ],
+    ['paid_out', paidOut],
+    ['owed_to_clients', stands.filter((minor) => minor > 0).reduce((total, minor) => total + minor, 0)],
+    ['owed_by_clients', -stands.filter((minor) => minor < 0).reduce((total, minor) => total + minor, 0)],
+    ['in_suspense', sum(house, 'suspense_minor')],
+    ['at_provider', sum(all, 'provider_minor')],
+    ['at_bank', sum(all, 'bank_minor') - paidOut],
+    ['clients', sum(own, 'net_minor') - paidOut],
+    ['house', sum(all, 'house_minor')],
+  ])
+}
+
+const trialProblems = (who: string, shown: Figures): readonly string[] => {
+  const of = (...names: readonly string[]) => names.reduce((total, name) => total + (shown.get(name) ?? Number.NaN), 0)
+  const [left, right] = [of('at_provider', 'at_bank'), of('clients', 'in_suspense', 'house')]
+  return left === right ? [] : [`the trial balance of ${who} says ${left} and ${right}`]
+}
+
+/** What is wrong with the figures that get-books shows of one client, or of all, once everything rests. */
+const figureProblems = (books: Books, clientId: string | undefined, shown: Figures): readonly string[] => {
+  const expected = figuresOf(books, clientId)
+  const who = clientId ?? 'all'
+  return [
+    ...trialProblems(who, shown),
+    ...[...shown]
+      .filter(([name, minor]) => minor !== (expected.get(name) ?? 0))
+      .map(([name, minor]) => `${who}: ${name} is shown as ${minor}, is ${expected.get(name) ?? 0}`),
+    ...[...expected.keys()].filter((name) => !shown.has(name)).map((name) => `${who}: ${name} is not shown`),
+  ]
+}
+
+/** What suspense holds is what its items say, and every house entry is in the total of its day. */
+const houseProblems = (items: readonly RawItem[], { houseEntries, suspense }: Books): readonly string[] => {
+  const held = suspense.filter(
+    ({ kind, status, posted_minor: posted }) => kind === 'money' && status === 'open' && posted !== undefined,
+  )
+  const shown = sum(held, 'amount_minor') - sum(held, 'refunded_minor')
+  const booked = sum(houseEntries, 'suspense_minor')
+  const totals = items.filter(({ pk }) => pk === 'HOUSE#totals')
+  const wrong = ['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor'].filter(
+    (name) => sum(totals, name) !== sum(houseEntries, name),
+  )
+  return [
+    ...(shown === booked ? [] : [`suspense holds ${booked}, its open items say ${shown}`]),
+    ...wrong.map((name) => `the day totals of the house have another ${name} than its entries`),
+  ]
 }

@@ -1,10 +1,11 @@
-import type { RawItem } from '../../support/recount/books.ts'
-import { text } from '../../support/recount/books.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
+import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
+import { type Ailment } from '../world/merchants.ts'
 import { count } from '../world/tally.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
-import type { Scene } from './scene.ts'
+import { type Scene } from './http.ts'
 
 /** Machines' clocks differ by twenty seconds at most, and a worker takes a few calls from its look at an endpoint to its POST. */
 const NEAR_MS = 60_000
@@ -84,4 +85,50 @@ export const watchEndpoints = ({ world, tenants, seen }: Pick<Scene, 'world' | '
     const silentMs = world.scheduler.nowMs() - (endpoint?.silentFromMs ?? Number.POSITIVE_INFINITY)
     if (silentMs > NEAR_MS) seen.problems.push(`a POST to ${url}, which was switched off ${silentMs} ms ago`)
   })
+}
+
+/** Two to four operators change one endpoint at the same moment, in different ways. */
+export const changeOneEndpointTogether = async (play: Scene): Promise<void> => {
+  const { world, tenants } = play
+  const { prng } = world
+  if (world.faults.endpointChanges === 0) return
+  const tenant = prng.pick(tenants)
+  const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
+  if (live.length === 0) return
+  const endpoint = prng.pick(live)
+  const operators = Array.from({ length: prng.int(2, 4) }, async () => {
+    await passed(world, prng.int(0, 30))
+    await changeEndpoint(play, tenant, endpoint)
+  })
+  await Promise.all(operators)
+}
+
+const MINUTE_MS = 60_000
+/** Some attempts long, or whole rounds of them. */
+const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS]
+
+/** It gets worse before it gets better. */
+const COURSES: readonly (readonly Ailment[])[] = [['late'], ['late'], ['late', 'refuses']]
+
+/**
+ * A merchant's server ails for a while: it answers so late that it holds its caller, or takes no connection at all. So
+ * marks are given and taken off, and rounds come to nothing one after the other. An operator tests it meanwhile.
+ */
+export const ailEndpoint = async (play: Scene): Promise<void> => {
+  const { world, tenants } = play
+  const { prng, scheduler, merchants } = world
+  const { clientId, endpoints } = prng.pick(tenants)
+  const { endpointId, url } = prng.pick(endpoints)
+  if (merchants.ailing.has(url)) return
+  for (const ailment of prng.pick(COURSES)) {
+    count(world.tally, `endpoint ${ailment}`)
+    merchants.ailing.set(url, ailment)
+    const untilMs = scheduler.nowMs() + prng.pick(LONG_MS) * (0.5 + prng.next())
+    for (let left = prng.int(1, 4); left > 0 && scheduler.nowMs() < untilMs; left--) {
+      await operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
+      await passed(world, prng.int(0, 30_000))
+    }
+    await passed(world, Math.ceil(Math.max(0, untilMs - scheduler.nowMs())))
+  }
+  merchants.ailing.delete(url)
 }

@@ -1,10 +1,17 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
-import { meet } from '../sometimes/meet.ts'
-import { askedFor, observeAnswer, refusalProblems } from '../watching/observations.ts'
+import { meet } from '../sometimes/situations.ts'
+import { askedFor, type Observations, observeAnswer, refusalProblems } from '../watching/observations.ts'
 import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
-import type { Tenant } from '../world/tenants.ts'
-import type { Scene } from './scene.ts'
+import { type Tenant } from '../world/tenants.ts'
+import { type World } from '../world/world.ts'
+
+/** Where a scene is played, and by whom: a part of a history. */
+export type Scene = {
+  readonly world: World
+  readonly tenants: Tenant[]
+  readonly seen: Observations
+}
 
 const CREATE = 'api-create-payment'
 const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']

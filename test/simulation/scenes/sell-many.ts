@@ -1,12 +1,15 @@
 import { paymentIdForKey, slotOf } from '../../../shared/ids.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { text } from '../../support/recount/books.ts'
+import { stageOf } from '../sometimes/reversal-stages.ts'
 import { observeCreate } from '../watching/observations.ts'
-import type { Prng } from '../world/prng.ts'
+import { passed } from '../world/drive.ts'
+import { operate } from '../world/lambda.ts'
+import { type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
-import type { Tenant } from '../world/tenants.ts'
-import { http } from './http.ts'
-import { payOddly } from './odd-rows.ts'
-import type { Scene } from './scene.ts'
+import { type Tenant } from '../world/tenants.ts'
+import { http, type Scene } from './http.ts'
+import { payOddly, takeBack } from './odd-rows.ts'
 
 const CHANNELS = [
   { method: 'qris' },
@@ -66,4 +69,50 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
       count(world.tally, 'sold to several at once')
     })
   }
+}
+
+const MOST = 4
+
+const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
+
+/** A client sells to several; later money of them goes back at once, of those that are not settled yet where there are some. */
+export const takeBackTogether = async (scene: Scene): Promise<void> => {
+  const { world } = scene
+  const { oddities, table } = world
+  await sellMany(scene, world.prng.pick(scene.tenants))
+  await passed(world, world.prng.pick(WAITS_MS))
+  const credited = table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'succeeded')
+  if (credited.length === 0) return
+  const clientId = oddities.pick(credited)['client_id']
+  const own = credited.filter((payment) => payment['client_id'] === clientId)
+  const unsettled = own.filter(
+    (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
+  )
+  const meant = (unsettled.length > 1 ? unsettled : own).slice(-MOST).map(({ pk }) => pk)
+  for (const pk of meant) takeBack(world, 1, (payment) => payment['pk'] === pk)
+  count(world.tally, `taken back together: ${meant.length}`)
+  if (world.prng.chance(0.5)) return
+  const [one] = meant
+  const about = { client_id: clientId }
+  await Promise.all([
+    operate(world, 'trigger-settlement', about),
+    operate(world, 'refresh-payment', { payment_id: text({ one }, 'one').slice('PAYMENT#'.length) }),
+  ])
+}
+
+/** A client grows in the midst of everything; it never shrinks. */
+export const growClient = async (scene: Scene): Promise<void> => {
+  const { world, tenants, seen } = scene
+  const parts = world.prng.int(1, 5)
+  const tenant = world.prng.pick(tenants)
+  const client_id = tenant.clientId
+  const reply = await operate(world, 'update-client', { client_id, ledger_parts: parts })
+  if (reply?.status === 200) count(world.tally, `client has ${parts} parts`)
+  // 409: others were at the same client at each of its tries.
+  const isRight = [409, 422].includes(reply?.status ?? 0) || reply?.body['ledger_parts'] === parts
+  if (reply && reply.status !== 500 && !isRight)
+    seen.problems.push(`a client that grows was answered ${JSON.stringify(reply)}`)
+  // Before its parts are in force, or just after that.
+  await passed(world, world.prng.pick([0, 20_000, 80_000]))
+  await sellMany(scene, tenant)
 }

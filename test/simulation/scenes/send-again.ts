@@ -1,12 +1,13 @@
-import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
+import { meet } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
-import type { Faults } from '../world/faults.ts'
-import { operate } from '../world/lambda.ts'
+import { type Faults } from '../world/faults.ts'
+import { invoke, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
-import type { Tenant } from '../world/tenants.ts'
-import { http } from './http.ts'
-import type { Scene } from './scene.ts'
+import { type SimEndpoint, type Tenant } from '../world/tenants.ts'
+import { changeEndpoint, setEnabled } from './change-endpoints.ts'
+import { http, type Scene } from './http.ts'
 
 const DAY_MS = 86_400_000
 const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
@@ -86,5 +87,131 @@ export const arrangeRounds = (play: Scene, faults: Faults): void => {
     const toldMs = Date.parse(text(after, 'due_at')) - scheduler.nowMs()
     const afterMs = oddities.pick([0, oddities.int(0, NEAR_MS), Math.max(0, toldMs), Math.max(0, toldMs) + 60_000])
     scheduler.after(afterMs + oddities.int(0, NEAR_MS), () => void oddities.pick(ways)())
+  })
+}
+
+const MINUTE_MS = 60_000
+/** Shorter than the grace of an alert, some tries long, or past the quarter of an hour between two. */
+const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
+const SHORT_MS = DOWN_MS.slice(0, 2)
+/** Longer than another round. */
+const FOR_HOURS_MS = 150 * MINUTE_MS
+
+/** One of those who may begins a round of it. */
+const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
+  const tenant = play.tenants.find(({ clientId }) => clientId === row['client_id'])
+  if (tenant === undefined) return
+  const ways = rounds(play, tenant, { id: text(row, 'delivery_id'), endpointId: text(row, 'endpoint_id') })
+  play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.oddities.pick(ways)())
+}
+
+/** Its server takes no connection for one round more. */
+const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void => {
+  if (merchants.ailing.has(url)) return
+  merchants.ailing.set(url, 'refuses')
+  scheduler.after(FOR_HOURS_MS, () => void merchants.ailing.delete(url))
+}
+
+/**
+ * The operators' topic is down for minutes, just when something must be told: a delivery was given up, or money is held.
+ * Meanwhile, or as soon as the topic is back, the delivery is sent again; or it is given up once more before anybody was
+ * told of the first time.
+ */
+export const silenceTopic = (play: Scene, faults: Faults): void => {
+  const { world } = play
+  const { oddities, scheduler } = world
+  world.onChange.push(({ key, before, after }) => {
+    const isGivenUp =
+      key.sk === 'DELIVERY' && after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
+    const isHeld = key.sk === 'SUSPENSE' && before === undefined
+    if (after === undefined || !(isGivenUp || isHeld) || world.faults !== faults) return
+    if (scheduler.nowMs() < world.topicDownUntilMs || !oddities.chance(isGivenUp ? 0.2 : 0.03)) return
+    const isForHours = isGivenUp && oddities.chance(0.06)
+    const downMs = isForHours ? FOR_HOURS_MS : oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
+    world.topicDownUntilMs = scheduler.nowMs() + downMs
+    if (isGivenUp) meet(world, 'the topic is down when a delivery is given up')
+    if (isForHours) refuseOn(play, text(after, 'url'))
+    const soonMs = oddities.int(1_000, Math.min(downMs, MINUTE_MS))
+    if (isForHours) beginRound(play, after, soonMs)
+    else if (isGivenUp && oddities.chance(0.7))
+      beginRound(play, after, oddities.pick([soonMs, downMs + oddities.int(-2_000, 90_000)]))
+  })
+}
+
+/** Within what telling takes. */
+const AT_ONCE_MS = 40
+
+/** A delivery is sent again while the message that names it is on its way to the operators. */
+export const sendAgainWhileTold = (play: Scene, faults: Faults): void => {
+  const { world } = play
+  const { oddities, table } = world
+  world.onChange.push(({ before, after }) => {
+    if (before === undefined || before['last_alert_at'] === after?.['last_alert_at']) return
+    if (world.faults !== faults || !oddities.chance(0.3)) return
+    const rows = table
+      .items()
+      .filter((item) => item['endpoint_id'] === before['endpoint_id'] && item['work'] === 'alert')
+    if (rows.length > 0) beginRound(play, oddities.pick(rows), oddities.int(0, AT_ONCE_MS))
+  })
+}
+
+/** An endpoint is switched off for a while; meanwhile everybody who may not has something sent to it. */
+const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whileMs: number): Promise<void> => {
+  const { world } = play
+  await setEnabled(false)(play, tenant, endpoint)
+  const own = world.table
+    .items('DELIVERY#')
+    .filter(({ sk, endpoint_id: id }) => sk === 'DELIVERY' && id === endpoint.endpointId)
+  if (own.length > 0) {
+    const id = text(world.oddities.pick(own), 'delivery_id')
+    await Promise.all(rounds(play, tenant, { id, endpointId: endpoint.endpointId }).map((begin) => begin()))
+  }
+  const named = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId }
+  await operate(world, 'send-test-event', { ...named })
+  await passed(world, world.oddities.int(0, whileMs))
+  await setEnabled(true)(play, tenant, endpoint)
+}
+
+export const switchEndpointOff = async (play: Scene): Promise<void> => {
+  const { world, tenants } = play
+  if (world.faults.endpointChanges === 0) return
+  const tenant = world.oddities.pick(tenants)
+  const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
+  if (live.length > 0) await switchOff(play, tenant, world.oddities.pick(live), 300_000)
+}
+
+/**
+ * An endpoint is changed in between: just after a delivery to it was made, or while a worker has its message in
+ * hand. Mostly it is switched off for some seconds, and now and then changed for good.
+ */
+export const changeInBetween = (play: Scene, faults: Faults): void => {
+  const { world, tenants } = play
+  const { oddities, scheduler } = world
+  const change = (endpointId: string, chance: number): boolean => {
+    if (faults.endpointChanges === 0 || world.faults !== faults || !oddities.chance(chance)) return false
+    for (const tenant of tenants) {
+      const endpoint = tenant.endpoints.find((one) => one.endpointId === endpointId && one.isGone !== true)
+      if (endpoint === undefined) continue
+      const isForGood = oddities.chance(0.2)
+      const begin = () =>
+        isForGood ? changeEndpoint(play, tenant, endpoint) : switchOff(play, tenant, endpoint, 5_000)
+      scheduler.after(oddities.int(0, 30), () => void begin())
+    }
+    return true
+  }
+  const isAgain = new WeakSet<object>()
+  world.onStarted.push((process, event) => {
+    if (process.name !== 'deliver-webhook' || isAgain.has(Object(event))) return
+    const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
+    if (!change(String(Object(message).endpoint_id), 0.04) || oddities.chance(0.3)) return
+    // After its first look it stands still until that is over; its message comes to another one, who looks then.
+    const untilMs = oddities.int(500, 3_000)
+    scheduler.after(oddities.int(5, 20), () => process.freeze())
+    scheduler.after(untilMs, () => process.thaw())
+    isAgain.add(Object(event))
+    scheduler.after(untilMs + oddities.int(-10, 20), () => void invoke(world, process.name, event))
+  })
+  world.onChange.push(({ key, before, after }) => {
+    if (key.sk === 'DELIVERY' && before === undefined) change(String(after?.['endpoint_id']), 0.05)
   })
 }

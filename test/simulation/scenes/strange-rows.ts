@@ -1,8 +1,11 @@
-import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import { meet } from '../sometimes/situations.ts'
+import { passed } from '../world/drive.ts'
+import { invoke, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { tell, type World } from '../world/world.ts'
-import type { Scene } from './scene.ts'
+import { type Scene } from './http.ts'
 
 const paymentOf = ({ table }: World, reference: string): StoredItem | undefined =>
   table.item({ pk: `PAYMENT#${reference.replace(/-\d+$/, '')}`, sk: 'PAYMENT' })
@@ -99,4 +102,104 @@ export const bookStrangely = (play: Scene): Promise<void> => {
   const open = paid.filter(({ reference_id: reference }) => isOpen(play.world, reference))
   bookBeside(play.world, oddities.pick(open.length > 0 && oddities.chance(0.4) ? open : paid))
   return Promise.resolve()
+}
+
+/** A moment, and after the five minutes for which a slice is leased. */
+const STANDS_MS = [5_000, 150_000, 320_000, 400_000]
+
+/** Within what a settlement takes from its first call to its last. */
+const SETTLING_MS = 250
+
+/** A sync stands still so long after it has begun, and goes on in the midst of another one, minutes later. */
+const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> => {
+  const { world } = scene
+  const { prng } = world
+  const forMs = prng.pick(STANDS_MS)
+  const begin = (standsStill?: { afterMs: number; forMs: number }) =>
+    invoke(world, 'sync-provider-transactions', {}, { standsStill })
+  await begin({ afterMs, forMs })
+  if (prng.chance(0.5)) await begin()
+  await passed(world, forMs + prng.int(0, 1_000))
+  meet(world, 'a sync stands still in the midst')
+  await begin()
+}
+
+/**
+ * A sync, or a settling, stands still in the midst of it, and goes on minutes later, when others have done its work or
+ * are about to: with what it had read by then.
+ */
+export const goOnLate = async (scene: Scene): Promise<void> => {
+  const { world, tenants } = scene
+  const { prng } = world
+  if (prng.chance(0.6)) return standStillInSync(scene, prng.int(5, 1_500))
+  const forMs = prng.pick(STANDS_MS)
+  const about = { client_id: prng.pick(tenants).clientId }
+  await operate(world, 'trigger-settlement', about, { standsStill: { afterMs: prng.int(5, SETTLING_MS), forMs } })
+  if (prng.chance(0.5)) await operate(world, 'trigger-settlement', about)
+  await passed(world, forMs + prng.int(0, 1_000))
+  meet(world, 'a settlement stands still in the midst')
+  await operate(world, 'trigger-settlement', about)
+}
+
+const HOUR_MS = 3_600_000
+const CLOSED = ['expired', 'cancelled', 'failed']
+
+/** Requests of payments that have ended without money: nobody looks at those by itself any more. */
+const ended = ({ provider, table }: World) =>
+  provider.findPaymentRequests('').filter(({ reference_id: reference, latest_payment_id: paid }) => {
+    const payment = table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+    return paid === undefined && CLOSED.includes(String(payment?.['status']))
+  })
+
+const open = ({ provider }: World) =>
+  provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION')
+
+/** Whether it can be paid without a callback, and without an answer of the provider about it. */
+const pay = (
+  world: World,
+  request: ReturnType<typeof open>[number],
+  isLate: boolean,
+  settlesInSeconds: number,
+): boolean => {
+  const { oddities, provider, scheduler } = world
+  const { payment_request_id: id, request_amount: asked } = request
+  const amount = isLate ? asked : asked + oddities.int(1, 9)
+  if (isLate) provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
+  provider.orderFault({ target: 'callback', fault: 'lost' })
+  provider.orderFault({ target: 'transactions', fault: 'fee_late', value: settlesInSeconds })
+  try {
+    provider.simulatePayment(id, { amount })
+  } catch {
+    provider.clearFaults({ target: 'callback', fault: 'lost' })
+    provider.clearFaults({ target: 'transactions', fault: 'fee_late' })
+    return false
+  }
+  const untilMs = scheduler.nowMs() + oddities.int(HOUR_MS, 4 * HOUR_MS)
+  const says = oddities.pick(['nothing', 'nothing', 'not found', 'too often'] as const)
+  world.withheld.set(String(provider.requestAsItStands(id)?.request.latest_payment_id), { untilMs, says })
+  if (says !== 'not found') world.withheld.set(id, { untilMs, says })
+  if (oddities.chance(0.2)) {
+    const turn = () => void provider.reversePayment(id, { kind: oddities.pick(['voided', 'reversed']) })
+    scheduler.after(oddities.int(60_000, 2 * HOUR_MS), turn)
+  }
+  tell(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
+  meet(world, 'a payment is made that the provider answers nothing about')
+  return true
+}
+
+/**
+ * Customers pay what has ended, or other amounts than were asked for, and no callback tells of it. For hours the provider
+ * has no answer about that money, does not show it, or refuses the question; meanwhile its row is settled, or turns, and
+ * its reader may stand still.
+ */
+export const payUnasked = async (scene: Scene): Promise<void> => {
+  const { world } = scene
+  const { oddities, prng } = world
+  const late = ended(world)
+  const isLate = late.length > 0 && prng.chance(0.8)
+  const requests = isLate ? late : open(world)
+  const standsStill = prng.chance(0.4)
+  const settlesInSeconds = standsStill ? oddities.int(20, 140) : oddities.int(60, 5_000)
+  const paid = requests.slice(-prng.int(1, 3)).filter((request) => pay(world, request, isLate, settlesInSeconds))
+  if (standsStill && paid.length > 0) await standStillInSync(scene, prng.int(100, 900))
 }

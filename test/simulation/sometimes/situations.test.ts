@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NO_FAULTS } from '../world/faults.ts'
 import type { Tally } from '../world/tally.ts'
-import { missingSituations } from './meet.ts'
-import { SITUATIONS } from './situations.ts'
+import { missingSituations, SITUATIONS } from './situations.ts'
 
 const namesWithin = (most: number) => [...SITUATIONS].filter(([, { within }]) => within <= most).map(([name]) => name)
 

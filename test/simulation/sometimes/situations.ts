@@ -1,4 +1,6 @@
-import type { Faults } from '../world/faults.ts'
+import { type Faults } from '../world/faults.ts'
+import { count, type Tally } from '../world/tally.ts'
+import { type World } from '../world/world.ts'
 import { REVERSAL_CELLS } from './reversal-stages.ts'
 
 /** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of `.ci/nightly`. */
@@ -174,3 +176,10 @@ export const SITUATIONS: ReadonlyMap<string, Situation> = new Map<string, Situat
   ),
   ...Object.entries(RARE).map(([name, [within, what]]) => [`sometimes: ${name}`, { within, what }] as const),
 ])
+
+/** Records that a situation has come about: at the place where it takes effect. */
+export const meet = ({ tally }: Pick<World, 'tally'>, name: SituationName): void => count(tally, `sometimes: ${name}`)
+
+/** What should have happened in so many histories, from the first seed on, and never did. */
+export const missingSituations = (tally: Tally, histories: number): readonly string[] =>
+  [...SITUATIONS].filter(([name, { within }]) => within <= histories && !tally.has(name)).map(([name]) => name)

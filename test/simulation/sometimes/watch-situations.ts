@@ -1,11 +1,11 @@
-import type { World } from '../world/world.ts'
+import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { type Condition } from '../../../shared/table/step.ts'
+import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
+import { type Process } from '../world/process.ts'
+import { type World } from '../world/world.ts'
 import { watchReversals } from './reversal-stages.ts'
-import { watchCreates } from './watch-creates.ts'
-import { watchDeliveries } from './watch-deliveries.ts'
-import { watchLostAnswers } from './watch-lost-answers.ts'
-import { watchNews } from './watch-news.ts'
-import { watchSettlements } from './watch-settlements.ts'
-import { watchSync } from './watch-sync.ts'
+import { meet } from './situations.ts'
+import { watchCreates, watchLostAnswers, watchNews } from './watch-payments.ts'
 
 /** Counts the situations of `situations.ts` as they come about. */
 export const watchSituations = (world: World): void => {
@@ -19,4 +19,155 @@ export const watchSituations = (world: World): void => {
     watchReversals,
   ])
     watch(world)
+}
+
+const statusOf = (item: StoredItem) => text(item, 'status') || text(item, 'state')
+
+/** Whether a condition asks for this value of a field, wherever in it. */
+const asksFor = (condition: Condition | undefined, field: string): boolean => {
+  if (condition === undefined) return false
+  if ('of' in condition) return condition.of.some((one) => asksFor(one, field))
+  return condition.test === 'equals' && condition.field === field
+}
+
+/** From an event to its last attempt. */
+const watchDeliveries = (world: World): void => {
+  /** Deliveries of which a message has left. */
+  const sent = new Set<string>()
+
+  world.onMessage.push((_, { body }) => sent.add(`DELIVERY#${String(Reflect.get(body, 'delivery_id'))}`))
+
+  world.onChange.push(({ key, before, after }) => {
+    if (after === undefined) return
+    if (before === undefined && key.sk.startsWith('ATTEMPT#') && after['error'] === 'unknown')
+      meet(world, 'an attempt whose worker died is recorded')
+    if (key.sk !== 'DELIVERY' || before === undefined) return
+    const [was, is] = [statusOf(before), statusOf(after)]
+    if (was === 'scheduled' && is === 'succeeded') meet(world, 'a delivery succeeds')
+    if (was === 'scheduled' && is === 'abandoned') meet(world, 'the eighth attempt fails')
+    if (was !== 'scheduled' && is === 'scheduled') {
+      meet(world, 'a delivery begins another round')
+      if (world.acting?.name === 'redeliver') meet(world, 'an operator sends a delivery again')
+    }
+    if (world.acting?.name === 'check-due-deliveries' && amount(after, 'resends') > amount(before, 'resends'))
+      meet(
+        world,
+        sent.has(key.pk)
+          ? 'a message that was lost is sent again'
+          : 'a message that was never sent is sent by due work',
+      )
+  })
+
+  world.onRefused.push((step) => {
+    if (step.key.sk !== 'DELIVERY' || step.kind !== 'update') return
+    if (step.changes.set?.['claimToken'] !== undefined) meet(world, 'a claim is taken by another worker')
+    else if (asksFor(step.condition, 'claimToken')) meet(world, 'a result after its claim is refused')
+  })
+}
+
+/** Posting, windows and payouts. */
+const watchSettlements = (world: World): void => {
+  const dead = new WeakSet<Process>()
+  /** Who kept the sums of a client's window last. */
+  const keptBy = new Map<string, Process>()
+  const paid = new Set<string>()
+
+  const goesOn = (clientId: string) => {
+    const [keeper, own] = [keptBy.get(clientId), world.acting]
+    if (keeper === undefined || own === undefined || keeper === own) return false
+    if (dead.has(keeper)) meet(world, 'a run that died in the midst of a sum is gone on with')
+    return true
+  }
+
+  const sweptEntries = (settlement: RawItem) =>
+    world.table
+      .items('JOURNAL#')
+      .filter(
+        ({ pk, sk }) =>
+          clientOf({ pk }) === settlement['client_id'] &&
+          String(sk) >= text(settlement, 'swept_from') &&
+          String(sk) < text(settlement, 'swept_until'),
+      )
+
+  const onSettlement = (before: RawItem | undefined, after: RawItem) => {
+    if (before === undefined) {
+      meet(world, after['triggered_by'] === 'manual' ? 'a settlement by an operator' : 'a settlement by the sweep')
+      const clientId = text(after, 'client_id')
+      if (goesOn(clientId)) meet(world, 'a window is summed over several runs')
+      keptBy.delete(clientId)
+      const types = new Set(sweptEntries(after).map(({ type }) => type))
+      if (types.has('recredit')) meet(world, 'a re-credit is settled again')
+      if (['refund', 'chargeback', 'reversal'].some((type) => types.has(type)))
+        meet(world, 'a deduction is settled beside payments')
+      return
+    }
+    if (before['status'] === 'recorded' && after['status'] === 'manual_paid') meet(world, 'a settlement is paid out')
+    if (before['status'] === 'recorded' && after['status'] === 'failed') meet(world, 'a settlement fails')
+    if (before['recredited_at'] === undefined && after['recredited_at'] !== undefined)
+      meet(world, 'a settlement is re-credited')
+  }
+
+  const onPayment = (before: RawItem | undefined, after: RawItem) => {
+    if (after['status'] !== 'succeeded') return
+    const isPosted = before?.['open_at'] !== undefined && after['open_at'] === undefined
+    if (isPosted && after['voided_open'] === true) meet(world, 'a payment is void before it is posted')
+    else if (isPosted && after['fee_status'] === 'assumed') meet(world, 'a fee is assumed by its day')
+    else if (isPosted) meet(world, 'a payment is posted by its settled row')
+    if (isPosted && amount(after, 'provider_fee_minor') !== amount(before ?? {}, 'provider_fee_minor'))
+      meet(world, 'a fee differs from its estimate')
+    if (isPosted && (after['movements'] as readonly unknown[] | undefined)?.length)
+      meet(world, 'a payment is posted after money of it went back')
+    if (before?.['late_row_at'] === undefined && after['late_row_at'] !== undefined)
+      meet(world, 'the row of an assumed payment comes late')
+    const isLate = text(after, 'posted_at') > new Date(Date.parse(text(after, 'paid_at')) + 86_400_000).toISOString()
+    if (isPosted && isLate) meet(world, 'a payment is posted more than a day after it was paid')
+  }
+
+  world.onEnded.push((process, how) => {
+    if (how === 'died') dead.add(process)
+  })
+
+  world.onChange.push(({ key: { pk, sk }, before, after }) => {
+    if (after === undefined) return
+    if (sk === 'SETTLEMENT') onSettlement(before, after)
+    if (sk === 'PAYMENT') {
+      onPayment(before, after)
+      paid.add(text(after, 'client_id'))
+      if (before === undefined && after['part'] !== undefined) meet(world, 'a payment in a part of its own')
+    }
+    if (sk === 'WINDOW' && world.acting && before?.['progress_number'] !== after['progress_number']) {
+      goesOn(clientOf({ pk }))
+      keptBy.set(clientOf({ pk }), world.acting)
+    }
+    const isGrown = sk === 'CLIENT' && before && after['ledger_parts'] !== before['ledger_parts']
+    if (isGrown && paid.has(text(after, 'client_id'))) meet(world, 'a client grows while it has payments')
+    if (pk.startsWith('JOURNAL#') && before === undefined && after['type'] === 'written_off' && after['payment_id'])
+      meet(world, 'a won dispute pays back what was written off')
+  })
+
+  world.onRefused.push((step, was) => {
+    if (was === undefined) return
+    const condition = JSON.stringify(step.condition ?? {})
+    const isFence = condition.includes('"field":"closedUntil"') && condition.includes('"test":"atMost"')
+    if (isFence && step.key.sk.startsWith('SHARD#')) meet(world, 'the fence refuses an entry')
+    if (step.key.sk !== 'WINDOW' || step.kind !== 'update') return
+    if (step.changes.set?.['settledUntil'] !== undefined) meet(world, 'a record is refused by another one')
+  })
+}
+
+/** Slices of the sync: who holds one moves its due time. */
+export const watchSync = (world: World): void => {
+  const dead = new WeakSet<Process>()
+  const holders = new Map<string, Process>()
+
+  world.onEnded.push((process, how) => {
+    if (how === 'died') dead.add(process)
+  })
+  world.onChange.push(({ key: { pk }, before, after }) => {
+    if (!pk.startsWith('SYNC#') || before === undefined || before['due_at'] === after?.['due_at'] || !world.acting)
+      return
+    const holder = holders.get(pk)
+    if (holder && holder !== world.acting && dead.has(holder)) meet(world, 'a slice of a dead worker is taken over')
+    holders.set(pk, world.acting)
+  })
 }

@@ -6,9 +6,8 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
-import { queuesDownUntilMs } from '../world/stretch.ts'
 import { count } from '../world/tally.ts'
-import { lag, tell, type World } from '../world/world.ts'
+import { lag, queuesDownUntilMs, tell, type World } from '../world/world.ts'
 import { connectSchedules } from './schedules.ts'
 
 const QUEUE_CONSUMERS = 5

@@ -3,9 +3,8 @@ import { passed } from './drive.ts'
 import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import type { LoadedFunction } from './handlers.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
-import { inStretch } from './stretch.ts'
 import { count } from './tally.ts'
-import { strikes, struck, tell, type World } from './world.ts'
+import { inStretch, strikes, struck, tell, type World } from './world.ts'
 
 export type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }
@@ -28,7 +27,7 @@ const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
 }
 
 /** `withClock`: the monotonic clock of its environment stands still with it. */
-export type StandsStill = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
+type StandsStill = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
 
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint

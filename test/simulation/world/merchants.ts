@@ -16,7 +16,7 @@ export type ReceivedWebhook = {
 export type Ailment = 'late' | 'refuses'
 
 /** `arrive` is when the request reaches the server, which is when it is noted. */
-export type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
+type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
 
 export type Merchants = {
   readonly received: ReceivedWebhook[]

@@ -25,7 +25,7 @@ export type Process = {
   readonly stand: (ms: number) => Promise<void>
 }
 
-export type ProcessOptions = {
+type ProcessOptions = {
   readonly name: string
   readonly scheduler: Scheduler
   readonly prng: Prng

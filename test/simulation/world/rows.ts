@@ -14,7 +14,6 @@ export const paymentRow = rowOf('PAYMENT')
 export const deliveryRow = rowOf('DELIVERY')
 export const suspenseRow = rowOf('SUSPENSE')
 export const verdictRow = rowOf('VERDICT')
-export const settlementRow = rowOf('SETTLEMENT')
 export const clientRow = (world: WithTable, id: unknown): StoredItem => rowOf('CLIENT')(world, id) ?? {}
 
 /** What is settled of a client, and what is paid out. */

@@ -1,11 +1,13 @@
-export type SimQueueOptions = {
+import { type QueueName } from '../../../shared/queues.ts'
+
+type SimQueueOptions = {
   /** How long a received message stays hidden when it is not removed. */
   readonly visibilityMs: number
   /** A message is received this often; then it is set aside. */
   readonly maxReceiveCount: number
 }
 
-export type SentMessage = {
+type SentMessage = {
   readonly body: string
   /** Whole seconds, 0 to 900. */
   readonly delaySeconds: number
@@ -137,3 +139,16 @@ const shuffle = (items: Stored[], random: () => number): void => {
 export const sqsEvent = (messages: readonly Pick<ReceivedMessage, 'messageId' | 'body'>[]) => ({
   Records: messages.map(({ messageId, body }) => ({ messageId, body })),
 })
+
+const WORKER_OF_DUE_WORK = { visibilityMs: 540_000, maxReceiveCount: 5 }
+/** How long the queues of the stack hide what a worker was given, and how often they give it. */
+export const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
+  webhooks: { visibilityMs: 35_000, maxReceiveCount: 20 },
+  'webhooks-slow': { visibilityMs: 35_000, maxReceiveCount: 20 },
+  settlements: { visibilityMs: 3_600_000, maxReceiveCount: 5 },
+  sync: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
+  audits: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
+  'due-payments': WORKER_OF_DUE_WORK,
+  'due-deliveries': WORKER_OF_DUE_WORK,
+  'due-alerts': WORKER_OF_DUE_WORK,
+}

@@ -7,9 +7,8 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { actingAs, type Process } from './process.ts'
-import { inStretch } from './stretch.ts'
 import { count } from './tally.ts'
-import { isHit, strikes, struck, type World } from './world.ts'
+import { inStretch, isHit, strikes, struck, type World } from './world.ts'
 
 /** For so long a transaction that is sent again with its token is the same one. */
 const TOKEN_MS = 10 * 60_000

@@ -1,20 +1,18 @@
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
-import type { Alert } from '../../../shared/alerts.ts'
+import { type Alert } from '../../../shared/alerts.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type SealedFor } from '../../../shared/secrets.ts'
-import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
-import type { Environment } from './environments.ts'
+import { type HistorySteps, type ProviderFees } from '../../../shared/stage-settings.ts'
+import { type Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
 import { createListeners } from './listeners.ts'
 import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
-import type { Process } from './process.ts'
-import { QUEUE_TIMES } from './queue-times.ts'
+import { type Process } from './process.ts'
 import { createScheduler } from './scheduler.ts'
-import { createSimQueue } from './sim-queue.ts'
-import type { Stretch } from './stretch.ts'
+import { createSimQueue, QUEUE_TIMES } from './sim-queue.ts'
 import { count, type Tally } from './tally.ts'
 
 export const SIM_STAGE = 'sim'
@@ -39,7 +37,7 @@ export type WorldOptions = {
 export type World = ReturnType<typeof createWorld>
 
 /** Until when, and what others may do while a write stands. */
-export type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
+type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
 export type Ailment = { readonly lost: number; readonly standsMs: number }
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
@@ -185,3 +183,33 @@ export const isHit = (world: World, fault: keyof Faults): boolean => world.fault
 
 /** How late something is, of so much at worst. */
 export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
+
+/** Whether a trouble that lasts is under way, and until when that was drawn. */
+type Stretch = { readonly isOn: boolean; readonly untilMs: number }
+
+type StretchTimes = { readonly leastMs: number; readonly mostMs: number }
+
+/**
+ * Whether what lasts for a while, good or bad, is bad just now: drawn anew when its time is over. `probability` is the
+ * fault's of this history.
+ */
+export const inStretch = (world: World, what: string, probability: number, { leastMs, mostMs }: StretchTimes) => {
+  if (probability === 0) return false
+  const nowMs = world.scheduler.nowMs()
+  const known = world.stretches.get(what)
+  if (known && nowMs < known.untilMs) return known.isOn
+  const isOn = world.prng.chance(probability)
+  world.stretches.set(what, { isOn, untilMs: nowMs + world.prng.int(leastMs, mostMs) })
+  if (isOn) tell(world, () => `  ! ${what}`)
+  if (isOn) count(world.tally, `stretch: ${what}`)
+  return isOn
+}
+
+export const QUEUES_DOWN = 'queues down'
+const DOWN_TIMES = { leastMs: 60_000, mostMs: 3_600_000 }
+
+/** Until when no queue can be reached; 0 while they can. */
+export const queuesDownUntilMs = (world: World): number =>
+  inStretch(world, QUEUES_DOWN, world.faults.queuesDown, DOWN_TIMES)
+    ? (world.stretches.get(QUEUES_DOWN)?.untilMs ?? 0)
+    : 0

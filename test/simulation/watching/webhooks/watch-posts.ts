@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { text } from '../../../support/recount/books.ts'
-import { meet } from '../../sometimes/meet.ts'
+import { meet } from '../../sometimes/situations.ts'
 import { deliveryRow } from '../../world/rows.ts'
 import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'

@@ -1,13 +1,15 @@
-import type { Key } from '../../../shared/table/keys.ts'
+import { type Key } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
+import { changeKeys } from '../scenes/change-clients.ts'
 import { changeEndpoints } from '../scenes/change-endpoints.ts'
-import { changeKeys } from '../scenes/change-keys.ts'
 import { http } from '../scenes/http.ts'
-import { actsOn } from '../scenes/money/move-together.ts'
-import { payOut } from '../scenes/money/pay-out.ts'
+import { actsOn } from '../scenes/move-together.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
-import { meet } from '../sometimes/meet.ts'
-import { lookUp, operate } from '../world/lambda.ts'
+import { payOut } from '../scenes/pay-out.ts'
+import { meet } from '../sometimes/situations.ts'
+import { askedFor } from '../watching/observations.ts'
+import { invoke, lookUp, operate } from '../world/lambda.ts'
+import { type Process } from '../world/process.ts'
 import { count } from '../world/tally.ts'
 import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
@@ -103,7 +105,7 @@ const MOST_AT_ONCE = 2
  * While a write is under way, another actor changes the same item. What the writer has read is then out of date, in every
  * way that is possible.
  */
-export const injectFaults = (play: Play): void => {
+export const changeDuringWrites = (play: Play): void => {
   const { world } = play
   let running = 0
 
@@ -111,11 +113,53 @@ export const injectFaults = (play: Play): void => {
     // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
     const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
     const actions = isTelling ? [] : keys.flatMap((key) => actionsOn(play, key))
-    // Actions that injectFaults with each other without a limit would never end.
+    // Actions that changeDuringWrites with each other without a limit would never end.
     if (running >= MOST_AT_ONCE || actions.length === 0 || world.oddities.chance(0.5)) return
     running++
     count(world.tally, `interfered with ${process.name}`)
     meet(world, 'another caller changes the item that is being written')
     void Promise.resolve(world.prng.pick(actions)()).finally(() => running--)
+  })
+}
+
+/** What nobody does twice by mistake without having made two of it. */
+const MAKES = [
+  'create-client',
+  'issue-api-key',
+  'register-endpoint',
+  'update-client',
+  'update-endpoint',
+  'delete-endpoint',
+]
+
+/**
+ * While a write stands on its way, whatever led to it comes a second time: the merchant tries again, the operator presses
+ * twice, a message, a record or a schedule comes twice. So two are at the same work, and the first writes last.
+ */
+export const repeatDuringWrites = (play: Play): void => {
+  const { world } = play
+  const events = new WeakMap<Process, unknown>()
+  let isSecond = false
+
+  world.onStarted.push((process, event) => {
+    if (!isSecond && !MAKES.includes(process.name)) events.set(process, event)
+  })
+
+  world.onOvertaken.push((process) => {
+    const { name } = process
+    const event = world.oddities.chance(0.5) ? events.get(process) : undefined
+    // A third time would prove no more.
+    events.delete(process)
+    if (event === undefined) return
+    const headers = Object(Object(event).headers)
+    // Of a flood it is known what of it passed, request by request.
+    if (String(headers['idempotency-key']).startsWith('flood-')) return
+    // Perhaps by a key that is no longer its own.
+    const tenant = play.tenants.find(({ clientId }) => String(headers.authorization).includes(`_${clientId}_`))
+    if (tenant)
+      play.seen.asked.push(askedFor(world, tenant, name, { query: Object(event).queryStringParameters ?? {} }))
+    isSecond = true
+    void invoke(world, name, event)
+    isSecond = false
   })
 }

@@ -1,9 +1,13 @@
-import { meet } from '../../sometimes/meet.ts'
-import type { Faults } from '../../world/faults.ts'
-import { invoke } from '../../world/lambda.ts'
-import type { Process } from '../../world/process.ts'
-import { count } from '../../world/tally.ts'
-import type { Scene } from '../scene.ts'
+import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import { text } from '../../support/recount/books.ts'
+import { meet } from '../sometimes/situations.ts'
+import { passed } from '../world/drive.ts'
+import { type Faults } from '../world/faults.ts'
+import { invoke, operate } from '../world/lambda.ts'
+import { type Process } from '../world/process.ts'
+import { sqsEvent } from '../world/sim-queue.ts'
+import { count } from '../world/tally.ts'
+import { type Scene } from './http.ts'
 
 const SECOND_MS = 1_000
 /** Who works off deliveries, and what is due of them: those that answer HTTP stand still by themselves. */
@@ -92,4 +96,74 @@ export const standStill = ({ world }: Scene, faults: Faults): void => {
   world.onPost.push((_, process) => {
     if (WORKERS.test(process.name) && happens(0.03 * often)) pause(process, pausesMs)
   })
+}
+
+/** What is due of deliveries and alerts; payments have meetings of their own. */
+const DUE = /^check-due-(deliveries|alerts)$/
+/** Within what one of them takes from its first call to its last. */
+const AT_ONCE_MS = 30
+
+/** A queue hands a message of due work to two workers at once, as it may: both have read the same before either writes. */
+export const handOutTwice = ({ world }: Scene, faults: Faults): void => {
+  const { oddities, scheduler } = world
+  let isSecond = false
+  world.onStarted.push(({ name }, event) => {
+    if (isSecond || !DUE.test(name) || world.faults !== faults || !oddities.chance(0.15)) return
+    scheduler.after(oddities.int(0, AT_ONCE_MS), () => {
+      isSecond = true
+      void invoke(world, name, event)
+      isSecond = false
+    })
+  })
+}
+
+const MINUTE_MS = 60 * SECOND_MS
+
+/** When due work first reads it. */
+const lookedAtMs = (row: StoredItem): number => Math.ceil(Date.parse(text(row, 'due_at')) / MINUTE_MS) * MINUTE_MS
+
+/**
+ * The partition of a payment is throttled when its event is sent: for some seconds, or until due work hands the delivery
+ * out during the first attempt.
+ */
+export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
+  const { oddities, scheduler, unreadUntilMs } = world
+  world.onChange.push(({ key, before, after }) => {
+    if (key.sk !== 'DELIVERY' || before !== undefined || after?.['payment_id'] === undefined) return
+    if (after['due_at'] === undefined || world.faults !== faults || !oddities.chance(0.1)) return
+    count(world.tally, 'bodies cannot be read')
+    const pk = `PAYMENT#${text(after, 'payment_id')}`
+    if (oddities.chance(0.5)) return void unreadUntilMs.set(pk, scheduler.nowMs() + oddities.int(100, 5_000))
+    const againMs = lookedAtMs(after) - oddities.int(1, 6) * SECOND_MS
+    unreadUntilMs.set(pk, againMs)
+    const { delivery_id, client_id, endpoint_id } = after
+    const body = JSON.stringify({ delivery_id, attempt: 1, client_id, endpoint_id })
+    scheduler.at(againMs, () => void invoke(world, 'deliver-webhook', sqsEvent([{ messageId: 'late', body }])))
+  })
+}
+
+/** Eight attempts and the seven waits between them. */
+const ROUND_MS = 128 * MINUTE_MS
+
+/**
+ * A merchant's server takes no connection for as long as a round, or two: several deliveries to it are given up together,
+ * and one more within the quarter of an hour in which nobody is told of them.
+ */
+export const giveUp = async ({ world, tenants }: Scene): Promise<void> => {
+  const { prng, merchants } = world
+  const tenant = prng.pick(tenants)
+  const live = tenant.endpoints.filter(({ url, isGone }) => isGone !== true && !merchants.ailing.has(url))
+  if (live.length === 0) return
+  const { endpointId, url } = prng.pick(live)
+  const asked = { client_id: tenant.clientId, endpoint_id: endpointId }
+  const send = async (times: number) => {
+    await Promise.all(Array.from({ length: times }, () => operate(world, 'send-test-event', asked)))
+  }
+  count(world.tally, 'endpoint refuses for a round')
+  merchants.ailing.set(url, 'refuses')
+  await send(prng.int(1, 2))
+  await passed(world, prng.int(1, 12 * MINUTE_MS))
+  await send(1)
+  await passed(world, ROUND_MS * prng.pick([1, 1, 2]) + prng.int(0, 10 * MINUTE_MS))
+  merchants.ailing.delete(url)
 }

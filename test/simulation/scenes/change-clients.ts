@@ -1,10 +1,11 @@
-import { meet } from '../sometimes/meet.ts'
+import { meet } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
+import { type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
-import type { Tenant } from '../world/tenants.ts'
+import { type Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
-import type { Scene } from './scene.ts'
+import { type Scene } from './http.ts'
 
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000
@@ -72,4 +73,53 @@ export const changeKeys = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'clientChanges')) return
   await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
+}
+
+/** Machines' clocks differ by so much, and a request takes its time. */
+const APART_MS = 40_000
+
+/** A key for a moment. After its time, and once it is revoked, no request with it is answered. It is revoked once. */
+export const useShortKey = async ({ world, tenants, seen }: Scene): Promise<void> => {
+  const { clientId, apiKey: own } = world.prng.pick(tenants)
+  const seconds = world.prng.int(1, 20)
+  const asked = { client_id: clientId, expires_in_seconds: seconds }
+  const issued = await operate(world, 'issue-api-key', asked)
+  if (issued?.status !== 200) return
+  const [apiKey, keyId] = [String(issued.body['api_key']), String(issued.body['key_id'])]
+  tenants.find((tenant) => tenant.apiKey === own)?.formerKeys.push(apiKey)
+  // So that it is known where it will be asked for again.
+  await requestAs(world, { apiKey }, 'api-get-balance')
+  const revoke = () => operate(world, 'revoke-api-key', { client_id: clientId, key_id: keyId })
+  if (world.prng.chance(0.5)) await Promise.all([revoke(), revoke()])
+  await passed(world, seconds * 1_000 + APART_MS)
+  const reply = await requestAs(world, { apiKey }, 'api-get-balance')
+  count(world.tally, `after the end of a key: ${reply?.status ?? 'nothing'}`)
+  if (reply && reply.status < 300) seen.problems.push(`a key of ${clientId} is taken after its end`)
+}
+
+const account = (number: number) => ({
+  bank_name: 'BNI',
+  bank_account_no: `88${number}`,
+  bank_account_name: 'PT Berdua',
+})
+
+const changeOf = (prng: Prng): object =>
+  prng.pick([
+    { settlement_floor_minor: prng.pick([0, 10_000, 250_000]) },
+    { settlement_floor_minor: prng.pick([0, 20_000]), return_url: `https://toko.example/${prng.int(1, 9)}` },
+    { bank: account(prng.int(1, 2)) },
+    { bank: account(prng.int(1, 2)) },
+    { bank: null },
+    { ledger_parts: prng.int(1, 5) },
+  ])
+
+/** An operator enters another account. */
+export const changeAccount = (world: World, clientId: string) =>
+  operate(world, 'update-client', { client_id: clientId, bank: account(world.oddities.int(1, 4)) })
+
+/** Two operators change a client at the same moment: different fields, or the same one. */
+export const changeTogether = async ({ world, tenants }: Scene): Promise<void> => {
+  const { clientId } = world.prng.pick(tenants)
+  const changes = Array.from({ length: world.prng.int(1, 3) }, () => changeOf(world.prng))
+  await Promise.all(changes.map((change) => operate(world, 'update-client', { client_id: clientId, ...change })))
 }

@@ -1,0 +1,200 @@
+import { paymentIdForKey } from '../../../shared/ids.ts'
+import { text } from '../../support/recount/books.ts'
+import { meet } from '../sometimes/situations.ts'
+import { passed, passedUntil } from '../world/drive.ts'
+import { type InvokeOptions } from '../world/lambda.ts'
+import { bodyFor, sendCreate } from './creates.ts'
+import { customerActs, payOne } from './customers.ts'
+import { type Operation, type Play } from './operations.ts'
+
+/** Of the wallet that pushes to the customer's phone. */
+const PUSH = { method: 'ewallet', channel_code: 'OVO' }
+
+export type Asked = { readonly isPush?: boolean; readonly livesSeconds?: number | undefined }
+
+/** One payment that a merchant wants, and how it asks for it. */
+export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = {}) => {
+  const { world } = play
+  const tenant = world.prng.pick(play.tenants)
+  const key = `key-${play.keys++}`
+  const paymentId = paymentIdForKey(tenant.clientId, key)
+  const pk = `PAYMENT#${paymentId}`
+  const drawn = JSON.parse(bodyFor(play, tenant)) as object
+  const lives = livesSeconds === undefined ? {} : { expires_in_seconds: livesSeconds }
+  const body = JSON.stringify({ ...drawn, ...(isPush && PUSH), ...lives })
+  const row = () => world.table.item({ pk, sk: 'PAYMENT' }) ?? {}
+  return {
+    tenant,
+    paymentId,
+    pk,
+    row,
+    /** As it was asked for, or in other words. */
+    send: (options: InvokeOptions = {}, words = body) => sendCreate(play, tenant, key, words, options),
+    /** Another merchant's request meets the environments of this one's, and keeps them awake for a while. */
+    sendAnother: async () => {
+      const other = `key-${play.keys++}`
+      const otherId = paymentIdForKey(tenant.clientId, other)
+      world.slowCallsMs.set(otherId, 2 * world.prng.int(500, 2_500))
+      await sendCreate(play, tenant, other, bodyFor(play, tenant))
+      world.slowCallsMs.delete(otherId)
+    },
+    otherWords: () => bodyFor(play, tenant),
+    leaseEndMs: () => Date.parse(text(row(), 'lease_until')) || world.scheduler.nowMs(),
+    requests: () => world.provider.findPaymentRequests(paymentId),
+    /** The provider takes so long for its creates; on its way, where it is even. */
+    slow: (ms: number | undefined) =>
+      ms === undefined ? world.slowCallsMs.delete(paymentId) : world.slowCallsMs.set(paymentId, ms),
+  }
+}
+
+export type NewCreate = ReturnType<typeof newCreate>
+
+/**
+ * The table leaves the commits of a create unanswered, one or all of them, whether they were applied or not; some stand so
+ * long on their way that the environment is frozen meanwhile, until the payment's time is up or just before.
+ */
+export const loseCommits: Operation = async (play) => {
+  const { world } = play
+  const { prng } = world
+  const isFrozen = prng.chance(0.5)
+  const wanted = newCreate(play, { livesSeconds: isFrozen ? 30 : undefined })
+  const { pk, send } = wanted
+  const standsMs = isFrozen ? 2_500 : prng.pick([0, 300, 2_000])
+  world.ailing.set(pk, { lost: prng.pick([1, 2, 3, 4, 4, 4]), standsMs })
+  if (isFrozen) wanted.slow(prng.int(20, 300))
+  const expiresMs = world.scheduler.nowMs() + 30_000
+  const forMs = 27_500 - prng.int(0, 2_000)
+  await send(isFrozen ? { standsStill: { afterMs: 1_600, forMs, withClock: true } } : {})
+  if (isFrozen) {
+    await passedUntil(world, expiresMs + prng.int(-300, 1_500))
+    await wanted.sendAnother()
+  }
+  world.ailing.delete(pk)
+  world.slowCallsMs.delete(wanted.paymentId)
+  if (prng.chance(0.3)) customerActs(play, wanted.requests())
+  await passed(world, prng.pick([10, 500, 4_000]))
+  await send()
+}
+
+const FAILS = [
+  { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
+  { fault: 'http_503' },
+  { fault: 'timeout_after_commit' },
+  { fault: 'timeout' },
+]
+const SECOND_MS = 1_000
+
+/**
+ * An attempt stands still while the provider is asked, and goes on after the end of its lease: beside or after the one
+ * that took over, or where nobody did and its time is up; whether the provider had made its request, refused it or was
+ * never heard; and while the table leaves its commits unanswered.
+ */
+export const overtakeCreate: Operation = async (play) => {
+  const { world } = play
+  const { prng, provider } = world
+  const isAlone = prng.chance(0.3)
+  const livesSeconds = prng.chance(isAlone ? 0.6 : 0.2) ? prng.int(30, 34) : undefined
+  const wanted = newCreate(play, { isPush: !isAlone && prng.chance(0.3), livesSeconds })
+  const { paymentId, pk, send } = wanted
+  const isFailing = prng.chance(0.3)
+  if (isFailing) provider.orderFault({ target: 'create', ...prng.pick(FAILS) })
+  wanted.slow(prng.int(1_000, 3_000))
+  const isCommitting = !isFailing && prng.chance(0.3)
+  if (isCommitting) world.ailing.set(pk, { lost: prng.int(1, 4), standsMs: prng.int(500, 2_500) })
+  meet(world, 'an attempt stands still in the midst')
+  const standsStill = {
+    afterMs: prng.int(60, isCommitting ? 5_000 : 900),
+    forMs: 30 * SECOND_MS + prng.int(0, 3_000),
+    withClock: prng.chance(0.6),
+  }
+  await send({ standsStill })
+  const thawsMs = world.scheduler.nowMs() + standsStill.forMs
+  if (prng.chance(0.2)) customerActs(play, wanted.requests())
+  await passedUntil(world, Math.max(wanted.leaseEndMs(), isAlone ? thawsMs : 0) + prng.int(0, 400))
+  const isAiling = prng.chance(0.5)
+  const begun: Promise<void>[] = []
+  if (!isAlone) {
+    if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(FAILS) })
+    wanted.slow(isAiling || prng.chance(0.5) ? prng.int(isAiling ? 6_000 : 1_500, 9_000) : undefined)
+    begun.push(send())
+    await passedUntil(world, thawsMs + prng.int(20, 1_500))
+  }
+  if (isAiling) world.ailing.set(pk, { lost: 4, standsMs: 0 })
+  if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
+  if (prng.chance(0.4)) {
+    // A worker that hears of its money reads its request for some seconds.
+    const [request] = wanted.requests()
+    world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
+    payOne(play, request, { unheard: 0, unseen: 0 })
+    await passed(world, prng.int(300, 700))
+  }
+  // The next caller thaws it.
+  begun.push(wanted.sendAnother())
+  await passed(world, prng.int(20, 1_000))
+  if (prng.chance(0.4)) payOne(play, wanted.requests()[0])
+  await Promise.all(begun)
+  world.slowCallsMs.delete(paymentId)
+  world.ailing.delete(pk)
+  await send()
+}
+
+const LOST = { target: 'create', fault: 'timeout_after_commit' }
+const REFUSED = { target: 'create', fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' }
+
+/**
+ * Whatever the attempts have left is paid at the same moment; and the merchant comes no more, comes again, or comes and
+ * is refused while a worker still asks about that money.
+ */
+const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<void> => {
+  const { prng, provider, slowCallsMs } = play.world
+  const goesOn = prng.pick(['no more', 'no more', 'refused', 'made'])
+  // Money that is wrong, and not seen before the next look: it is remembered until then.
+  if (prng.chance(0.3)) return payOne(play, requests()[0], { wrong: 1, unseen: 1, unheard: 0 })
+  const reads = requests().map(({ payment_request_id: id }) => `/v3/payment_requests/${id}`)
+  if (goesOn === 'refused') for (const path of reads) slowCallsMs.set(path, 2 * prng.int(500, 1_900))
+  if (goesOn === 'refused') provider.orderFault(REFUSED)
+  const first = goesOn === 'made' && prng.chance(0.5) ? send() : undefined
+  for (const request of requests()) if (prng.chance(0.6)) payOne(play, request, { wrong: 0.2 })
+  await passed(play.world, prng.int(5, 900))
+  await (first ?? (goesOn === 'no more' ? undefined : send()))
+  if (prng.chance(0.3)) customerActs(play, requests())
+  for (const path of reads) slowCallsMs.delete(path)
+}
+
+/**
+ * The first attempt is made upstream and never heard of. After it come others, lost, slow, refused or dead, in the same
+ * words and in others; and customers pay or decline the requests that they have left, while the next one runs, between
+ * two, and when the payment is there, two at once, right and wrong.
+ */
+export const payAttempts: Operation = async (play) => {
+  const { world } = play
+  const { prng, provider, scheduler } = world
+  const wanted = newCreate(play)
+  const { paymentId, pk, send } = wanted
+  const contest = () => prng.chance(0.5) && world.contested.set(pk, { untilMs: scheduler.nowMs() + 5_000 })
+  provider.orderFault(LOST)
+  await send()
+  for (let left = prng.int(1, 3); left > 0; left--) {
+    const how = prng.pick(['lost', 'refused', 'slow', 'slow', 'slow and lost', 'dead'])
+    if (how === 'refused') provider.orderFault(REFUSED)
+    if (how.endsWith('lost')) provider.orderFault(LOST)
+    const slowMs = how.startsWith('slow') || how === 'dead' ? prng.int(1_000, 7_000) : undefined
+    wanted.slow(slowMs)
+    const words = prng.chance(0.3) ? wanted.otherWords() : undefined
+    const dies = how === 'dead' && { standsStill: { afterMs: prng.int(60, 800), forMs: 3_600_000 } }
+    const sent = send(dies || {}, words)
+    contest()
+    // Soon, or just as it comes to its end.
+    await passed(world, slowMs === undefined || prng.chance(0.5) ? prng.int(20, 800) : slowMs - prng.int(-100, 500))
+    if (prng.chance(0.6)) customerActs(play, wanted.requests())
+    // What was taken to be lost is often heard of again just when the next one is done.
+    await sent
+    wanted.slow(undefined)
+    if (how === 'dead') await passedUntil(world, wanted.leaseEndMs() + prng.int(-100, 3_000))
+    if (prng.chance(0.3)) customerActs(play, wanted.requests())
+    if (prng.chance(0.3)) await passed(world, prng.int(10, 40_000))
+  }
+  contest()
+  await payTogether(play, wanted)
+  world.slowCallsMs.delete(paymentId)
+}

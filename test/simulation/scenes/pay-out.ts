@@ -1,0 +1,165 @@
+import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
+import { meet, type SituationName } from '../sometimes/situations.ts'
+import { passed } from '../world/drive.ts'
+import { lookUp, operate } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
+import { type World } from '../world/world.ts'
+import { type Scene } from './http.ts'
+
+const STOPS: Readonly<Record<string, SituationName>> = {
+  unproven: 'a payout is stopped by money that no row proves',
+  new_bank: 'a payout is stopped by new bank details',
+  owed: 'a payout is stopped by a debt of its client',
+  findings: 'a payout is stopped by open findings',
+}
+
+type Refused = Readonly<Record<string, unknown>>
+
+const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: Refused): void => {
+  for (const name of Object.keys(Object(confirm))) {
+    const stop = STOPS[name]
+    if (stop) meet(world, stop)
+  }
+  if (retryAt !== undefined) meet(world, 'a payout waits for its audit')
+  if (String(message).startsWith('payouts of this client are on hold')) meet(world, 'a payout is stopped by a hold')
+}
+
+/**
+ * An operator pays a settlement out: waits where the gate says so, and confirms exactly what it shows. What has moved
+ * meanwhile is shown again.
+ */
+export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Promise<void> => {
+  const id = text(settlement, 'settlement_id')
+  const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
+  let confirm: object | undefined
+  for (let tried = 0; tried < 4; tried++) {
+    const reply = await operate(world, 'mark-settlement-paid', { ...asked, ...(confirm && { confirm }) })
+    if (reply?.status !== 422) return
+    const { body } = reply
+    noteRefusal(world, body)
+    const { confirm: wanted, retry_at: retryAt } = body
+    if (wanted === undefined && retryAt === undefined) return
+    if (wanted !== undefined && JSON.stringify(wanted) === JSON.stringify(confirm))
+      seen.problems.push(`settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`)
+    confirm = wanted === undefined ? confirm : Object(wanted)
+    if (retryAt !== undefined)
+      await passed(world, Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000)
+  }
+}
+
+/** Recorded settlements, as the table has them. */
+const recordedOf = ({ table }: World, clientId?: string): readonly RawItem[] =>
+  table
+    .items('SETTLEMENT#')
+    .filter((item) => item['status'] === 'recorded' && (clientId === undefined || item['client_id'] === clientId))
+
+/** An operator pays out what is there to be paid out, or hears that the bank refused it. */
+export const payOut = async (scene: Scene): Promise<void> => {
+  const { world } = scene
+  const recorded = recordedOf(world)
+  if (recorded.length === 0) return
+  const settlement = world.prng.pick(recorded)
+  if (world.prng.chance(0.6)) return payOutNow(scene, settlement)
+  const named = { settlement_id: text(settlement, 'settlement_id') }
+  await operate(world, 'mark-settlement-failed', { ...named, notes: 'the bank refused it' })
+  if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...named, notes: 'again' })
+}
+
+/** The same transfer never pays out two settlements. */
+export const payOutTwice = async (scene: Scene): Promise<void> => {
+  const { world, seen } = scene
+  const [one, other] = recordedOf(world)
+  if (one === undefined || other === undefined) return payOut(scene)
+  const replies = await Promise.all(
+    [one, other].map((settlement) =>
+      operate(world, 'mark-settlement-paid', {
+        settlement_id: text(settlement, 'settlement_id'),
+        bank_reference: `one transfer of ${text(one, 'settlement_id')}`,
+      }),
+    ),
+  )
+  if (replies.some((reply) => reply?.status === 409)) meet(world, 'a bank reference is used a second time')
+  if (replies.every((reply) => reply?.status === 200)) seen.problems.push('one transfer has paid out two settlements')
+}
+
+const windowOf = ({ table }: World, clientId: string): RawItem =>
+  table.item({ pk: `LEDGER#${clientId}`, sk: 'WINDOW' }) ?? {}
+
+/** Pending and available of a client. */
+const balanceOf = (world: World, clientId: string): number => {
+  const shards = world.table.items(`LEDGER#${clientId}`).filter(({ sk }) => String(sk).startsWith('SHARD#'))
+  const credited = shards.reduce((total, shard) => total + amount(shard, 'credited_minor'), 0)
+  const window = windowOf(world, clientId)
+  return credited - amount(window, 'in_settlement_minor') - amount(window, 'paid_out_minor')
+}
+
+/** A row of no payment that no correction has taken over. */
+const strayRow = ({ table, oddities }: World): string | undefined => {
+  const rows = table.items('JOURNAL#house#').filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
+  return rows.length === 0 ? undefined : String(oddities.pick([...rows])['transaction_id'])
+}
+
+/**
+ * An operator writes down what a client paid back by bank, what is given up, or a correction; sometimes twice at once by
+ * the same reference. A debt is paid back or given up as it stands.
+ */
+export const adjust = async ({ world, tenants, seen }: Scene): Promise<void> => {
+  const { oddities, table } = world
+  const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
+  const { clientId } = oddities.pick(owing.length > 0 && oddities.chance(0.8) ? owing : tenants)
+  const owed = -balanceOf(world, clientId)
+  const kind = oddities.pick(['recovered', 'written_off', 'correction'])
+  const row = kind === 'correction' && oddities.chance(0.6) ? strayRow(world) : undefined
+  const minor = owed > 0 ? oddities.int(1, owed) : oddities.int(1, 5_000)
+  const asked = {
+    client_id: clientId,
+    kind,
+    amount_minor: kind === 'correction' && oddities.chance(0.5) ? -minor : minor,
+    reference: `adjustment-${oddities.int(1, 40)}`,
+    ...(row !== undefined && { provider_transaction_id: row }),
+  }
+  const calls = oddities.chance(0.3) ? [asked, asked] : [asked]
+  const replies = await Promise.all(calls.map((call) => operate(world, 'adjust-ledger', call)))
+  for (const reply of replies) count(world.tally, `adjusted: ${kind} ${reply?.status ?? 'nothing'}`)
+  if (replies.some((reply) => reply?.status === 200)) meet(world, `an operator adjusts a ledger`)
+  const written = table
+    .items(`JOURNAL#${clientId}`)
+    .filter((entry) => clientOf(entry) === clientId && replies.some((reply) => reply?.body['id'] === idOf(entry)))
+  if (replies.some((reply) => reply?.status === 200) && written.length !== 1)
+    seen.problems.push(`${asked.reference} of ${clientId} is ${written.length} entries`)
+}
+
+const idOf = ({ sk }: RawItem): string | undefined => String(sk).split('#')[1]
+
+/** Payouts of a client are held, and later go on. */
+export const holdPayouts = async ({ world, tenants }: Scene): Promise<void> => {
+  const about = { client_id: world.oddities.pick(tenants).clientId }
+  await operate(world, 'update-client', { ...about, payout_hold: 'asked by its bank' })
+  const waitMs = world.oddities.pick([60_000, 3_600_000, 90_000_000])
+  world.scheduler.after(waitMs, () => void operate(world, 'update-client', { ...about, payout_hold: null }))
+}
+
+const RESOLUTIONS = { money: ['refunded_by_bank', 'written_off'], finding: ['explained', 'explained'] } as const
+
+type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLUTIONS }
+
+/** An operator closes what is held or found; sometimes two at once, each in another way. */
+export const resolveSuspense = async ({ world, seen }: Scene): Promise<void> => {
+  const { prng } = world
+  const listed = await lookUp(world, 'list-suspense', { status: 'open', per_page: 100 })
+  const items = (listed?.body['data'] ?? []) as readonly Listed[]
+  if (items.length === 0) return
+  const { suspense_id: id, kind } = prng.pick(items)
+  const resolutions = RESOLUTIONS[kind]
+  const resolve = (resolution: string) =>
+    operate(world, 'resolve-suspense', {
+      suspense_id: id,
+      resolution,
+      notes: `note ${prng.int(1, 9)}`,
+    })
+  const asked = prng.chance(0.4) ? resolutions : [prng.pick(resolutions)]
+  const replies = await Promise.all(asked.map(resolve))
+  const taken = replies.filter((reply) => reply?.status === 200).length
+  if (taken > 0) count(world.tally, `suspense resolved: ${kind}`)
+  if (taken > 1) seen.problems.push(`${id} was resolved by two operators`)
+}
