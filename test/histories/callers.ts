@@ -1,7 +1,7 @@
 import { DAYS_TO_PAYOUT } from '../../infra/local/demo-walk.ts'
-import { type Prng } from '../simulation/world/prng.ts'
-import { type GatewayCalls, type Shown } from './gateway-calls.ts'
-import { type HistoryRecorder, type Outcome } from './history-record.ts'
+import type { Prng } from '../simulation/world/prng.ts'
+import type { GatewayCalls, Shown } from './gateway-calls.ts'
+import type { HistoryRecorder, Outcome } from './history-record.ts'
 import { bodyOf, type Client, type PlannedPayment } from './plan-payments.ts'
 
 type Crowd = {
@@ -81,12 +81,7 @@ export const runCallers = async (crowd: Crowd, prng: Prng, count: number): Promi
   return known
 }
 
-const act = async (
-  { calls, clients }: Crowd,
-  known: KnownPayments,
-  creates: Map<Client, number>,
-  draw: Prng,
-): Promise<void> => {
+const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map<Client, number>, draw: Prng) => {
   const client = draw.pick(clients)
   const made = creates.get(client) ?? 0
   const planned = inHand(client, made, draw)

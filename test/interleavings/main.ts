@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import { runForked } from '../simulation/world/fork-pool.ts'
 import { busyClient } from './busy-client.ts'
 import { BACKED, GUARDS } from './guards.ts'
 import { replay } from './run-scenario.ts'
-import { runTasks } from './run-tasks.ts'
 import { scenariosOf } from './scenarios.ts'
 import { scenarioNamed, type Task, type TaskResult } from './tasks.ts'
 
+const WORKER = join(import.meta.dirname, 'task-worker.ts')
 /** A large scenario ends here: its schedules with the fewest preemptions were looked at. */
 const MOST_SCHEDULES = 6_000
 /** A guard that is taken out is found much earlier. */
@@ -52,7 +54,8 @@ const report = (result: TaskResult): void => {
 const searchAll = async (tasks: readonly Task[]): Promise<number> => {
   const startedAt = performance.now()
   const results: TaskResult[] = []
-  await runTasks(tasks, availableParallelism(), (result) => {
+  await runForked(WORKER, tasks, availableParallelism(), (answered) => {
+    const result = answered as TaskResult
     results.push(result)
     report(result)
   })

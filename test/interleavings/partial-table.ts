@@ -12,11 +12,11 @@ import {
   type ViewShape,
 } from '../../infra/local/emulators/memory-table/table-view.ts'
 import { isContention } from '../../shared/runtime/aws/dynamodb-table.ts'
-import { type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
-import { type Item } from '../../shared/table/attributes.ts'
-import { type Key } from '../../shared/table/keys.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import type { Item } from '../../shared/table/attributes.ts'
+import type { Key } from '../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
-import { type Step } from '../../shared/table/step.ts'
+import type { Step } from '../../shared/table/step.ts'
 
 /** 53 bits of a text (cyrb53): enough to tell some hundred thousand states apart. */
 export const hashOf = (text: string, seed = 0): number => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Key } from '../../../shared/table/keys.ts'
-import { type IndexName } from '../../../shared/table/schema.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import type { IndexName } from '../../../shared/table/schema.ts'
 import { type Changes, type Condition, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
-import { type QueryInput, type Range } from '../../../shared/table/table.ts'
+import type { QueryInput, Range } from '../../../shared/table/table.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { runs } from '../../support/runs.ts'
 import {
@@ -198,8 +198,8 @@ const unconditional = (asked: Asked): Asked =>
     ? asked
     : {
         ...asked,
-        steps: asked.steps.flatMap((step) =>
-          step.kind === 'put' || step.kind === 'update' ? [{ ...step, condition: undefined }] : [],
+        steps: asked.steps.flatMap((one) =>
+          one.kind === 'put' || one.kind === 'update' ? [{ ...one, condition: undefined }] : [],
         ),
       }
 

@@ -2,10 +2,10 @@ import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { passed, passedUntil } from '../world/drive.ts'
-import { type InvokeOptions } from '../world/lambda.ts'
+import type { InvokeOptions } from '../world/lambda.ts'
 import { bodyFor, sendCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
-import { type Operation, type Play } from './operations.ts'
+import type { Operation, Play } from './operations.ts'
 
 /** Of the wallet that pushes to the customer's phone. */
 const PUSH = { method: 'ewallet', channel_code: 'OVO' }

@@ -5,6 +5,7 @@ import { http } from '../scenes/http.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
+import { paymentOfReference } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import { customerActs } from './customers.ts'
 import type { Play } from './operations.ts'
@@ -22,7 +23,7 @@ const PAYMENT = /^\/v3\/payments\/([^/]+)$/
 const createdWith = ({ world }: Play, providerPaymentId: string): RawItem | undefined => {
   const paid = world.provider.capturedPayments().some(({ id }) => id === providerPaymentId)
   const reference = paid ? world.provider.getPayment(providerPaymentId).reference_id : ''
-  const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+  const payment = paymentOfReference(world, reference)
   return payment?.['status'] === 'creating' ? payment : undefined
 }
 

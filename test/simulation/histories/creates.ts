@@ -5,11 +5,12 @@ import { meet } from '../sometimes/situations.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { passed } from '../world/drive.ts'
 import { type HttpRequest, type InvokeOptions, operate } from '../world/lambda.ts'
+import { paymentRow } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
-import { type Tenant } from '../world/tenants.ts'
+import type { Tenant } from '../world/tenants.ts'
 import { customerPays, wrongAmount } from './customers.ts'
 import { UNPAID } from './flood.ts'
-import { type Operation, type Play } from './operations.ts'
+import type { Operation, Play } from './operations.ts'
 
 const CHANNELS = [
   { method: 'virtual_account', channel_code: 'BCA' },
@@ -119,7 +120,7 @@ type Attempt = { readonly startedAt: string; readonly endedAt?: string }
 /** The moment a merchant comes again: at once, in seconds, or as a lease or a push comes to its end. */
 const untilNextMs = ({ world }: Play, paymentId: string): number => {
   const { prng, scheduler } = world
-  const row = world.table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
+  const row = paymentRow(world, paymentId)
   const last = (row?.['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
   const lease = text(row ?? {}, 'lease_until')
   const ends = [

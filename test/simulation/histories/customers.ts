@@ -1,8 +1,9 @@
-import { type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { bookOddities, payOddly } from '../scenes/odd-rows.ts'
+import { paymentOfReference } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import { strikes, tell, type World } from '../world/world.ts'
-import { type Play } from './operations.ts'
+import type { Play } from './operations.ts'
 
 const openRequests = ({ world }: Play) =>
   world.provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION' || status === 'PENDING')
@@ -10,7 +11,7 @@ const openRequests = ({ world }: Play) =>
 /** Of attempts that were lost: their payments wait to be paid at another destination. */
 const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =>
   requests.filter(({ reference_id: reference, payment_request_id: id }) => {
-    const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+    const payment = paymentOfReference(world, reference)
     return payment?.['status'] === 'pending' && payment['payment_request_id'] !== id
   })
 

@@ -1,4 +1,4 @@
-import { type Key } from '../../../shared/table/keys.ts'
+import type { Key } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
 import { changeKeys } from '../scenes/change-clients.ts'
 import { changeEndpoints } from '../scenes/change-endpoints.ts'
@@ -9,11 +9,12 @@ import { payOut } from '../scenes/pay-out.ts'
 import { meet } from '../sometimes/situations.ts'
 import { askedFor } from '../watching/observations.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
-import { type Process } from '../world/process.ts'
+import type { Process } from '../world/process.ts'
+import { deliveryRow, paymentRow } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
-import { type Play } from './operations.ts'
+import type { Play } from './operations.ts'
 
 /** What other actors may do to an item, by its id. */
 type Actions = (play: Play, id: string) => readonly (() => unknown)[]
@@ -24,7 +25,7 @@ const tenantOf = ({ tenants }: Play, clientId: unknown) => tenants.find((tenant)
 const ofPayment: Actions = (play, id) => {
   const { world } = play
   const { prng, provider } = world
-  const row = world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
+  const row = paymentRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
   const again = row?.['status'] === 'creating' ? play.created.get(id) : undefined
   const requests = provider.findPaymentRequests(id)
@@ -49,7 +50,7 @@ const ofPayment: Actions = (play, id) => {
 
 const ofDelivery: Actions = (play, id) => {
   const { world } = play
-  const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+  const row = deliveryRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
   // It is about to be made: its endpoint was read.
   if (row === undefined) return [() => changeEndpoints(play)]
@@ -113,7 +114,7 @@ export const changeDuringWrites = (play: Play): void => {
     // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
     const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
     const actions = isTelling ? [] : keys.flatMap((key) => actionsOn(play, key))
-    // Actions that changeDuringWrites with each other without a limit would never end.
+    // Each action writes too, and may lead to the next: without a limit they would never end.
     if (running >= MOST_AT_ONCE || actions.length === 0 || world.oddities.chance(0.5)) return
     running++
     count(world.tally, `interfered with ${process.name}`)

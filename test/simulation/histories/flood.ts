@@ -5,13 +5,13 @@ import { WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { http } from '../scenes/http.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { passed } from '../world/drive.ts'
-import { type Environment } from '../world/environments.ts'
+import type { Environment } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { tell, type World } from '../world/world.ts'
-import { type Play } from './operations.ts'
+import type { Play } from './operations.ts'
 
 type Passed = { readonly atMs: number; readonly weight: number; readonly environment: Environment | undefined }
 
@@ -93,10 +93,9 @@ const HEAVIEST = 3
 const passedProblems = ({ world }: Play, flood: Flood): readonly string[] => {
   if (world.faults.clockSkewMs > 0) return []
   const { rateLimit = 0 } = flood.tenant
-  const { passed } = flood
   const seconds = world.faults.slowCall > 0 ? 20 : 10
-  return passed.flatMap(({ atMs }) => {
-    const during = passed.filter((other) => other.atMs >= atMs && other.atMs < atMs + 10 * SECOND_MS)
+  return flood.passed.flatMap(({ atMs }) => {
+    const during = flood.passed.filter((other) => other.atMs >= atMs && other.atMs < atMs + 10 * SECOND_MS)
     const sum = during.reduce((total, { weight }) => total + weight, 0)
     const environments = new Set(during.map(({ environment }) => environment)).size
     const pages = new Set(during.filter(({ weight }) => weight > 1).map((one) => Math.floor(one.atMs / SECOND_MS))).size

@@ -4,9 +4,10 @@
  * without; five workers in the common lane, which ten hanging attempts would hold for good. `watch-lanes.ts` looks at
  * every POST. Nothing here depends on the machine: the same seed gives the same times.
  */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
+import { describe, expect, it } from 'vitest'
+import { loadFunctions } from '../world/handlers.ts'
 import { operate } from '../world/lambda.ts'
+import { rowsOf } from '../world/rows.ts'
 import { startPlay } from './history.ts'
 import type { Play } from './operations.ts'
 
@@ -17,11 +18,7 @@ const EVERY_MS = 500
 const KNOWN_AFTER_MS = 12_000
 const HOUR_MS = 3_600_000
 
-let functions: ReadonlyMap<string, LoadedFunction>
-
-beforeAll(async () => {
-  functions = await loadFunctions()
-})
+const functions = await loadFunctions()
 
 type Endpoint = { readonly clientId: string; readonly endpointId: string; readonly url: string }
 
@@ -42,7 +39,7 @@ const underLoad = async (hangs: boolean) => {
     }
     await world.scheduler.runUntil(world.scheduler.nowMs() + EVERY_MS)
   }
-  const deliveries = () => world.table.items('DELIVERY#').filter(({ sk }) => sk === 'DELIVERY')
+  const deliveries = () => rowsOf(world, 'DELIVERY')
   const of = ({ endpointId }: Endpoint) => deliveries().filter((row) => row['endpoint_id'] === endpointId)
   /** Milliseconds from each delivery of the neighbours to its POST, of those made once the endpoint is known. */
   const waits = () => {

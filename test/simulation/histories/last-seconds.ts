@@ -4,7 +4,7 @@ import { passed, passedUntil } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
 import { type NewCreate, newCreate } from './attempts.ts'
 import { customerActs, payOne } from './customers.ts'
-import { type Operation, type Play } from './operations.ts'
+import type { Operation, Play } from './operations.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

@@ -14,6 +14,7 @@ import type { Observations } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
 import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
+import { paymentRow } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
@@ -52,7 +53,7 @@ const knownPayment = (play: Play) => {
 /** One that still waits for its money, if there is any: what has ended does not move. */
 const openPayment = (play: Play) => {
   const target = knownPayment(play)
-  const isOpen = (id: string) => play.world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'pending'
+  const isOpen = (id: string) => paymentRow(play.world, id)?.['status'] === 'pending'
   const open = target && [...(play.seen.known.get(target.tenant.clientId) ?? [])].filter(isOpen)
   return open && open.length > 0 && play.world.prng.chance(0.7) ? { ...target, id: play.world.prng.pick(open) } : target
 }
@@ -78,7 +79,7 @@ const askByReference = async (play: Play, tenant: Tenant, id: string, reference:
 const read: Operation = async (play) => {
   const target = knownPayment(play)
   if (!target) return
-  const stored = () => play.world.table.item({ pk: `PAYMENT#${target.id}`, sk: 'PAYMENT' })
+  const stored = () => paymentRow(play.world, target.id)
   const before = stored()
   const reply = await http(play, target.tenant, 'api-get-payment', { id: target.id })
   // What changed while it was read may be shown either way.

@@ -3,11 +3,12 @@
  * Method: payments succeed on the simulation's clock while nothing can be sent, or no queue can be reached for an hour.
  * Nothing else goes wrong; the watchers of the simulation look at every write and POST.
  */
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { drive } from '../world/drive.ts'
 import { NO_FAULTS } from '../world/faults.ts'
-import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
+import { loadFunctions } from '../world/handlers.ts'
 import { requestAs } from '../world/lambda.ts'
+import { rowsOf } from '../world/rows.ts'
 import { QUEUES_DOWN } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
@@ -16,11 +17,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const BODY = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
 const PAYMENTS = 12
 
-let functions: ReadonlyMap<string, LoadedFunction>
-
-beforeAll(async () => {
-  functions = await loadFunctions()
-})
+const functions = await loadFunctions()
 
 /** Payments of a client with two endpoints, which wait for their customers. */
 const startShop = async () => {
@@ -44,7 +41,7 @@ const startShop = async () => {
     }
     await pass(10_000)
   }
-  const deliveries = () => world.table.items('DELIVERY#').filter(({ sk }) => sk === 'DELIVERY')
+  const deliveries = () => rowsOf(world, 'DELIVERY')
   const stateOf = (row: Readonly<Record<string, unknown>>) => row['status'] ?? row['state']
   const states = () => [...new Set(deliveries().map(stateOf))]
   return { play, world, pass, pay, deliveries, states }

@@ -3,8 +3,8 @@
  * Method: fixed seeds; each draws its faults and its operations, then the faults stop and everything must come to rest.
  * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
  */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
+import { describe, expect, it } from 'vitest'
+import { loadFunctions } from '../world/handlers.ts'
 import { runHistory } from './history.ts'
 import { operationsOf } from './operations-of.ts'
 
@@ -12,11 +12,7 @@ import { operationsOf } from './operations-of.ts'
 const SEEDS = 2
 const OPERATIONS = 15
 
-let functions: ReadonlyMap<string, LoadedFunction>
-
-beforeAll(async () => {
-  functions = await loadFunctions()
-})
+const functions = await loadFunctions()
 
 describe('random histories of the whole gateway', () => {
   it(`hold every invariant from seed 1 to ${SEEDS}`, { timeout: 300_000 }, async () => {

@@ -1,9 +1,9 @@
-import { type RawItem, type Seen } from '../../support/recount/books.ts'
+import type { RawItem, Seen } from '../../support/recount/books.ts'
 import { problemsOf } from '../../support/recount/invariants.ts'
 import { mustHear } from '../scenes/change-endpoints.ts'
 import { lookUp, operate } from '../world/lambda.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY, type World } from '../world/world.ts'
-import { type Play } from './operations.ts'
+import type { Play } from './operations.ts'
 import { booksProblems } from './watch-books.ts'
 
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 import { type Books, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { lookUp } from '../world/lambda.ts'
-import { type Play } from './operations.ts'
+import type { Play } from './operations.ts'
 
 /** Before the first payment of every history. */
 const FROM = { from: '2026-01-01' }
@@ -16,11 +16,7 @@ export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tena
 type Ask = <T>(promise: Promise<T>) => Promise<T>
 
 /** The statement of each settlement has every entry of its window, zeros for the client included. */
-const statementProblems = async (
-  { world }: Pick<Play, 'world'>,
-  books: Books,
-  ask: Ask,
-): Promise<readonly string[]> => {
+const statementProblems = async ({ world }: Pick<Play, 'world'>, books: Books, ask: Ask) => {
   const problems: string[] = []
   for (const settlement of books.settlements) {
     const id = text(settlement, 'settlement_id')

@@ -1,11 +1,11 @@
 import { meet } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
-import { type Prng } from '../world/prng.ts'
+import type { Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
-import { type Tenant } from '../world/tenants.ts'
+import type { Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
-import { type Scene } from './http.ts'
+import type { Scene } from './http.ts'
 
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000

@@ -1,11 +1,11 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
-import { type Ailment } from '../world/merchants.ts'
+import type { Ailment } from '../world/merchants.ts'
 import { count } from '../world/tally.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
-import { type Scene } from './http.ts'
+import type { Scene } from './http.ts'
 
 /** Machines' clocks differ by twenty seconds at most, and a worker takes a few calls from its look at an endpoint to its POST. */
 const NEAR_MS = 60_000

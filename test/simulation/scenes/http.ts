@@ -3,8 +3,9 @@ import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { askedFor, type Observations, observeAnswer, refusalProblems } from '../watching/observations.ts'
 import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
-import { type Tenant } from '../world/tenants.ts'
-import { type World } from '../world/world.ts'
+import { paymentRow } from '../world/rows.ts'
+import type { Tenant } from '../world/tenants.ts'
+import type { World } from '../world/world.ts'
 
 /** Where a scene is played, and by whom: a part of a history. */
 export type Scene = {
@@ -19,7 +20,7 @@ const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
 /** A terminal status is the last one: what is shown of it is what is kept, and a cancel is answered by nothing else. */
 const statusProblems = ({ world }: Scene, functionName: string, { status, body }: HttpReply): readonly string[] => {
   const { id, status: shown } = body
-  const row = world.table.item({ pk: `PAYMENT#${String(id)}`, sk: 'PAYMENT' })
+  const row = paymentRow(world, id)
   if (status !== 200 || row === undefined) return []
   const kept = text(row, 'status')
   const mustBeKept = TERMINAL.includes(String(shown)) || functionName === 'api-cancel-payment'
@@ -29,24 +30,14 @@ const statusProblems = ({ world }: Scene, functionName: string, { status, body }
 }
 
 /** The stored status of the payment that a request is about; empty where there is none. */
-const statusOf = (
-  { world }: Scene,
-  { clientId }: Tenant,
-  functionName: string,
-  { id, headers }: HttpRequest,
-): string => {
+const statusOf = ({ world }: Scene, { clientId }: Tenant, functionName: string, { id, headers }: HttpRequest) => {
   const key = functionName === CREATE ? headers?.['idempotency-key'] : undefined
   const paymentId = key === undefined ? id : paymentIdForKey(clientId, key)
-  return text(world.table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' }) ?? {}, 'status')
+  return text(paymentRow(world, paymentId) ?? {}, 'status')
 }
 
 /** A payment that had ended when the request began is shown with that end. A replay of its create is such a request. */
-const staleProblems = (
-  { world }: Scene,
-  functionName: string,
-  ended: string,
-  { status, body }: HttpReply,
-): readonly string[] => {
+const staleProblems = ({ world }: Scene, functionName: string, ended: string, { status, body }: HttpReply) => {
   if (status !== 200 || !TERMINAL.includes(ended)) return []
   if (functionName === CREATE) meet(world, 'a create is replayed after its payment has ended')
   return body['status'] === ended

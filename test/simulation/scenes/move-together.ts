@@ -2,10 +2,11 @@ import { booksOf, clientOf, type RawItem, sum, text } from '../../support/recoun
 import { settlementOf, stageOf } from '../sometimes/reversal-stages.ts'
 import { meet } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
-import { type Faults } from '../world/faults.ts'
+import type { Faults } from '../world/faults.ts'
 import { invoke, operate } from '../world/lambda.ts'
-import { type World } from '../world/world.ts'
-import { type Scene } from './http.ts'
+import { paymentOfReference } from '../world/rows.ts'
+import type { World } from '../world/world.ts'
+import type { Scene } from './http.ts'
 import { takeBack } from './odd-rows.ts'
 import { payOutNow } from './pay-out.ts'
 
@@ -106,7 +107,7 @@ export const arrangeMoves = (scene: Scene, faults: Faults): void => {
     })
     for (const { id, status, reference_id: reference } of fresh) {
       met.add(`${id} ${status}`)
-      const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+      const payment = paymentOfReference(world, reference)
       if (payment?.['status'] !== 'succeeded' || !oddities.chance(0.3)) continue
       for (const act of actsOn(scene, text(payment, 'client_id'), settlementOf(world, payment)))
         if (oddities.chance(0.6)) scheduler.after(oddities.int(0, PAGE_MS), () => void act())

@@ -1,11 +1,11 @@
-import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { stageOf } from '../sometimes/reversal-stages.ts'
 import { passed } from '../world/drive.ts'
 import { invoke } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { struck, tell, type World } from '../world/world.ts'
-import { type Scene } from './http.ts'
+import type { Scene } from './http.ts'
 
 const TYPES = [
   'PAYMENT',

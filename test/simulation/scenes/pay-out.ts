@@ -3,8 +3,8 @@ import { meet, type SituationName } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
 import { lookUp, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
-import { type World } from '../world/world.ts'
-import { type Scene } from './http.ts'
+import type { World } from '../world/world.ts'
+import type { Scene } from './http.ts'
 
 const STOPS: Readonly<Record<string, SituationName>> = {
   unproven: 'a payout is stopped by money that no row proves',

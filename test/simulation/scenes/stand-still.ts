@@ -1,13 +1,13 @@
-import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
-import { type Faults } from '../world/faults.ts'
+import type { Faults } from '../world/faults.ts'
 import { invoke, operate } from '../world/lambda.ts'
-import { type Process } from '../world/process.ts'
+import type { Process } from '../world/process.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
 import { count } from '../world/tally.ts'
-import { type Scene } from './http.ts'
+import type { Scene } from './http.ts'
 
 const SECOND_MS = 1_000
 /** Who works off deliveries, and what is due of them: those that answer HTTP stand still by themselves. */

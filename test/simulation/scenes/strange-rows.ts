@@ -1,11 +1,11 @@
-import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
+import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { meet } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { tell, type World } from '../world/world.ts'
-import { type Scene } from './http.ts'
+import type { Scene } from './http.ts'
 
 const paymentOf = ({ table }: World, reference: string): StoredItem | undefined =>
   table.item({ pk: `PAYMENT#${reference.replace(/-\d+$/, '')}`, sk: 'PAYMENT' })
@@ -155,12 +155,7 @@ const open = ({ provider }: World) =>
   provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION')
 
 /** Whether it can be paid without a callback, and without an answer of the provider about it. */
-const pay = (
-  world: World,
-  request: ReturnType<typeof open>[number],
-  isLate: boolean,
-  settlesInSeconds: number,
-): boolean => {
+const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boolean, settlesInSeconds: number) => {
   const { oddities, provider, scheduler } = world
   const { payment_request_id: id, request_amount: asked } = request
   const amount = isLate ? asked : asked + oddities.int(1, 9)

@@ -1,8 +1,9 @@
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
+import { paymentRow } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
-import { type Tenant } from '../world/tenants.ts'
+import type { Tenant } from '../world/tenants.ts'
 import { http, type Scene } from './http.ts'
 
 const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY'): string | undefined => {
@@ -44,7 +45,7 @@ const askForUnborn = async (play: Scene): Promise<void> => {
   const item = world.prng.pick(creating)
   const tenant = play.tenants.find(({ clientId }) => clientId === item['client_id'])
   const id = text(item, 'payment_id')
-  const isStill = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'creating'
+  const isStill = () => paymentRow(world, id)?.['status'] === 'creating'
   const reply = tenant && (await http(play, tenant, 'api-get-payment', { id }))
   if (reply?.status === 200 && isStill()) play.seen.problems.push(`${id} was shown while it was created`)
 }

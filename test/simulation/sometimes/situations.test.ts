@@ -3,7 +3,7 @@ import { NO_FAULTS } from '../world/faults.ts'
 import type { Tally } from '../world/tally.ts'
 import { missingSituations, SITUATIONS } from './situations.ts'
 
-const namesWithin = (most: number) => [...SITUATIONS].filter(([, { within }]) => within <= most).map(([name]) => name)
+const namesWithin = (most: number) => [...SITUATIONS].filter(([, within]) => within <= most).map(([name]) => name)
 
 describe('situations that histories must meet', () => {
   it.each([25, 250, 1_000])('are named when none of them happened in %i histories', (histories) => {

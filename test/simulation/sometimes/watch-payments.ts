@@ -1,14 +1,10 @@
-import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { pausesKey } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
-import { type Process } from '../world/process.ts'
+import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
-import { type World } from '../world/world.ts'
+import { paymentOfReference, paymentRow } from '../world/rows.ts'
+import type { World } from '../world/world.ts'
 import { meet, type SituationName } from './situations.ts'
-
-/** The payment that a reference of the provider's names. */
-const paymentOf = ({ table }: World, reference: string): StoredItem | undefined =>
-  table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
 
 /** From a claim to a destination, and what comes between. */
 export const watchCreates = (world: World): void => {
@@ -24,10 +20,8 @@ export const watchCreates = (world: World): void => {
       const isReleased = before['lease_until'] === undefined
       meet(world, isReleased ? 'a released attempt is taken over' : 'a lease that ran out is taken over')
     }
-    if (
-      after['remembered_provider_payment_ids'] !== undefined &&
-      before['remembered_provider_payment_ids'] === undefined
-    )
+    const [known, remembered] = [before, after].map((item) => item['remembered_provider_payment_ids'])
+    if (known === undefined && remembered !== undefined)
       meet(world, 'a capture is remembered while its payment is created')
   })
 
@@ -44,7 +38,7 @@ export const watchCreates = (world: World): void => {
   world.onAsked.push((_, method, path) => {
     const id = cancelledRequest(method, path)
     const request = id === undefined ? undefined : world.provider.requestAsItStands(id)?.request
-    const payment = request && paymentOf(world, request.reference_id)
+    const payment = paymentOfReference(world, request?.reference_id)
     const isNeeded = payment?.['payment_request_id'] === id && payment?.['status'] !== 'succeeded'
     if (payment && !isNeeded) meet(world, 'an orphan is cancelled')
   })
@@ -58,7 +52,7 @@ export const watchCreates = (world: World): void => {
     const reference = told.get(process)
     told.delete(process)
     if (how !== 'died' || reference === undefined) return
-    const payment = paymentOf(world, reference)
+    const payment = paymentOfReference(world, reference)
     if (text(payment ?? {}, 'status') === 'creating') meet(world, 'a process dies between destination and commit')
   })
 }
@@ -110,12 +104,10 @@ const isSuccess = (step: { readonly kind: string }) => {
 
 /** What is heard of payments, by whom, and how it meets what is done to them. */
 export const watchNews = (world: World): void => {
-  const paymentOf = (id: string) => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
-
   world.onChange.push(({ key, before, after }) => {
     if (key.pk === pausesKey.pk && after !== undefined) meet(world, 'an operation of the provider is paused')
     if (key.sk === 'SUSPENSE' && before === undefined && after?.['kind'] === 'money') {
-      const status = text(paymentOf(text(after, 'payment_id')) ?? {}, 'status')
+      const status = text(paymentRow(world, after['payment_id']) ?? {}, 'status')
       const held = after['cause'] === 'wrong_amount' ? undefined : HELD[status]
       if (held) meet(world, held)
     }
@@ -158,7 +150,7 @@ const watchCallbacks = (world: World): void => {
     if (process.name !== 'receive-provider-callback') return
     const id = REFERENCE.exec(String(Object(event).body))?.[1]
     if (id === undefined) return
-    const status = world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status']
+    const status = paymentRow(world, id)?.['status']
     if (status === 'expired') meet(world, 'a callback for a payment that is expired')
     if (status === 'cancelled') meet(world, 'a callback for a payment that is cancelled')
     if (status === 'pending' && [...underWay.values()].includes(id)) meet(world, 'two callbacks of one payment at once')

@@ -1,8 +1,8 @@
-import { type StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { type Condition } from '../../../shared/table/step.ts'
+import type { Condition } from '../../../shared/table/step.ts'
 import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
-import { type Process } from '../world/process.ts'
-import { type World } from '../world/world.ts'
+import type { Process } from '../world/process.ts'
+import { deliveryStatus } from '../world/rows.ts'
+import type { World } from '../world/world.ts'
 import { watchReversals } from './reversal-stages.ts'
 import { meet } from './situations.ts'
 import { watchCreates, watchLostAnswers, watchNews } from './watch-payments.ts'
@@ -20,8 +20,6 @@ export const watchSituations = (world: World): void => {
   ])
     watch(world)
 }
-
-const statusOf = (item: StoredItem) => text(item, 'status') || text(item, 'state')
 
 /** Whether a condition asks for this value of a field, wherever in it. */
 const asksFor = (condition: Condition | undefined, field: string): boolean => {
@@ -42,7 +40,7 @@ const watchDeliveries = (world: World): void => {
     if (before === undefined && key.sk.startsWith('ATTEMPT#') && after['error'] === 'unknown')
       meet(world, 'an attempt whose worker died is recorded')
     if (key.sk !== 'DELIVERY' || before === undefined) return
-    const [was, is] = [statusOf(before), statusOf(after)]
+    const [was, is] = [deliveryStatus(before), deliveryStatus(after)]
     if (was === 'scheduled' && is === 'succeeded') meet(world, 'a delivery succeeds')
     if (was === 'scheduled' && is === 'abandoned') meet(world, 'the eighth attempt fails')
     if (was !== 'scheduled' && is === 'scheduled') {

@@ -68,12 +68,7 @@ export const differences = (kind: Kind, shown: Shown, stored: RawItem, how = '')
 
 type Filter = Readonly<Record<string, string>>
 
-const pagesOf = async (
-  ask: Ask,
-  functionName: string,
-  expected: number,
-  filter?: Filter,
-): Promise<readonly Shown[]> => {
+const pagesOf = async (ask: Ask, functionName: string, expected: number, filter?: Filter) => {
   const shown: Shown[] = []
   for (let page = 1; page <= Math.ceil(expected / PER_PAGE) + 1; page++) {
     const reply = await ask(functionName, { query: { ...filter, page: String(page), per_page: String(PER_PAGE) } })
@@ -83,12 +78,7 @@ const pagesOf = async (
 }
 
 /** All of a kind in its list, page by page. */
-const listProblems = async (
-  ask: Ask,
-  kind: Kind,
-  stored: readonly RawItem[],
-  filter?: Filter,
-): Promise<readonly string[]> => {
+const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[], filter?: Filter) => {
   const listed = await pagesOf(ask, ENDPOINTS[kind].list, stored.length, filter)
   return listed.map(({ id }) => String(id)).join() === stored.map((item) => idOf(kind, item)).join()
     ? stored.flatMap((item, at) => differences(kind, listed[at] ?? {}, item, 'listed '))
@@ -134,11 +124,7 @@ const periodProblems = async (ask: Ask, settlements: readonly RawItem[]): Promis
   return problems
 }
 
-const countProblems = async (
-  ask: Ask,
-  payments: readonly RawItem[],
-  filter: Filter = {},
-): Promise<readonly string[]> => {
+const countProblems = async (ask: Ask, payments: readonly RawItem[], filter: Filter = {}) => {
   const first = await ask('api-list-payments', { query: filter })
   const { total } = (first?.body['pagination'] ?? {}) as { readonly total?: number }
   return total === payments.length ? [] : [`the list counts ${total} payments, stored are ${payments.length}`]

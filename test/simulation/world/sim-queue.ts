@@ -1,4 +1,4 @@
-import { type QueueName } from '../../../shared/queues.ts'
+import type { QueueName } from '../../../shared/queues.ts'
 
 type SimQueueOptions = {
   /** How long a received message stays hidden when it is not removed. */
