@@ -123,10 +123,7 @@ const LEASES_SECONDS = 40
 const ROUNDS = 30
 const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
 
-/**
- * The faults end, and the gateway finishes what it has begun: until no payment is pending whose customer or provider is
- * done with it, or for so many rounds. Then everybody looks once more; what is still on its way then was lost.
- */
+/** The faults end, and the gateway finishes what it has begun. Then every caller looks once more. */
 export const comeToRest = async (
   calls: GatewayCalls,
   clients: readonly Client[],
@@ -164,10 +161,7 @@ export const comeToRest = async (
 const DAY_SECONDS = 86_400
 const TRIES = 3
 
-/**
- * Days later: fees become final, each client is settled, and most of its settlements are paid out, each asked for until
- * an operator says that it is.
- */
+/** Days later: fees become final, each client is settled, and most settlements are paid out. */
 export const operatorDay = async (calls: GatewayCalls, clients: readonly Client[], draw: Prng): Promise<void> => {
   await calls.advance(DAYS_TO_PAYOUT * DAY_SECONDS)
   for (let tried = 0; tried < TRIES; tried++) {

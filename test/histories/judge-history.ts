@@ -49,10 +49,7 @@ const go = async (...args: readonly string[]): Promise<string> => {
 
 export const hasGo = async (): Promise<boolean> => (await run('go', ['version'])) !== undefined
 
-/**
- * Builds the checker into that directory, once its own tests have shown that it refutes what it must. Throws what Go
- * says otherwise.
- */
+/** Builds the checker once its own tests have shown that it refutes what it must. Throws what Go says otherwise. */
 export const buildChecker = async (directory: string): Promise<string> => {
   const program = join(directory, 'checker')
   await go('test', '-count=1', '-mod=readonly', './...')

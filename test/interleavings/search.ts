@@ -105,10 +105,7 @@ const touched = (call: Waiting): { readonly names: readonly string[]; readonly i
   return { names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'], isWrite: false }
 }
 
-/**
- * Which requests of one action another action could notice, by what all actions touched in some schedules. A request that
- * shares nothing is local: where it happens makes no difference.
- */
+/** Which requests of an action share nothing with another action in some schedules: where they happen is the same. */
 const sharedKeys = (schedules: readonly (readonly Taken[])[]) => {
   const readers = new Map<string, Set<number>>()
   const writers = new Map<string, Set<number>>()

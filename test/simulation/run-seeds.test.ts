@@ -1,7 +1,4 @@
-/**
- * Goal: histories in several processes give the same results as in one.
- * Method: short histories of the same seeds, in this process and in two others.
- */
+/** Goal: several processes give the same results as one. Method: short histories of the same seeds, run both ways. */
 import { describe, expect, it } from 'vitest'
 import { loadRun, runSeed, type SeedResult } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'

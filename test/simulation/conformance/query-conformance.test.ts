@@ -6,10 +6,7 @@ import type { QueryInput, Range } from '../../../shared/table/table.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { type Answer, aKey, inAWord, onBoth, query, queryOnBoth, tallyOf, tallyOnBoth } from './on-both.ts'
 
-/**
- * Goal: the simulation's table finds what DynamoDB finds, page by page. Method: as in table-conformance; every range
- * meets every size of a page in both directions, and every cursor.
- */
+/** Goal: the table in memory finds what DynamoDB finds. Method: every range, page size, direction and cursor meet. */
 type Source = {
   readonly source: Pick<QueryInput, 'index' | 'partition'>
   readonly cursors: readonly Readonly<Record<string, unknown>>[]

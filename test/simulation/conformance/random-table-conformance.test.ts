@@ -22,10 +22,7 @@ import {
   transact,
 } from './on-both.ts'
 
-/**
- * Requests for four items, which meet in the partitions of the table and of its indexes. A text that begins with `@`
- * names something that no other sequence has: `inCorner` makes it so.
- */
+/** Requests for four items that meet in their partitions. `inCorner` replaces `@` by a name of the sequence's own. */
 export const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
 
 const inCorner = <Value>(corner: string, value: Value): Value => named(corner, value) as Value

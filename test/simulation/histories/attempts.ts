@@ -49,13 +49,9 @@ export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = 
 
 export type NewCreate = ReturnType<typeof newCreate>
 
-/**
- * The table leaves the commits of a create unanswered, one or all of them, whether they were applied or not; some stand so
- * long on their way that the environment is frozen meanwhile, until the payment's time is up or just before.
- */
+/** The table leaves a create's commits unanswered, applied or not. Some stand so long that the environment freezes. */
 export const loseCommits: Operation = async (play) => {
-  const { world } = play
-  const { prng } = world
+  const { world, prng } = play
   const isFrozen = prng.chance(0.5)
   const wanted = newCreate(play, { livesSeconds: isFrozen ? 30 : undefined })
   const { pk, send } = wanted
@@ -90,8 +86,7 @@ const SECOND_MS = 1_000
  * never heard; and while the table leaves its commits unanswered.
  */
 export const overtakeCreate: Operation = async (play) => {
-  const { world } = play
-  const { prng, provider } = world
+  const { world, prng, provider } = play
   const isAlone = prng.chance(0.3)
   const livesSeconds = prng.chance(isAlone ? 0.6 : 0.2) ? prng.int(30, 34) : undefined
   const wanted = newCreate(play, { isPush: !isAlone && prng.chance(0.3), livesSeconds })
@@ -141,10 +136,7 @@ export const overtakeCreate: Operation = async (play) => {
 const LOST = { target: 'create', fault: 'timeout_after_commit' }
 const REFUSED = { target: 'create', fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' }
 
-/**
- * Whatever the attempts have left is paid at the same moment; and the merchant comes no more, comes again, or comes and
- * is refused while a worker still asks about that money.
- */
+/** All requests that the attempts have left are paid at once, while the merchant stays away or comes again. */
 const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<void> => {
   const { prng, provider, slowCallsMs } = play.world
   const goesOn = prng.pick(['no more', 'no more', 'refused', 'made'])
@@ -167,8 +159,7 @@ const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<v
  * two, and when the payment is there, two at once, right and wrong.
  */
 export const payAttempts: Operation = async (play) => {
-  const { world } = play
-  const { prng, provider, scheduler } = world
+  const { world, prng, provider, scheduler } = play
   const wanted = newCreate(play)
   const { paymentId, pk, send } = wanted
   const contest = () => prng.chance(0.5) && world.contested.set(pk, { untilMs: scheduler.nowMs() + 5_000 })

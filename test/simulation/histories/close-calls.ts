@@ -53,8 +53,7 @@ const isToSettle = ({ scheduler, table }: World, clientId: string): boolean => {
  * a worker asks about the money of a payment that is being created, another attempt of it is paid.
  */
 export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
-  const { world } = play
-  const { oddities, scheduler } = world
+  const { world, oddities, scheduler } = play
   // What comes to rest, with other faults or none, is left alone.
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
   const soon = (call: () => unknown) => void scheduler.after(oddities.int(0, AT_ONCE_MS), () => void call())

@@ -81,10 +81,7 @@ export const replayCreate: Operation = async (play) => {
   return sendCreate(play, tenant, `key-${play.world.prng.int(0, play.keys - 1)}`, bodyFor(play, tenant))
 }
 
-/**
- * The provider makes a request and its answer is lost; the merchant tries again and is shown another one. Then a customer
- * pays the first: the payment succeeds, and what it shows must not be paid a second time.
- */
+/** A create is made twice, because its answer was lost, and a customer pays the first request of the two. */
 export const payLostCreate = async (play: Play): Promise<void> => {
   const { world } = play
   const tenant = world.prng.pick(play.tenants)
@@ -118,8 +115,7 @@ const PUSH_MS = 60_000
 type Attempt = { readonly startedAt: string; readonly endedAt?: string }
 
 /** The moment a merchant comes again: at once, in seconds, or as a lease or a push comes to its end. */
-const untilNextMs = ({ world }: Play, paymentId: string): number => {
-  const { prng, scheduler } = world
+const untilNextMs = ({ world, prng, scheduler }: Play, paymentId: string): number => {
   const row = paymentRow(world, paymentId)
   const last = (row?.['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
   const lease = text(row ?? {}, 'lease_until')
@@ -138,7 +134,7 @@ const untilNextMs = ({ world }: Play, paymentId: string): number => {
 
 /** What others do about the payment while it is created. */
 const meanwhile = (play: Play, paymentId: string): void => {
-  const { prng, provider } = play.world
+  const { prng, provider } = play
   const requests = provider.findPaymentRequests(paymentId)
   if (requests.length > 0 && prng.chance(0.4)) {
     const picked = prng.pick(requests)
@@ -156,8 +152,7 @@ const meanwhile = (play: Play, paymentId: string): void => {
  * while its customer pays what the attempts before have left.
  */
 export const createStubbornly = async (play: Play): Promise<void> => {
-  const { world } = play
-  const { prng, provider, scheduler } = world
+  const { world, prng, provider, scheduler } = play
   const tenant = prng.pick(play.tenants)
   const key = `key-${play.keys++}`
   const paymentId = paymentIdForKey(tenant.clientId, key)

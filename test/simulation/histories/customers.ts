@@ -65,10 +65,7 @@ type How = {
   readonly late?: number
 }
 
-/**
- * A customer pays a request: perhaps another amount, perhaps after its end, perhaps is the callback lost or comes
- * twice, perhaps the provider shows it some seconds later.
- */
+/** A customer pays a request: perhaps a wrong amount, or late; the callback may be lost, or the payment shown late. */
 export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = {}): void => {
   const { prng, provider, scheduler, unseenUntilMs } = play.world
   if (paid === undefined) return
@@ -96,7 +93,7 @@ export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = 
 
 /** A person at the customer's end, or none. */
 export const customerActs = (play: Play, requests: readonly PaymentRequest[], how: How = {}): void => {
-  const { prng, provider } = play.world
+  const { prng, provider } = play
   if (requests.length === 0) return
   const picked = prng.pick(requests)
   if (prng.chance(0.8)) payOne(play, picked, how)

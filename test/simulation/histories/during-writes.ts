@@ -23,8 +23,7 @@ const tenantOf = ({ tenants }: Play, clientId: unknown) => tenants.find((tenant)
 
 /** Customer, provider, merchant and operator. */
 const ofPayment: Actions = (play, id) => {
-  const { world } = play
-  const { prng, provider } = world
+  const { world, prng, provider } = play
   const row = paymentRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
   const again = row?.['status'] === 'creating' ? play.created.get(id) : undefined
@@ -102,10 +101,7 @@ const actionsOn = (play: Play, { pk }: Key) => {
 
 const MOST_AT_ONCE = 2
 
-/**
- * While a write is under way, another actor changes the same item. What the writer has read is then out of date, in every
- * way that is possible.
- */
+/** While a write is under way, another actor changes the same item: what the writer has read is out of date. */
 export const changeDuringWrites = (play: Play): void => {
   const { world } = play
   let running = 0
@@ -133,10 +129,7 @@ const MAKES = [
   'delete-endpoint',
 ]
 
-/**
- * While a write stands on its way, whatever led to it comes a second time: the merchant tries again, the operator presses
- * twice, a message, a record or a schedule comes twice. So two are at the same work, and the first writes last.
- */
+/** While a write stands on its way, the request or message that led to it comes again: the first writes last. */
 export const repeatDuringWrites = (play: Play): void => {
   const { world } = play
   const events = new WeakMap<Process, unknown>()

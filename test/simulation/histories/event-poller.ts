@@ -82,10 +82,7 @@ type Look = {
   readonly hasMore: boolean
 }
 
-/**
- * More is what the next question leads to. Where there is no more, the merchant has been shown every settled event,
- * however late its row came, and every event that the index must know and that is newer than all that it was shown.
- */
+/** `next` leads to more. At its end the merchant has seen each event that is settled or must be in the index. */
 const lookProblems = ({ fired }: Play, poller: EventPoller, met: Look): readonly string[] => {
   const { clientId } = poller.tenant
   const { askedMs, newest, hasMore } = met
@@ -99,10 +96,7 @@ const lookProblems = ({ fired }: Play, poller: EventPoller, met: Look): readonly
   ]
 }
 
-/**
- * After each event its merchant may look, some seconds or a minute later: in the midst of those that come together, while
- * some of them are in the index and others are not.
- */
+/** Soon after each event its merchant looks, while an index may have some of its events and not others. */
 export const watchEvents = (play: Play): void => {
   const { world } = play
   world.onChange.push(({ key, before, after }) => {

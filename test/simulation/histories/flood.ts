@@ -121,10 +121,7 @@ const QUIET_MS = 120 * MINUTE_MS
 /** At six calls a minute, five minutes of one slot's checks. */
 const CROWD = 30
 const LIFE_SECONDS = 600
-/**
- * A look each minute hands the slot out, a run that began before it ends within another, and then it is one owner's turn
- * each: two windows of the quota, with clocks twenty seconds apart.
- */
+/** A slot waits for a look, the run before it, and one owner's turn: two windows of the quota, by two clocks. */
 const TURN_MS = 2 * MINUTE_MS + 2 * 10 * SECOND_MS + 30 * SECOND_MS
 /** A lost callback is found by the provider's transactions (design section 4, Sync). */
 const FOUND_MS = 10 * MINUTE_MS

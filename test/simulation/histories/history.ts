@@ -67,10 +67,9 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   for (const [number, own] of [1, parts].entries())
     tenants.push(await drive(world, addTenant(world, number, number + 1, own)))
   watchEndpoints({ world, tenants, seen })
+  const { prng, oddities, scheduler, provider, table, merchants } = world
   return {
-    world,
-    tenants,
-    seen,
+    ...{ world, tenants, seen, prng, oddities, scheduler, provider, table, merchants },
     unanswered: [],
     created: new Map(),
     keys: 0,
@@ -109,10 +108,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
 /** One each second: two clocks are never more than twenty seconds apart. */
 const MOST_TRIES = 24
 
-/**
- * One request a second: a client with a limit is answered all the same, though not always at once. A machine whose clock
- * is slow refuses until its own time has paid off what another one counted.
- */
+/** One request a second. A machine whose clock is slow refuses until its own time has paid off what was counted. */
 const asking = (world: World, tenant: Tenant) => {
   const ask = async (
     functionName: string,
@@ -169,7 +165,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
 
 /** The first customers pay as soon as their merchant is there, and now and then it has grown before. */
 const firstDay = async (play: Play): Promise<void> => {
-  const { oddities, scheduler } = play.world
+  const { oddities, scheduler } = play
   if (oddities.chance(0.3)) await drive(play.world, growClient(play))
   const newest = play.tenants.at(-1)
   if (newest) void sellMany(play, newest, true)

@@ -21,8 +21,7 @@ type Act = () => unknown
 
 /** What merchant, customer, operator and provider do at one of these moments. */
 const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
-  const { world } = play
-  const { prng, provider } = world
+  const { world, prng, provider } = play
   const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
   const refresh = () => operate(world, 'refresh-payment', { payment_id: id })
   const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
@@ -64,7 +63,7 @@ const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
 
 /** Its time ends just before a worker looks at what is due. */
 const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
-  const { prng, scheduler } = play.world
+  const { prng, scheduler } = play
   const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
   return passedUntil(play.world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
 }
@@ -74,8 +73,7 @@ const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
  * provider does not answer, or did it and is not heard, and our own expiry comes beside all of it. Then operators look.
  */
 export const lastSeconds: Operation = async (play) => {
-  const { world } = play
-  const { prng, scheduler } = world
+  const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
   const livesSeconds = prng.int(30, 70)
   if (prng.chance(0.5)) await untilLookIsNear(play, livesSeconds)
@@ -116,8 +114,7 @@ const SILENCES = [
 ]
 
 /** At once, or as the last push comes to its end: by its claim, by the end of its call, or by its lease. */
-const nextMs = ({ world }: Play, { row }: NewCreate): number => {
-  const { prng, scheduler } = world
+const nextMs = ({ prng, scheduler }: Play, { row }: NewCreate): number => {
   const last = (row()['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
   if (last === undefined || prng.chance(0.15)) return scheduler.nowMs() + prng.int(50, 2_000)
   const ends = [last.startedAt, last.endedAt ?? last.startedAt, last.endedAt ?? text(row(), 'lease_until')]
@@ -136,13 +133,9 @@ const bookAsPending = ({ world }: Play, { requests }: NewCreate): void => {
   world.provider.bookTransaction({ type: 'PAYMENT', status: 'PENDING', ...row })
 }
 
-/**
- * A push is on its way for long, its answer is lost, or its sender died; the customer pays it, unheard, late, or
- * declines; and the merchant comes again when it may be over, while the provider answers, or does not.
- */
+/** A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks for another. */
 export const pushAgain: Operation = async (play) => {
-  const { world } = play
-  const { prng, provider } = world
+  const { world, prng, provider } = play
   const wanted = newCreate(play, { isPush: true })
   const { send, slow } = wanted
   for (let left = prng.int(2, 4); left > 0; left--) {

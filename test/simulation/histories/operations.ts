@@ -1,7 +1,7 @@
 import { whole } from '../../support/recount/books.ts'
 import { changeKeys, changeTogether, useShortKey } from '../scenes/change-clients.ts'
 import { ailEndpoint, changeEndpoints, changeOneEndpointTogether } from '../scenes/change-endpoints.ts'
-import { http } from '../scenes/http.ts'
+import { http, type Scene } from '../scenes/http.ts'
 import { moveTogether } from '../scenes/move-together.ts'
 import { overlappingReversals } from '../scenes/odd-rows.ts'
 import { adjust, holdPayouts, payOut, payOutTwice, resolveSuspense } from '../scenes/pay-out.ts'
@@ -10,7 +10,6 @@ import { sendAgain, switchEndpointOff } from '../scenes/send-again.ts'
 import { giveUp } from '../scenes/stand-still.ts'
 import { bookStrangely, goOnLate, payUnasked } from '../scenes/strange-rows.ts'
 import { redeliverOwn, trespassElsewhere } from '../scenes/strangers.ts'
-import type { Observations } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
 import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
@@ -25,10 +24,7 @@ import type { EventPoller, FiredEvent } from './event-poller.ts'
 import { lastSeconds, pushAgain } from './last-seconds.ts'
 import { lookAtBooks } from './watch-books.ts'
 
-export type Play = {
-  readonly world: World
-  readonly tenants: Tenant[]
-  readonly seen: Observations
+export type Play = Scene & {
   /** Creates that were not answered with a payment: merchants try them again. */
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
   /** What was asked for under a key, by the payment that it makes. */

@@ -48,10 +48,7 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
   return [...problems, ...(await booksProblems(play, drive))]
 }
 
-/**
- * What the provider has captured, as far as anybody could know: of one whose row is never shown nothing tells but its
- * callback, once another capture stands in its request, or its payment has its money through another request.
- */
+/** What the provider has captured and the gateway can know: of a row that is never shown only a request tells. */
 const captured = ({ provider, table, unshownRows }: World): ReadonlyMap<string, number> => {
   const requests = provider.findPaymentRequests('')
   const isAskedFor = (id: string): boolean => {

@@ -20,10 +20,7 @@ const announcedBy = (body: string): Announced | undefined => {
 const isLookedAtSoon = ({ scheduler }: World, payment: RawItem): boolean =>
   payment['work'] === 'payment' && Date.parse(text(payment, 'due_at')) <= scheduler.nowMs() + SOON_MS + APART_MS
 
-/**
- * The provider does not repeat a callback that was answered with 2xx: the money that it tells of is in the books by then,
- * credited or held, or a worker looks soon. Where reads come late nothing can be said.
- */
+/** A callback is not repeated after a 2xx: by then its money is credited or held, or a worker looks soon. */
 export const watchAcknowledged = (world: World, seen: Observations): void => {
   world.onCallback.push((body, token, status) => {
     if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))

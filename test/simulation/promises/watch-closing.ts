@@ -172,10 +172,7 @@ const problemsOf = (payment: RawItem, { words, money, answered }: Told, end: str
   })
 }
 
-/**
- * Checked when a payment ends without money: it ends as the provider's request had ended when its worker asked last,
- * who has been told of no money for it, and was answered where there may be some.
- */
+/** Checked when a payment ends without money: its worker was last told of this end by the provider, and of no money. */
 const watchLastWord = (world: World, seen: Observations): void => {
   const told = new WeakMap<Process, Told>()
   const nothing = (): Told => ({ words: new Map(), money: new Map(), answered: new Set() })

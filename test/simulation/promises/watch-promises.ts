@@ -26,10 +26,7 @@ export const watchPromises = (world: World, seen: Observations): (() => readonly
   return () => atRest.flatMap((problems) => problems())
 }
 
-/**
- * Answers, once everything rests, which rows beside a payment's own nobody was told of: they say something else of the
- * money that it was credited with. Of a payment that is void nothing is left to be told.
- */
+/** Answers, once everything rests, which rows beside a payment's own operators were not told of. */
 const watchStrangeRows = (world: World) => (): readonly string[] => {
   const payments = new Map(rowsOf(world, 'PAYMENT').map((item) => [text(item, 'credited_provider_payment_id'), item]))
   return world.strangeRows.flatMap(({ providerPaymentId, cause }) => {

@@ -113,10 +113,7 @@ type Push = {
   readonly paidMs: number
 }
 
-/**
- * Two pushes of one payment on a customer's phone could both be answered. So no push begins while the last one can be
- * answered, nor once that has been paid. Answers, once everything rests, which did.
- */
+/** Answers, at rest, which push began while the last one could still be answered, or after it was paid. */
 export const watchPushes = (world: World): (() => readonly string[]) => {
   const apartMs = watchClocks(world)
   return () => {

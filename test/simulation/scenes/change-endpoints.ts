@@ -89,8 +89,7 @@ export const watchEndpoints = ({ world, tenants, seen }: Pick<Scene, 'world' | '
 
 /** Two to four operators change one endpoint at the same moment, in different ways. */
 export const changeOneEndpointTogether = async (play: Scene): Promise<void> => {
-  const { world, tenants } = play
-  const { prng } = world
+  const { world, tenants, prng } = play
   if (world.faults.endpointChanges === 0) return
   const tenant = prng.pick(tenants)
   const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
@@ -110,13 +109,9 @@ const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS
 /** It gets worse before it gets better. */
 const COURSES: readonly (readonly Ailment[])[] = [['late'], ['late'], ['late', 'refuses']]
 
-/**
- * A merchant's server ails for a while: it answers so late that it holds its caller, or takes no connection at all. So
- * marks are given and taken off, and rounds come to nothing one after the other. An operator tests it meanwhile.
- */
+/** A server answers so late that it holds its caller, or takes no connection, while an operator tests it. */
 export const ailEndpoint = async (play: Scene): Promise<void> => {
-  const { world, tenants } = play
-  const { prng, scheduler, merchants } = world
+  const { world, tenants, prng, scheduler, merchants } = play
   const { clientId, endpoints } = prng.pick(tenants)
   const { endpointId, url } = prng.pick(endpoints)
   if (merchants.ailing.has(url)) return

@@ -7,8 +7,8 @@ import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 
-/** Where a scene is played, and by whom: a part of a history. */
-export type Scene = {
+/** Where a scene is played, by whom, and the parts of its world that scenes use. */
+export type Scene = Pick<World, 'prng' | 'oddities' | 'scheduler' | 'provider' | 'table' | 'merchants'> & {
   readonly world: World
   readonly tenants: Tenant[]
   readonly seen: Observations

@@ -52,13 +52,9 @@ const raiseFloor = async (world: World, clientId: string): Promise<void> => {
 const isOld = ({ scheduler }: World, payment: RawItem): boolean =>
   Date.parse(text(payment, 'paid_at')) < scheduler.nowMs() - DAY_MS
 
-/**
- * Several operators are at the money of one client at once, each with what it saw: one has paid a settlement out, another
- * knows that the bank refused it, two put it back, two settle; and the sync hears of money that goes back meanwhile.
- */
+/** Operators pay out, refuse, re-credit and settle one client's money at once, while the sync reads reversals. */
 export const moveTogether = async (scene: Scene): Promise<void> => {
-  const { world, tenants } = scene
-  const { oddities, prng } = world
+  const { world, tenants, oddities, prng } = scene
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
   for (let left = prng.int(2, 3); left > 0; left--) {
@@ -88,13 +84,9 @@ const TURNED = ['VOIDED', 'REVERSED']
 /** From a page to what is written of it. */
 const PAGE_MS = 90
 
-/**
- * Brings together what chance alone would not: in the moment in which the sync has read of money that goes back or comes
- * again, operators move the settlement that it is in, or settle what it is not in yet.
- */
+/** When the sync has just read a reversal, operators move its settlement, or settle what is in none yet. */
 export const arrangeMoves = (scene: Scene, faults: Faults): void => {
-  const { world } = scene
-  const { oddities, scheduler } = world
+  const { world, oddities, scheduler } = scene
   const met = new Set<string>()
 
   world.onAnswered.push((_, { path, query, outcome }) => {

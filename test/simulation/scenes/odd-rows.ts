@@ -52,10 +52,7 @@ const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
-/**
- * Lets a customer pay, whose row may then be wrong. One that is never shown is of a request that the gateway asks about
- * all the same: of any other nobody but the lost callback could know.
- */
+/** Lets a customer pay, whose row may then be wrong. The row of a request that nobody asks about is always shown. */
 export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
   const { oddities, provider, faults } = world
   // Rare in a day, and each history has few payments.
@@ -78,10 +75,7 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
   return could
 }
 
-/**
- * What a provider books beside the payment that was just made: another row that names it, of any type and status. None
- * of it may move money, stop the sync or hide a payment.
- */
+/** Another row that names the payment, of any type and status: it may move no money, and stop or hide nothing. */
 export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
   const { oddities, provider } = world
   if (!oddities.chance(0.3)) return
@@ -137,10 +131,7 @@ const MOST_MOVEMENTS = 8
 
 const isWornOut = ({ movements }: StoredItem): boolean => Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
 
-/**
- * Some time after a payment its money goes back, whole or in part, once or more often; and a dispute is won, all of it,
- * in part, or twice.
- */
+/** Some time after a payment its money goes back, whole or in part, once or more; or a dispute is won, even twice. */
 export const takeBack = (
   world: World,
   probability: number,
@@ -202,10 +193,7 @@ const move = (world: World, requestId: string, most: number, paidId: string | un
 
 const isCredited = (item: StoredItem) => item['status'] === 'succeeded' && item['paid_at'] !== undefined
 
-/**
- * Several reversals of one payment overlap within hours: two disputes, a partial dispute and a void, a dispute won for more
- * than was lost. The sync reads them one by one, or several at once.
- */
+/** Several reversals of one payment overlap within hours, and the sync reads them one by one, or several at once. */
 export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
   const { oddities, prng, provider, table, unshownRows } = world
   const shown = provider.findPaymentRequests('').filter(({ latest_payment_id: id, reference_id: reference }) => {

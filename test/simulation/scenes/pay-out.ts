@@ -24,10 +24,7 @@ const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: Refu
   if (String(message).startsWith('payouts of this client are on hold')) meet(world, 'a payout is stopped by a hold')
 }
 
-/**
- * An operator pays a settlement out: waits where the gate says so, and confirms exactly what it shows. What has moved
- * meanwhile is shown again.
- */
+/** An operator pays a settlement out: waits where the gate says so, and confirms the figures that it shows. */
 export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Promise<void> => {
   const id = text(settlement, 'settlement_id')
   const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
@@ -99,12 +96,8 @@ const strayRow = ({ table, oddities }: World): string | undefined => {
   return rows.length === 0 ? undefined : String(oddities.pick([...rows])['transaction_id'])
 }
 
-/**
- * An operator writes down what a client paid back by bank, what is given up, or a correction; sometimes twice at once by
- * the same reference. A debt is paid back or given up as it stands.
- */
-export const adjust = async ({ world, tenants, seen }: Scene): Promise<void> => {
-  const { oddities, table } = world
+/** An operator writes down a repayment, a write-off or a correction, sometimes twice at once by one reference. */
+export const adjust = async ({ world, tenants, seen, oddities, table }: Scene): Promise<void> => {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = oddities.pick(owing.length > 0 && oddities.chance(0.8) ? owing : tenants)
   const owed = -balanceOf(world, clientId)
@@ -144,8 +137,7 @@ const RESOLUTIONS = { money: ['refunded_by_bank', 'written_off'], finding: ['exp
 type Listed = { readonly suspense_id: string; readonly kind: keyof typeof RESOLUTIONS }
 
 /** An operator closes what is held or found; sometimes two at once, each in another way. */
-export const resolveSuspense = async ({ world, seen }: Scene): Promise<void> => {
-  const { prng } = world
+export const resolveSuspense = async ({ world, seen, prng }: Scene): Promise<void> => {
   const listed = await lookUp(world, 'list-suspense', { status: 'open', per_page: 100 })
   const items = (listed?.body['data'] ?? []) as readonly Listed[]
   if (items.length === 0) return

@@ -30,13 +30,9 @@ const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => 
   }
 }
 
-/**
- * One client sells to several customers at the same time, often in one shard of its ledger, and all of them pay within a
- * moment or within minutes. In some cases no callback of it arrives: then the sync credits them, page by page.
- */
+/** One client sells to several customers at once, often in one shard; the sync credits lost callbacks. */
 export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> => {
-  const { world, seen } = scene
-  const { oddities, prng, provider, scheduler } = world
+  const { world, seen, oddities, prng, provider, scheduler } = scene
   const shard = oddities.chance(0.6) ? oddities.int(0, LEDGER_SHARDS - 1) : undefined
   const isUnheard = !isAtOnce && oddities.chance(0.4)
   const withinMs = isAtOnce ? 30 : oddities.pick(PAID_WITHIN_MS)
@@ -77,8 +73,7 @@ const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
 
 /** A client sells to several; later money of them goes back at once, of those that are not settled yet where there are some. */
 export const takeBackTogether = async (scene: Scene): Promise<void> => {
-  const { world } = scene
-  const { oddities, table } = world
+  const { world, oddities, table } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
   await passed(world, world.prng.pick(WAITS_MS))
   const credited = table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'succeeded')

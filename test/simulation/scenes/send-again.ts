@@ -41,13 +41,9 @@ export const rounds = (
 
 const soon = ({ world }: Scene, mostMs: number) => passed(world, world.prng.int(0, mostMs))
 
-/**
- * One delivery is sent again and again: by its merchant, by operators, by both at the same moment, after a round that
- * has just ended, and by an operator who takes it for another client's.
- */
+/** One delivery is sent again and again, by its merchant, by operators, and as if it were another client's. */
 export const sendAgain = async (play: Scene): Promise<void> => {
-  const { world, tenants, seen } = play
-  const { prng } = world
+  const { world, tenants, seen, prng } = play
   const tenant = prng.pick(tenants)
   const shown = await listed(play, tenant)
   if (shown.length === 0) return
@@ -69,13 +65,9 @@ export const sendAgain = async (play: Scene): Promise<void> => {
 /** Around the moment at which the operators are told of what was given up. */
 const NEAR_MS = 3_000
 
-/**
- * Brings together what chance alone would not: a delivery is sent again in the very moment in which it was given up, or
- * in which the operators are told of it.
- */
+/** A delivery is sent again in the moment in which it is given up, or in which the operators are told of it. */
 export const arrangeRounds = (play: Scene, faults: Faults): void => {
-  const { world } = play
-  const { oddities, scheduler } = world
+  const { world, oddities, scheduler } = play
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
   const tenantOf = (row: StoredItem) => play.tenants.find(({ clientId }) => clientId === row['client_id'])
 
@@ -118,8 +110,7 @@ const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void
  * told of the first time.
  */
 export const silenceTopic = (play: Scene, faults: Faults): void => {
-  const { world } = play
-  const { oddities, scheduler } = world
+  const { world, oddities, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     const isGivenUp =
       key.sk === 'DELIVERY' && after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
@@ -143,8 +134,7 @@ const AT_ONCE_MS = 40
 
 /** A delivery is sent again while the message that names it is on its way to the operators. */
 export const sendAgainWhileTold = (play: Scene, faults: Faults): void => {
-  const { world } = play
-  const { oddities, table } = world
+  const { world, oddities, table } = play
   world.onChange.push(({ before, after }) => {
     if (before === undefined || before['last_alert_at'] === after?.['last_alert_at']) return
     if (world.faults !== faults || !oddities.chance(0.3)) return
@@ -180,13 +170,9 @@ export const switchEndpointOff = async (play: Scene): Promise<void> => {
   if (live.length > 0) await switchOff(play, tenant, world.oddities.pick(live), 300_000)
 }
 
-/**
- * An endpoint is changed in between: just after a delivery to it was made, or while a worker has its message in
- * hand. Mostly it is switched off for some seconds, and now and then changed for good.
- */
+/** An endpoint is switched off or changed just after a delivery to it was made, or while a worker has its message. */
 export const changeInBetween = (play: Scene, faults: Faults): void => {
-  const { world, tenants } = play
-  const { oddities, scheduler } = world
+  const { world, tenants, oddities, scheduler } = play
   const change = (endpointId: string, chance: number): boolean => {
     if (faults.endpointChanges === 0 || world.faults !== faults || !oddities.chance(chance)) return false
     for (const tenant of tenants) {

@@ -31,8 +31,7 @@ const MOMENTS_MS = [80, 120]
  * goes on with what it knew, when others have been at the same work, by their own clocks after the end of its claim. Or
  * it dies between a row and its message, a result and the next attempt's, an alert and its end.
  */
-export const standStill = ({ world }: Scene, faults: Faults): void => {
-  const { oddities, scheduler } = world
+export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
   const events = new WeakMap<Process, unknown>()
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
   /** In between two steps that belong together: what is left must be found by another worker. */
@@ -104,8 +103,7 @@ const DUE = /^check-due-(deliveries|alerts)$/
 const AT_ONCE_MS = 30
 
 /** A queue hands a message of due work to two workers at once, as it may: both have read the same before either writes. */
-export const handOutTwice = ({ world }: Scene, faults: Faults): void => {
-  const { oddities, scheduler } = world
+export const handOutTwice = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
   let isSecond = false
   world.onStarted.push(({ name }, event) => {
     if (isSecond || !DUE.test(name) || world.faults !== faults || !oddities.chance(0.15)) return
@@ -122,10 +120,7 @@ const MINUTE_MS = 60 * SECOND_MS
 /** When due work first reads it. */
 const lookedAtMs = (row: StoredItem): number => Math.ceil(Date.parse(text(row, 'due_at')) / MINUTE_MS) * MINUTE_MS
 
-/**
- * The partition of a payment is throttled when its event is sent: for some seconds, or until due work hands the delivery
- * out during the first attempt.
- */
+/** A payment cannot be read when its event is sent: for seconds, or until due work hands the delivery out. */
 export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
   const { oddities, scheduler, unreadUntilMs } = world
   world.onChange.push(({ key, before, after }) => {
@@ -145,12 +140,8 @@ export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
 /** Eight attempts and the seven waits between them. */
 const ROUND_MS = 128 * MINUTE_MS
 
-/**
- * A merchant's server takes no connection for as long as a round, or two: several deliveries to it are given up together,
- * and one more within the quarter of an hour in which nobody is told of them.
- */
-export const giveUp = async ({ world, tenants }: Scene): Promise<void> => {
-  const { prng, merchants } = world
+/** A server takes no connection for a round or two: deliveries are given up together, one soon after. */
+export const giveUp = async ({ world, tenants, prng, merchants }: Scene): Promise<void> => {
   const tenant = prng.pick(tenants)
   const live = tenant.endpoints.filter(({ url, isGone }) => isGone !== true && !merchants.ailing.has(url))
   if (live.length === 0) return

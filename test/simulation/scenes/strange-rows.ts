@@ -22,8 +22,7 @@ const drawReference = (world: World): { readonly reference_id: string; readonly 
 }
 
 /** Money that the gateway does not know of. */
-const bookUnknown = ({ world }: Scene): void => {
-  const { oddities, provider } = world
+const bookUnknown = ({ world, oddities, provider }: Scene): void => {
   const type = oddities.pick(['PAYMENT', 'PAYMENT', 'TYPE_OF_TOMORROW'])
   const product = `py-${oddities.uuid()}`
   const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
@@ -112,8 +111,7 @@ const SETTLING_MS = 250
 
 /** A sync stands still so long after it has begun, and goes on in the midst of another one, minutes later. */
 const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> => {
-  const { world } = scene
-  const { prng } = world
+  const { world, prng } = scene
   const forMs = prng.pick(STANDS_MS)
   const begin = (standsStill?: { afterMs: number; forMs: number }) =>
     invoke(world, 'sync-provider-transactions', {}, { standsStill })
@@ -124,13 +122,9 @@ const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> =>
   await begin()
 }
 
-/**
- * A sync, or a settling, stands still in the midst of it, and goes on minutes later, when others have done its work or
- * are about to: with what it had read by then.
- */
+/** A sync, or a settling, stands still and goes on minutes later with what it had read, beside another one. */
 export const goOnLate = async (scene: Scene): Promise<void> => {
-  const { world, tenants } = scene
-  const { prng } = world
+  const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return standStillInSync(scene, prng.int(5, 1_500))
   const forMs = prng.pick(STANDS_MS)
   const about = { client_id: prng.pick(tenants).clientId }
@@ -188,8 +182,7 @@ const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boo
  * its reader may stand still.
  */
 export const payUnasked = async (scene: Scene): Promise<void> => {
-  const { world } = scene
-  const { oddities, prng } = world
+  const { world, oddities, prng } = scene
   const late = ended(world)
   const isLate = late.length > 0 && prng.chance(0.8)
   const requests = isLate ? late : open(world)

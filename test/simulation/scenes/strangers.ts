@@ -26,7 +26,7 @@ const isDecided = (reply: HttpReply | undefined): reply is HttpReply =>
 
 /** The deliveries of another merchant's endpoint are answered like those of an endpoint that does not exist. */
 const askForEndpoint = async (play: Scene, stranger: Tenant, target: Tenant): Promise<void> => {
-  const { prng, table } = play.world
+  const { prng, table } = play
   const { endpointId } = prng.pick(target.endpoints)
   const list = (id: string) => http(play, stranger, 'api-list-webhook-deliveries', { query: { endpoint_id: id } })
   const [reply, unknown] = [await list(endpointId), await list(prng.uuid())]

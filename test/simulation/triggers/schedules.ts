@@ -65,10 +65,7 @@ const trackDueWork = (world: World, onDue: (dueMs: number) => void): (() => numb
   return () => (dueMs.size === 0 ? undefined : Math.min(...dueMs.values()))
 }
 
-/**
- * Every minute, one run at a time, as the reserved concurrency says. Minutes in which nothing is due are left out: such
- * a run reads, finds nothing and changes nothing.
- */
+/** Every minute, one run at a time. A minute in which nothing is due is left out: its run changes nothing. */
 const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fireAround: Firing) => {
   let running = false
   let armed: { readonly atMs: number; readonly cancel: () => void } | undefined

@@ -91,10 +91,7 @@ const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('t
 /** A counter has no token: a request whose count the SDK sends twice, having lost the answer, is counted twice. */
 const countedTimes = ({ faults }: World) => (faults.tableRetried > 0 ? 2 : 1)
 
-/**
- * A client that is refused with 429 has asked for more than it may: of its own limit or, for a create, of its share of a
- * scarce quota. What others ask for refuses no client.
- */
+/** A client that is refused with 429 has itself asked for more than its limit, or its share of the quota. */
 export const refusalProblems = (
   world: World,
   { clientId, rateLimit }: Tenant,

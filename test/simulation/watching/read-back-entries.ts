@@ -63,10 +63,7 @@ const sameLines = (who: string, shown: readonly Shown[], stored: readonly Shown[
   )
 }
 
-/**
- * The entries of each settlement, page by page, are those of its window, and their sums are its own; the journal shows
- * every entry once, each with the settlement that took it.
- */
+/** The entries of each settlement are those of its window and have its sums; the journal shows every entry once. */
 export const entryProblems = async (
   ask: Ask,
   own: { readonly settlements: readonly RawItem[]; readonly entries: readonly RawItem[] },

@@ -85,10 +85,7 @@ const COUNTERS: readonly (readonly [RegExp, Rules])[] = [
   [/^RATE#[^#]+$/, ofRate],
 ]
 
-/**
- * Checked at every write to a client, to its keys, and to a counter: payments go to the account that an operator entered,
- * and a counter stays within what it counts against.
- */
+/** Checked at every write to a client, its keys and its counters. */
 export const watchClients = (world: World, seen: Observations): void => {
   /** Clients that have had an account. */
   const known = new Set<string>()

@@ -3,10 +3,7 @@ import { namesOf, type Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 
-/**
- * What no fault of the world is the cause of: a row or an answer that is not as its reader expects it, a state that was
- * ruled out, a request that AWS refuses to every sender.
- */
+/** Errors that no fault of the world causes: an unreadable row or answer, a state that was ruled out, a bad request. */
 const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
 /** A page of it that the world cuts short is none of a megabyte. */
 const ONE_PAGE = 'a ledger fits one page'
@@ -31,10 +28,7 @@ const isContended = (error: Error): boolean =>
   (error instanceof TransactionCanceledException &&
     (error.CancellationReasons ?? []).some(({ Code }) => Code === 'ThrottlingError'))
 
-/**
- * Checked at every line of a log: whatever goes wrong, nobody meets what it cannot read, gives up at once because others
- * were in the way, or fails by what has gone wrong for another one before.
- */
+/** Checked at every error: it is none of those, no worker gives up too early, and none fails by another one's error. */
 export const watchErrors = (world: World, seen: Observations): void => {
   const conflicts = new WeakMap<Process, number>()
   const metBy = new WeakMap<Error, Process>()

@@ -97,10 +97,7 @@ const withoutTime = (written: readonly TableChange[], jobStartedMs: number): rea
     return isMoved && isOld ? [`${key.pk} ${key.sk} moves and keeps the time of an older change`] : []
   })
 
-/**
- * Checked at every single write: what it moves in a client's ledger is what its payments, entries and settlements say, to
- * the rupiah and in the part that is theirs. Both are one transaction, or neither happens.
- */
+/** Checked at every write: a client's ledger moves by what its payments, entries and settlements say, to the rupiah. */
 export const watchLedger = (world: World, seen: Observations): void => {
   const startOf = watchStarts(world)
   world.onWritten.push((written) => {

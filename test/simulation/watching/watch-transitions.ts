@@ -13,10 +13,7 @@ const TERMINAL: Readonly<Record<string, readonly string[]>> = {
 const SKEW_MS = 60_000
 const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
-/**
- * What is forgotten some day, and when it was written first; a create may be whose every attempt was refused for good.
- * An attempt counts from when it was made: where its worker died, it is written when a worker finds that.
- */
+/** What may be deleted, and since when it was there. An attempt counts from when it was made. */
 const watchRetention = (world: World) => {
   const firstMs = new Map<string, number>()
   const sinceMs = (name: string, sk: string, before: RawItem): number =>

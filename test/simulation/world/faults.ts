@@ -87,10 +87,7 @@ const each = (draw: (worst: number) => number): Faults =>
 
 export const NO_FAULTS = each(() => 0)
 
-/**
- * Swarm testing: each history draws which faults it has at all and how bad they are. Many faults at once hide each
- * other; a history with two bad ones finds what a history with all of them never reaches.
- */
+/** Swarm testing: each history draws its faults and how bad they are. Many at once would hide each other. */
 export const drawFaults = (prng: Prng): Faults => {
   const share = prng.next()
   return each((worst) => (prng.chance(share) ? worst * prng.next() : 0))

@@ -1,9 +1,6 @@
 import { fork, type Serializable } from 'node:child_process'
 
-/**
- * Gives each task to one of `jobs` processes that run a worker file, which answers each with one message. Rejects when a
- * process ends before its answer, and then ends the others.
- */
+/** Gives tasks to `jobs` processes that run a worker file, each of which answers with one message. */
 export const runForked = async (
   worker: string,
   tasks: readonly Serializable[],

@@ -31,10 +31,7 @@ type StandsStill = { readonly afterMs: number; readonly forMs: number; readonly 
 
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
-  /**
-   * After so long the platform answers for it; what it was about to do stands still until its environment is used again,
-   * which it is not for so long.
-   */
+  /** After so long the platform answers for it; it goes on when its environment is used again, not before `forMs`. */
   readonly standsStill?: StandsStill | undefined
   /** Told of the process, for counting its awaits. */
   readonly onProcess?: (process: Process) => void

@@ -23,10 +23,7 @@ const limited = (resetMs: number): Answered => {
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }
 
-/**
- * The provider's own quota, a minute that slides, for each operation: what is left after this call, or nothing where
- * the history's provider does not count. What it refuses it has not done, and does not count.
- */
+/** The provider's quota of an operation in a sliding minute: what is left, or nothing where it does not count. */
 const takeFromQuota = (world: World, operation: string): RateLimit | undefined => {
   if (world.faults.providerQuota === 0) return undefined
   const nowMs = world.scheduler.nowMs()

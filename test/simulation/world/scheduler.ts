@@ -1,9 +1,6 @@
 type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boolean }
 
-/**
- * Lets every promise that can go on do so: a tick comes after all microtasks. Their order is fixed, so this is as
- * deterministic as the rest.
- */
+/** Lets every promise that can go on do so: a tick comes after all microtasks, always in the same order. */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
 /** Where an event of that time goes among events in descending order: before those of the same time, which run first. */

@@ -65,10 +65,7 @@ const drawSkewMs = (world: World, prng: Prng): number => {
   return prng.int(-worstMs, worstMs)
 }
 
-/**
- * Everything a handler may touch, in simulation; each call is an await at which the process can die. An environment
- * keeps its dependencies, each of its invocations is a process of its own.
- */
+/** Everything a handler may touch. Each call is an await at which the process can die. */
 export const simDeps = (world: World, process: () => Process, monotonicMs = world.scheduler.nowMs): Deps => {
   const prng = world.prng.fork()
   const log = simLog(world, process)

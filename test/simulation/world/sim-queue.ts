@@ -51,10 +51,7 @@ const RETENTION_MS = 4 * 24 * 60 * 60_000
 const MAX_DELAY_SECONDS = 900
 const MAX_RECEIVED = 10
 
-/**
- * A standard queue of SQS with its dead-letter queue: at least once, in about the order of sending. It has no clock:
- * every call says what time it is. Held to the emulator by the conformance suite.
- */
+/** A standard queue of SQS with its dead-letter queue, without a clock of its own. Held to the emulator by a test. */
 export const createSimQueue = (options: SimQueueOptions) => {
   const stored = new Set<Stored>()
   const dead: Stored[] = []

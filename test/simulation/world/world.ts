@@ -189,10 +189,7 @@ type Stretch = { readonly isOn: boolean; readonly untilMs: number }
 
 type StretchTimes = { readonly leastMs: number; readonly mostMs: number }
 
-/**
- * Whether what lasts for a while, good or bad, is bad just now: drawn anew when its time is over. `probability` is the
- * fault's of this history.
- */
+/** Whether a trouble that lasts is under way, drawn anew when its time is over. `probability`: of the fault. */
 export const inStretch = (world: World, what: string, probability: number, { leastMs, mostMs }: StretchTimes) => {
   if (probability === 0) return false
   const nowMs = world.scheduler.nowMs()

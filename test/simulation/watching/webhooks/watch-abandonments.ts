@@ -54,10 +54,7 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
 type Abandoned = { readonly id: string; readonly atMs: number }
 type Told = { readonly message: string; readonly process: Process; readonly atMs: number; readonly startedMs: number }
 
-/**
- * Once everything rests: every abandonment is named in a message. In a second one only where workers told at the same
- * time, or one came to no good end after the first, which it had no time to note.
- */
+/** At rest, every abandonment is named in one alert: in two only where a worker had no time to note the first. */
 export const watchAlerts = (world: World): (() => readonly string[]) => {
   const abandoned: Abandoned[] = []
   const told: Told[] = []

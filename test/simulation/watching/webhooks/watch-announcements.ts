@@ -47,10 +47,7 @@ const movedIn = (written: readonly TableChange[]): readonly string[] =>
     return added.map((one) => `${key.pk} EVENT#payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`)
   })
 
-/**
- * Checked at every write: money that moves has its event; an event is written with a delivery to each endpoint of its
- * client that wants it; an endpoint has one delivery of an event. The event's bytes stay, and it is never due.
- */
+/** Checked at every write: an event comes with what it tells of, and one delivery to each endpoint that wants it. */
 export const watchAnnouncements = (world: World, seen: Observations, { since, bornBefore }: EndpointStates): void => {
   const apartMs = watchClocks(world)
   /** Deliveries by event and endpoint. */

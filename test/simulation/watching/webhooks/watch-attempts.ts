@@ -48,10 +48,7 @@ const uponResult: Rules<Write> = {
     claim?.worker === worker && !claim.hasPosted && deliveryStatus(after) === 'succeeded',
 }
 
-/**
- * Checked at every claim, POST and result: each attempt number of a delivery is claimed once, ever, is posted once, by
- * the worker that has claimed it, and noted by no other before the claim has run out; and the next is a wait away.
- */
+/** Checked at every claim, POST and result: an attempt is claimed once, posted once, and noted by its claimer. */
 export const watchAttempts = (world: World, seen: Observations): void => {
   const startedMs = watchStarts(world)
   const apartMs = watchClocks(world)
@@ -120,10 +117,7 @@ const attemptOf = (world: World, pk: string, number: number): RawItem | undefine
 const isLostAttempt = (attempt: RawItem | undefined): boolean =>
   attempt?.['error'] === 'unknown' && attempt['duration_ms'] === 0
 
-/**
- * An attempt with its row, once both are written. One that was lost with its worker failed when it was made, and the next
- * is due at once; after a second one that was lost it waits.
- */
+/** The row of an attempt. One whose worker died failed when it was made; the next is due at once, a third one waits. */
 const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartMs }: Write): readonly string[] => {
   const number = Number(after['attempts'])
   const held = after['success'] as RawItem | undefined
@@ -151,10 +145,7 @@ const resultProblems = (world: World, { key, after, claim, worker, nowMs, apartM
 
 const OUTCOME = /^delivery\.(succeeded|failed|abandoned)$/
 
-/**
- * Checked at every line of a log, and when a worker comes to its end: what came of an attempt is said once, by the worker
- * that has written it down, in the word of what is written.
- */
+/** Checked at every line of a log: the outcome of an attempt is said once, by the worker that has written it. */
 const watchOutcomes = (world: World, seen: Observations): void => {
   const said = new Set<string>()
   /** Attempts that a worker has written down, and what the delivery is since. */

@@ -31,10 +31,7 @@ const givenIn = (world: World, event: unknown): ReadonlyMap<string, readonly Giv
   return Map.groupBy(given, ({ id }) => id)
 }
 
-/**
- * Checked at every message of a delivery, and when its worker comes to its end: as long as a delivery is under way some
- * message is, too; none of them comes before there is something to do, or is worked off when that is done.
- */
+/** Checked at every message, and when its worker ends: a delivery under way has a message, and none comes too early. */
 export const watchMessages = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
   const startedMs = watchStarts(world)
