@@ -23,6 +23,7 @@ type TableCase = readonly [name: string, words: string, ask: (there: Key, b: Key
 
 export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 'y']) }
 
+const asks = (...asked: TableCase): TableCase => asked
 const conditions = (name: string, words: string, ...asked: readonly Condition[]): TableCase => [
   `a condition on ${name}`,
   words,
@@ -71,11 +72,10 @@ const WRONG_KEYS = [
 ] as readonly Key[]
 
 export const TABLE_CASES: readonly TableCase[] = [
-  [
-    'an update of fields, of which nothing is told',
-    'applied refused',
-    (a) => [updateFields(a, { set: { text: 'c' } }, exists), updateFields(a, { remove: ['text'] }, TEXT_B)],
-  ],
+  asks('an update of fields, of which nothing is told', 'applied refused', (a) => [
+    updateFields(a, { set: { text: 'c' } }, exists),
+    updateFields(a, { remove: ['text'] }, TEXT_B),
+  ]),
   conditions('all of several', 'refused applied', all(exists, TEXT_C), all(exists, TEXT_B)),
   conditions('any of several', 'refused applied', any(isNew, TEXT_C), any(isNew, TEXT_B)),
   conditions('any within all', 'refused applied', all(exists, any(TEXT_C, isNew)), all(exists, any(TEXT_C, TEXT_B))),
@@ -85,7 +85,6 @@ export const TABLE_CASES: readonly TableCase[] = [
   conditions('all of nothing', 'invalid', all(), all(exists, any())),
   conditions('what is absent', 'refused applied', absent('nothing'), absent('none')),
   conditions('what is present', 'refused applied', present('none'), present('nothing')),
-
   updates('all kinds of changes at once', 'applied', ALL_CHANGES),
   updates(
     'one attribute twice',
@@ -96,63 +95,48 @@ export const TABLE_CASES: readonly TableCase[] = [
   updates('one attribute under both of its names', 'invalid', { set: { dueAt: 't', due_at: 't' } }),
   updates('the key', 'invalid', { set: { pk: 'x' } }, { remove: ['sk'] }),
   updates('nothing', 'invalid', {}, { set: { text: undefined } }),
-  [
-    'an update that its condition refuses and that is impossible',
-    'refused',
-    (a) => [update(a, { add: { text: 1 } }, TEXT_C)],
-  ],
-  ['updates that make an item', 'applied', (_, b, c) => [update(b, { remove: ['a'] }), update(c, { add: { a: 1 } })]],
-  ['an update that makes no set', 'applied', (_, b) => [update(b, { deleteFromSet: { a: new Set(['x']) } })]],
-  [
-    'items that are not there',
-    'refused applied refused',
-    (_, b) => [update(b, { set: { a: 1 } }, exists), put(b, {}, isNew), put(b, {}, isNew)],
-  ],
-  ['a put that replaces the whole item', 'applied', (a) => [put(a, { other: 1 })]],
-  ['a delete that succeeds once', 'applied refused applied', (a) => [exists, exists, isNew].map((of) => remove(a, of))],
-
-  [
-    'transactions of all kinds of steps',
-    'applied',
-    (a, b, c) => [
-      transact(put(b, {}, isNew), update(c, { set: { a: 1 } })),
-      transact(update(a, { add: { amount: 5 } }, equals('amount', 1)), guard(b, exists), remove(c, exists)),
-    ],
-  ],
-  [
-    'transactions of which something is refused',
-    'refused',
-    (a, b, c) => [
-      transact(put(b, {}, isNew), update(a, { add: { amount: 5 } }, TEXT_C), put(c, {}, isNew)),
-      transact(put(b, {}), put(a, {}, isNew), guard(c, exists)),
-      transact(guard(c, exists), put(a, {}, isNew)),
-    ],
-  ],
-  [
-    'transactions that name one item twice',
-    'invalid',
-    (a) => [transact(put(a, {}), update(a, ALL_CHANGES)), transact(guard(a, exists), remove(a, exists))],
-  ],
-  [
-    'transactions of none, of 100 and of 101 steps',
-    'invalid applied invalid',
-    () => [0, 100, 101].map((count) => transact(...MANY.slice(0, count).map((key) => put(key, {})))),
-  ],
-  [
-    'a transaction with an impossible update',
-    'invalid',
-    (a, b) => [transact(put(b, {}), update(a, { add: { text: 1 } }))],
-  ],
-  [
-    'transactions with two wrong index keys, of which the first decides',
-    'refused invalid',
-    (_, b, c) =>
-      [
-        { owner: 5, status: '' },
-        { owner: '', status: 5 },
-      ].map((item) => transact(put(b, item), guard(c, exists))),
-  ],
-
+  asks('an update that its condition refuses and that is impossible', 'refused', (a) => [
+    update(a, { add: { text: 1 } }, TEXT_C),
+  ]),
+  asks('updates that make an item', 'applied', (_, b, c) => [
+    update(b, { remove: ['a'] }),
+    update(c, { add: { a: 1 } }),
+  ]),
+  asks('an update that makes no set', 'applied', (_, b) => [update(b, { deleteFromSet: { a: new Set(['x']) } })]),
+  asks('items that are not there', 'refused applied refused', (_, b) => [
+    update(b, { set: { a: 1 } }, exists),
+    put(b, {}, isNew),
+    put(b, {}, isNew),
+  ]),
+  asks('a put that replaces the whole item', 'applied', (a) => [put(a, { other: 1 })]),
+  asks('a delete that succeeds once', 'applied refused applied', (a) =>
+    [exists, exists, isNew].map((of) => remove(a, of)),
+  ),
+  asks('transactions of all kinds of steps', 'applied', (a, b, c) => [
+    transact(put(b, {}, isNew), update(c, { set: { a: 1 } })),
+    transact(update(a, { add: { amount: 5 } }, equals('amount', 1)), guard(b, exists), remove(c, exists)),
+  ]),
+  asks('transactions of which something is refused', 'refused', (a, b, c) => [
+    transact(put(b, {}, isNew), update(a, { add: { amount: 5 } }, TEXT_C), put(c, {}, isNew)),
+    transact(put(b, {}), put(a, {}, isNew), guard(c, exists)),
+    transact(guard(c, exists), put(a, {}, isNew)),
+  ]),
+  asks('transactions that name one item twice', 'invalid', (a) => [
+    transact(put(a, {}), update(a, ALL_CHANGES)),
+    transact(guard(a, exists), remove(a, exists)),
+  ]),
+  asks('transactions of none, of 100 and of 101 steps', 'invalid applied invalid', () =>
+    [0, 100, 101].map((count) => transact(...MANY.slice(0, count).map((key) => put(key, {})))),
+  ),
+  asks('a transaction with an impossible update', 'invalid', (a, b) => [
+    transact(put(b, {}), update(a, { add: { text: 1 } })),
+  ]),
+  asks('transactions with two wrong index keys, of which the first decides', 'refused invalid', (_, b, c) =>
+    [
+      { owner: 5, status: '' },
+      { owner: '', status: 5 },
+    ].map((item) => transact(put(b, item), guard(c, exists))),
+  ),
   puts(
     'index keys as long as they may be together',
     'applied invalid',
@@ -165,7 +149,7 @@ export const TABLE_CASES: readonly TableCase[] = [
   puts('empty names', 'invalid', { '': 1 }, { map: [{ '': 1 }] }),
   updates('empty names', 'invalid', { set: { value: [{ '': 1 }] } }),
   puts('400 KB and of one byte more', 'applied invalid', filling(MOST_BYTES), filling(MOST_BYTES + 1)),
-  [
+  asks(
     'what is too large in a put before its condition, in an update after it',
     'invalid applied refused invalid',
     (a, b) => [
@@ -173,19 +157,15 @@ export const TABLE_CASES: readonly TableCase[] = [
       put(b, filling(MOST_BYTES)),
       ...[isNew, exists].map((condition) => update(b, { set: { more: 1 } }, condition)),
     ],
-  ],
-
-  [
-    'what is no key',
-    'invalid',
-    () =>
-      WRONG_KEYS.flatMap((key) => [put(key, {}), update(key, ALL_CHANGES), remove(key, exists), get(key), batch(key)]),
-  ],
-  [
-    'a key as long as it may be',
-    'applied found invalid',
-    () => [put(LONG, {}), get(LONG), get({ ...LONG, sk: `${LONG.sk}x` })],
-  ],
-  ['a batch', 'found', (a, b, c) => [batch(c, b, a)]],
-  ['a batch of no key, of one twice, of too many', 'invalid', (a, b) => [batch(), batch(a, b, a), batch(...MANY)]],
+  ),
+  asks('what is no key', 'invalid', () =>
+    WRONG_KEYS.flatMap((key) => [put(key, {}), update(key, ALL_CHANGES), remove(key, exists), get(key), batch(key)]),
+  ),
+  asks('a key as long as it may be', 'applied found invalid', () => [
+    put(LONG, {}),
+    get(LONG),
+    get({ ...LONG, sk: `${LONG.sk}x` }),
+  ]),
+  asks('a batch', 'found', (a, b, c) => [batch(c, b, a)]),
+  asks('a batch of no key, of one twice, of too many', 'invalid', (a, b) => [batch(), batch(a, b, a), batch(...MANY)]),
 ]

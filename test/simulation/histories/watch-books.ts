@@ -57,25 +57,19 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
 
 type Figures = ReadonlyMap<string, number>
 
-const TAKEN_BACK = ['refund', 'chargeback', 'reversal']
-
 const byType = (entries: readonly RawItem[]) => Map.groupBy(entries, (entry) => text(entry, 'type'))
 
 const lossOf = (entries: readonly RawItem[]): number => sum(entries, 'markup_minor') - sum(entries, 'house_minor')
+
+const net = (items: readonly RawItem[]): number => sum(items, 'net_minor')
 
 /** What stands of each client: its entries less its payouts. */
 const standing = (entries: readonly RawItem[], paid: readonly RawItem[]): readonly number[] => {
   const clients = new Set(entries.map(clientOf))
   return [...clients].map(
     (client) =>
-      sum(
-        entries.filter((entry) => clientOf(entry) === client),
-        'net_minor',
-      ) -
-      sum(
-        paid.filter((settlement) => settlement['client_id'] === client),
-        'net_minor',
-      ),
+      net(entries.filter((entry) => clientOf(entry) === client)) -
+      net(paid.filter((settlement) => settlement['client_id'] === client)),
   )
 }
 
@@ -87,6 +81,10 @@ const figuresOf = (books: Books, clientId: string | undefined): Figures => {
   const paid = books.settlements.filter(({ client_id: client, status }) => isOwn(client) && status === 'manual_paid')
   const payments = own.filter(({ type }) => type === 'payment')
   const all = [...own, ...house]
+  const grossOf = (...types: readonly string[]) => {
+    const some = own.filter((entry) => types.includes(text(entry, 'type')))
+    return sum(some, 'gross_minor')
+  }
   const stands = standing(own, paid)
   const paidOut = sum(paid, 'net_minor')
   return new Map([
@@ -96,20 +94,8 @@ const figuresOf = (books: Books, clientId: string | undefined): Figures => {
     ...[...byType(all)].map(([type, some]) => [`loss.${type}`, lossOf(some)] as const),
     ['fees', sum(own, 'fee_minor')],
     ['markup', sum(own, 'markup_minor')],
-    [
-      'taken_back',
-      -sum(
-        own.filter((entry) => TAKEN_BACK.includes(text(entry, 'type'))),
-        'gross_minor',
-      ),
-    ],
-    [
-      'given_back',
-      sum(
-        own.filter(({ type }) => type === 'dispute_won'),
-        'gross_minor',
-      ),
-    ],
+    ['taken_back', -grossOf('refund', 'chargeback', 'reversal')],
+    ['given_back', grossOf('dispute_won')],
     ['paid_out', paidOut],
     ['owed_to_clients', stands.filter((minor) => minor > 0).reduce((total, minor) => total + minor, 0)],
     ['owed_by_clients', -stands.filter((minor) => minor < 0).reduce((total, minor) => total + minor, 0)],

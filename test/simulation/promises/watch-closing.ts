@@ -183,16 +183,12 @@ const watchLastWord = (world: World, seen: Observations): void => {
     note(mine, answer)
   })
 
-  onWorkersWrite(
-    world,
-    ({ sk }) => sk === 'PAYMENT',
-    ({ key, before, after, worker, nowMs, apartMs }) => {
-      const status = text(after, 'status')
-      // What goes on in the environment of another has asked under its own name.
-      if (before['status'] !== 'pending' || !(status in BORNE_OUT) || world.sharing.has(worker)) return
-      const end = endOfCancelled(after, nowMs, apartMs)
-      for (const what of problemsOf(after, told.get(worker) ?? nothing(), end))
-        seen.problems.push(`${key.pk} is ${status}, ${what}`)
-    },
-  )
+  onWorkersWrite(world, / PAYMENT$/, ({ key, before, after, worker, nowMs, apartMs }) => {
+    const status = text(after, 'status')
+    // What goes on in the environment of another has asked under its own name.
+    if (before['status'] !== 'pending' || !(status in BORNE_OUT) || world.sharing.has(worker)) return
+    const end = endOfCancelled(after, nowMs, apartMs)
+    for (const what of problemsOf(after, told.get(worker) ?? nothing(), end))
+      seen.problems.push(`${key.pk} is ${status}, ${what}`)
+  })
 }

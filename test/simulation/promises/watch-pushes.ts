@@ -76,28 +76,24 @@ export const watchPushClaims = (world: World, seen: Observations): void => {
       seen.problems.push(`${reference} is pushed after its lease`)
   })
 
-  onWorkersWrite(
-    world,
-    ({ sk }) => sk === 'PAYMENT',
-    (write) => {
-      const { key, before, after, worker, nowMs } = write
-      const last = lastOf(before)
-      if (before['status'] !== 'creating' || after['status'] !== 'creating' || !isChanged(write, 'attempt')) return
-      if (channelOf(before) !== PUSHED || last === undefined || !['unknown', 'started'].includes(last.outcome)) return
-      const tell = (what: string) => void seen.problems.push(`${key.pk} is claimed for a push ${what}`)
-      const endMs = Date.parse(last.endedAt ?? text(before, 'lease_until')) || Date.parse(last.startedAt) + LEASE_MS
-      if (nowMs + write.apartMs < endMs + PUSH_MS) tell('while the last one may be answered')
-      if (world.sharing.has(worker)) return
-      const reference = `${key.pk.slice('PAYMENT#'.length)}-${last.number}`
-      const mine = shown.get(worker)
-      const rows = mine?.rows.get(reference)
-      if (mine === undefined || rows?.isAll !== true)
-        return tell('by a worker that has not seen what became of the last one')
-      const asked = Number(Object(before['request']).notionalMinor)
-      if (rows.found.some((row) => isUndecided(row, reference, asked, mine)))
-        tell('although the last one may have its money')
-    },
-  )
+  onWorkersWrite(world, / PAYMENT$/, (write) => {
+    const { key, before, after, worker, nowMs } = write
+    const last = lastOf(before)
+    if (before['status'] !== 'creating' || after['status'] !== 'creating' || !isChanged(write, 'attempt')) return
+    if (channelOf(before) !== PUSHED || last === undefined || !['unknown', 'started'].includes(last.outcome)) return
+    const tell = (what: string) => void seen.problems.push(`${key.pk} is claimed for a push ${what}`)
+    const endMs = Date.parse(last.endedAt ?? text(before, 'lease_until')) || Date.parse(last.startedAt) + LEASE_MS
+    if (nowMs + write.apartMs < endMs + PUSH_MS) tell('while the last one may be answered')
+    if (world.sharing.has(worker)) return
+    const reference = `${key.pk.slice('PAYMENT#'.length)}-${last.number}`
+    const mine = shown.get(worker)
+    const rows = mine?.rows.get(reference)
+    if (mine === undefined || rows?.isAll !== true)
+      return tell('by a worker that has not seen what became of the last one')
+    const asked = Number(Object(before['request']).notionalMinor)
+    if (rows.found.some((row) => isUndecided(row, reference, asked, mine)))
+      tell('although the last one may have its money')
+  })
 }
 
 const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/

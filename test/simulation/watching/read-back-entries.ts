@@ -10,16 +10,8 @@ export type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpRep
 
 export type Shown = Readonly<Record<string, unknown>>
 
-const ENTRY_FIELDS = {
-  type: 'type',
-  payment_id: 'payment_id',
-  recredited_settlement_id: 'recredited_settlement_id',
-  external_reference: 'external_reference',
-  method: 'method',
-  channel_code: 'channel_code',
-  paid_at: 'paid_at',
-  posted_at: 'posted_at',
-} as const
+const ENTRY_FIELDS =
+  'type payment_id recredited_settlement_id external_reference method channel_code paid_at posted_at'.split(' ')
 
 const AMOUNTS = {
   notional_minor: 'gross_minor',
@@ -35,7 +27,7 @@ const isForClient = (entry: RawItem): boolean => Object.values(AMOUNTS).some((na
 const lineOf = (entry: RawItem, settlementId: unknown): Shown => ({
   id: entry['entry_id'],
   settlement_id: settlementId ?? null,
-  ...Object.fromEntries(Object.entries(ENTRY_FIELDS).map(([name, of]) => [name, entry[of]])),
+  ...Object.fromEntries(ENTRY_FIELDS.map((name) => [name, entry[name]])),
   ...Object.fromEntries(Object.entries(AMOUNTS).map(([name, of]) => [name, entry[of] ?? 0])),
 })
 

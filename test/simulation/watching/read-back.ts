@@ -4,43 +4,31 @@ import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { type Ask, entryProblems, PER_PAGE, type Shown } from './read-back-entries.ts'
 
+/** Fields that a row calls what the API calls them. */
+const same = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, name]))
+
+/** What the API shows, and what a row calls it. */
 const FIELDS = {
   payment: {
     id: 'payment_id',
-    client_id: 'client_id',
-    external_reference: 'external_reference',
-    notional_minor: 'notional_minor',
     xendit_fee_minor: 'provider_fee_minor',
     hexolus_markup_minor: 'markup_minor',
     client_net_minor: 'net_minor',
-    fee_status: 'fee_status',
-    status: 'status',
-    payment_destination: 'payment_destination',
-    created_at: 'created_at',
-    paid_at: 'paid_at',
-    expires_at: 'expires_at',
+    ...same('client_id external_reference notional_minor fee_status status payment_destination'),
+    ...same('created_at paid_at expires_at'),
   },
   settlement: {
     id: 'settlement_id',
-    client_id: 'client_id',
-    gross_minor: 'gross_minor',
     xendit_fees_minor: 'provider_fees_minor',
     hexolus_markup_minor: 'markup_minor',
-    net_minor: 'net_minor',
-    payment_count: 'payment_count',
-    status: 'status',
+    ...same('client_id gross_minor net_minor payment_count status'),
   },
   delivery: {
     id: 'delivery_id',
-    event_id: 'event_id',
     event: 'event_name',
-    payment_id: 'payment_id',
-    endpoint_id: 'endpoint_id',
-    url: 'url',
-    status: 'status',
-    created_at: 'created_at',
+    ...same('event_id payment_id endpoint_id url status created_at'),
   },
-} as const
+}
 
 const ENDPOINTS = {
   payment: { list: 'api-list-payments', get: 'api-get-payment' },
@@ -61,9 +49,7 @@ export const differences = (kind: Kind, shown: Shown, stored: RawItem, how = '')
   Object.entries(FIELDS[kind]).flatMap(([field, attribute]) =>
     shown[field] === storedUnder(stored, attribute)
       ? []
-      : [
-          `${how}${kind} ${idOf(kind, stored)}: ${field} is shown as ${String(shown[field])}, stored is ${String(stored[attribute])}`,
-        ],
+      : [`${how}${kind} ${idOf(kind, stored)}: ${field} is ${String(shown[field])}, not ${String(stored[attribute])}`],
   )
 
 type Filter = Readonly<Record<string, string>>

@@ -91,13 +91,13 @@ export const onGoodEnd = (world: World, hear: (process: Process) => void): void 
   })
 }
 
-/** Tells of each write to the rows that are meant, once all that is written together is written. */
-export const onWrite = (world: World, isMeant: (key: Key) => boolean, hear: (write: Write) => void): void => {
+/** Tells of each write to the rows whose `pk sk` fits, once all that is written together is written. */
+export const onWrite = (world: World, meant: RegExp, hear: (write: Write) => void): void => {
   const apartMs = watchClocks(world)
   world.onWritten.push((written) => {
     const nowMs = world.scheduler.nowMs()
     for (const { key, before, after } of written) {
-      if (after === undefined || !isMeant(key)) continue
+      if (after === undefined || !meant.test(`${key.pk} ${key.sk}`)) continue
       const isNew = before === undefined
       const [worker, ownApartMs] = [world.acting, apartMs()]
       hear({ world, key, before: before ?? {}, after, isNew, written, worker, nowMs, apartMs: ownApartMs })
@@ -111,24 +111,16 @@ export const watchRules = (
   seen: Observations,
   rulesFor: (key: Key, write: Write) => Rules | undefined,
 ): void =>
-  onWrite(
-    world,
-    () => true,
-    (write) => {
-      const { pk, sk } = write.key
-      for (const what of broken(rulesFor(write.key, write) ?? {}, write)) seen.problems.push(`${pk} ${sk} ${what}`)
-    },
-  )
+  onWrite(world, /^/, (write) => {
+    const { pk, sk } = write.key
+    for (const what of broken(rulesFor(write.key, write) ?? {}, write)) seen.problems.push(`${pk} ${sk} ${what}`)
+  })
 
 export type WorkersWrite = Write & { readonly worker: Process }
 
 /** The same for what workers write alone: a test that writes by itself keeps no rule of theirs. */
-export const onWorkersWrite = (
-  world: World,
-  isMeant: (key: Key) => boolean,
-  hear: (write: WorkersWrite) => void,
-): void =>
-  onWrite(world, isMeant, (write) => {
+export const onWorkersWrite = (world: World, meant: RegExp, hear: (write: WorkersWrite) => void): void =>
+  onWrite(world, meant, (write) => {
     const { worker } = write
     if (worker !== undefined) hear({ ...write, worker })
   })

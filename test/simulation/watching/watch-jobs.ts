@@ -133,16 +133,14 @@ const watchHolders = (world: World) => {
   return { rules, follow }
 }
 
-const isJob = ({ pk }: Write['key']) => pk.startsWith('SYNC#')
-
 /** Checked at every write to a job of the sync: nothing is passed over, and no worker works on what is another's. */
 export const watchJobs = (world: World, seen: Observations): void => {
   const { rules, follow } = watchHolders(world)
   const all: Rules = { ...ofJobs, ...rules }
   watchRules(world, seen, (key, { before, after }) => {
-    if (!isJob(key)) return undefined
+    if (!key.pk.startsWith('SYNC#')) return undefined
     const isOver = before['ttl'] !== undefined && after['work'] === undefined
     return key.pk === 'SYNC#head' ? ofHead : isOver ? undefined : all
   })
-  onWrite(world, isJob, follow)
+  onWrite(world, /^SYNC#/, follow)
 }

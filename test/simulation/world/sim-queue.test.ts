@@ -41,10 +41,6 @@ describe('the model of a queue', () => {
     expect(queue.receive({ max: 2, nowMs: 30_000 }).map(({ body }) => body)).toStrictEqual(['2', '0'])
   })
 
-  it('never gives more than ten', () => {
-    expect(fill(12).receive({ max: 12, nowMs: 0 })).toHaveLength(10)
-  })
-
   it('gives them in another order on demand, the same for the same source of chance', () => {
     const order = () => {
       const received = fill(8).receive({ max: 8, nowMs: 0, disorder: disorder({ reorder: 1 }) })

@@ -53,14 +53,10 @@ export const watchAnnouncements = (world: World, seen: Observations, { since, bo
   /** Deliveries by event and endpoint. */
   const made = new Map<string, string>()
 
-  onWorkersWrite(
-    world,
-    ({ sk }) => sk.startsWith('EVENT#'),
-    (write) => {
-      for (const what of broken(write.isNew ? whenNew : whenChanged, write))
-        seen.problems.push(`${write.key.pk} ${write.key.sk} ${what}`)
-    },
-  )
+  onWorkersWrite(world, / EVENT#/, (write) => {
+    for (const what of broken(write.isNew ? whenNew : whenChanged, write))
+      seen.problems.push(`${write.key.pk} ${write.key.sk} ${what}`)
+  })
 
   /** Those that wanted it at every moment at which they may have been read. */
   const wanting = (event: RawItem): readonly string[] => {

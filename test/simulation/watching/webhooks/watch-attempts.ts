@@ -71,20 +71,16 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     owned.set(worker, (owned.get(worker) ?? new Map<string, Claim>()).set(id, claim))
   }
 
-  onWorkersWrite(
-    world,
-    ({ sk }) => sk === 'DELIVERY' || sk.startsWith('ATTEMPT#'),
-    (row) => {
-      const { key, after, isNew, worker } = row
-      if (key.sk !== 'DELIVERY' && !isNew) seen.problems.push(`${key.pk} ${key.sk} was written over`)
-      if (key.sk !== 'DELIVERY' || isNew) return
-      const id = text(after, 'delivery_id')
-      const write: Write = { ...row, startedMs: startedMs(worker), claim: claims.get(id) }
-      if (after['claim_token'] !== undefined && isChanged(row, 'claim_token')) onClaim(id, write)
-      if (!isChanged(row, 'attempts')) return
-      for (const what of [...broken(uponResult, write), ...resultProblems(world, write)]) tell(id, what)
-    },
-  )
+  onWorkersWrite(world, / (DELIVERY$|ATTEMPT#)/, (row) => {
+    const { key, after, isNew, worker } = row
+    if (key.sk !== 'DELIVERY' && !isNew) seen.problems.push(`${key.pk} ${key.sk} was written over`)
+    if (key.sk !== 'DELIVERY' || isNew) return
+    const id = text(after, 'delivery_id')
+    const write: Write = { ...row, startedMs: startedMs(worker), claim: claims.get(id) }
+    if (after['claim_token'] !== undefined && isChanged(row, 'claim_token')) onClaim(id, write)
+    if (!isChanged(row, 'attempts')) return
+    for (const what of [...broken(uponResult, write), ...resultProblems(world, write)]) tell(id, what)
+  })
 
   world.onPost.push(({ url, headers }, worker) => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
@@ -152,18 +148,14 @@ const watchOutcomes = (world: World, seen: Observations): void => {
   const noted = new WeakMap<Process, Map<string, string>>()
   const tell = (attempt: string, what: string) => void seen.problems.push(`attempt ${attempt} ${what}`)
 
-  onWorkersWrite(
-    world,
-    ({ sk }) => sk === 'DELIVERY',
-    (write) => {
-      const { key, after, isNew, worker } = write
-      if (isNew || !isChanged(write, 'attempts')) return
-      const own = noted.get(worker) ?? new Map<string, string>()
-      const attempt = `${key.pk.slice('DELIVERY#'.length)} ${String(after['attempts'])}`
-      const outcome = deliveryStatus(after)
-      noted.set(worker, own.set(attempt, outcome === 'scheduled' ? 'failed' : outcome))
-    },
-  )
+  onWorkersWrite(world, / DELIVERY$/, (write) => {
+    const { key, after, isNew, worker } = write
+    if (isNew || !isChanged(write, 'attempts')) return
+    const own = noted.get(worker) ?? new Map<string, string>()
+    const attempt = `${key.pk.slice('DELIVERY#'.length)} ${String(after['attempts'])}`
+    const outcome = deliveryStatus(after)
+    noted.set(worker, own.set(attempt, outcome === 'scheduled' ? 'failed' : outcome))
+  })
 
   world.onLine.push((process, code, fields) => {
     const [, outcome] = OUTCOME.exec(code) ?? []

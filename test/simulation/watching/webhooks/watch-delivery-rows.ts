@@ -126,25 +126,21 @@ export const watchDeliveryRows = (world: World, seen: Observations, { since }: E
   /** How many alerts there were when it was last given up. */
   const alertsBefore = new Map<string, number>()
 
-  onWorkersWrite(
-    world,
-    ({ sk }) => sk === 'DELIVERY',
-    (row) => {
-      const { before, after } = row
-      const id = text(after, 'delivery_id')
-      const write: Write = {
-        ...row,
-        was: deliveryStatus(before),
-        is: deliveryStatus(after),
-        made: count(after, 'attempts') - count(before, 'attempts'),
-        endpoints: since(text(after, 'endpoint_id'), startedMs(row.worker)),
-        isTold: world.alerts
-          .slice(alertsBefore.get(id) ?? 0)
-          .some(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id)),
-      }
-      if (write.made === 1 && write.is === 'abandoned') alertsBefore.set(id, world.alerts.length)
-      for (const what of [...broken({ ...rulesFor(write), ...always }, write), ...alongside(write)])
-        seen.problems.push(`delivery ${id} ${what}`)
-    },
-  )
+  onWorkersWrite(world, / DELIVERY$/, (row) => {
+    const { before, after } = row
+    const id = text(after, 'delivery_id')
+    const write: Write = {
+      ...row,
+      was: deliveryStatus(before),
+      is: deliveryStatus(after),
+      made: count(after, 'attempts') - count(before, 'attempts'),
+      endpoints: since(text(after, 'endpoint_id'), startedMs(row.worker)),
+      isTold: world.alerts
+        .slice(alertsBefore.get(id) ?? 0)
+        .some(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id)),
+    }
+    if (write.made === 1 && write.is === 'abandoned') alertsBefore.set(id, world.alerts.length)
+    for (const what of [...broken({ ...rulesFor(write), ...always }, write), ...alongside(write)])
+      seen.problems.push(`delivery ${id} ${what}`)
+  })
 }

@@ -104,36 +104,32 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     }
   })
 
-  onWorkersWrite(
-    world,
-    ({ pk }) => pk.startsWith('ENDPOINTS#'),
-    (row) => {
-      const { key, after, worker } = row
-      const id = idOf(key)
-      const isGone = key.sk.startsWith('GONE#')
-      const before = row.isNew ? (isGone ? takenAway.get(id) : undefined) : row.before
-      if (before === undefined) {
-        if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
-          tell(id, 'is made otherwise than by its registration')
-        return
-      }
-      const write = { ...row, before }
-      for (const what of broken(whenChanged, write)) tell(id, what)
-      if (OPERATORS.includes(worker.name)) for (const what of recordProblems(records.get(id), write)) tell(id, what)
-      // The mark of a deleted endpoint counts no more.
-      if (isGone) return
-      const [was, is] = [before['slow_since'], after['slow_since']]
-      const met = answers.get(worker)?.get(id) ?? []
-      const isNewer = !met.some(({ postedMs }) => (markedMs.get(id) ?? 0) <= postedMs)
-      const [isLost, isGiven] = [was !== undefined && is === undefined, was === undefined && is !== undefined]
-      const wrong = brokenOf({
-        'loses its mark although it has not answered': isLost && !met.some(({ isAnswered }) => isAnswered),
-        'loses a mark that is newer than the attempt which it answered': isLost && isNewer,
-        'is marked by an attempt that held no worker': isGiven && !met.some(({ isHeld }) => isHeld),
-      })
-      for (const what of wrong) tell(id, what)
-    },
-  )
+  onWorkersWrite(world, /^ENDPOINTS#/, (row) => {
+    const { key, after, worker } = row
+    const id = idOf(key)
+    const isGone = key.sk.startsWith('GONE#')
+    const before = row.isNew ? (isGone ? takenAway.get(id) : undefined) : row.before
+    if (before === undefined) {
+      if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
+        tell(id, 'is made otherwise than by its registration')
+      return
+    }
+    const write = { ...row, before }
+    for (const what of broken(whenChanged, write)) tell(id, what)
+    if (OPERATORS.includes(worker.name)) for (const what of recordProblems(records.get(id), write)) tell(id, what)
+    // The mark of a deleted endpoint counts no more.
+    if (isGone) return
+    const [was, is] = [before['slow_since'], after['slow_since']]
+    const met = answers.get(worker)?.get(id) ?? []
+    const isNewer = !met.some(({ postedMs }) => (markedMs.get(id) ?? 0) <= postedMs)
+    const [isLost, isGiven] = [was !== undefined && is === undefined, was === undefined && is !== undefined]
+    const wrong = brokenOf({
+      'loses its mark although it has not answered': isLost && !met.some(({ isAnswered }) => isAnswered),
+      'loses a mark that is newer than the attempt which it answered': isLost && isNewer,
+      'is marked by an attempt that held no worker': isGiven && !met.some(({ isHeld }) => isHeld),
+    })
+    for (const what of wrong) tell(id, what)
+  })
 
   world.onAnswer.push(({ headers }, result, worker, postedMs) => {
     const id = text(deliveryRow(world, headers['X-Gateway-Delivery-Id']) ?? {}, 'endpoint_id')

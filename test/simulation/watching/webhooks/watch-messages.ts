@@ -43,15 +43,11 @@ export const watchMessages = (world: World, seen: Observations): void => {
   const notedBy = new WeakMap<Process, Set<string>>()
   const tell = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
-  onWorkersWrite(
-    world,
-    ({ sk }) => sk === 'DELIVERY',
-    (write) => {
-      const { key, after, worker } = write
-      if (!isChanged(write, 'attempts') || !isScheduled(after)) return
-      addTo(notedBy, worker, `${key.pk.slice('DELIVERY#'.length)} ${Number(after['attempts'])}`)
-    },
-  )
+  onWorkersWrite(world, / DELIVERY$/, (write) => {
+    const { key, after, worker } = write
+    if (!isChanged(write, 'attempts') || !isScheduled(after)) return
+    addTo(notedBy, worker, `${key.pk.slice('DELIVERY#'.length)} ${Number(after['attempts'])}`)
+  })
 
   world.onStarted.push((process, event) => {
     if (process.name === 'deliver-webhook') given.set(process, givenIn(world, event))
