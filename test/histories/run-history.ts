@@ -50,10 +50,7 @@ const daysPass = async (calls: GatewayCalls, clients: readonly Client[], draw: P
   }
 }
 
-/**
- * One history: a gateway of its own whose process is killed now and then, callers side by side, operators' days, and a
- * rest at the end. The seed draws what is done and when it is killed; how calls meet is the machine's to say.
- */
+/** One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. */
 export const runHistory = async ({ seed, seconds, tree }: HistoryOptions): Promise<History> => {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))

@@ -62,10 +62,7 @@ const startEmulatorQueues = async () => {
   return { open, close }
 }
 
-/**
- * What is done to a queue: `send`, or `send 60` with a delay in seconds; `receive`, or `receive 3` at most; `wait 30`
- * seconds; `remove 2`, the message received so many receipts ago. Messages are called 0, 1, 2 as they are sent.
- */
+/** `send 60`: with a delay; `receive 3`: at most; `wait 30` seconds; `remove 2`: the message of two receipts ago. */
 export type Action = string
 
 /** What was seen: the bodies and counts of every receive, sorted, and in the end all that was set aside. */
@@ -87,10 +84,7 @@ export const play = async (queue: Queue, actions: readonly Action[], startMs: nu
   return { seen, dead: (await queue.dead()).toSorted((a, b) => a.localeCompare(b)) }
 }
 
-/**
- * Goal: the simulation's queue does what the emulator of SQS does. Method: the emulator runs in this process, so that
- * both can be put on one clock that only the test moves; told and random histories must look the same on both.
- */
+/** Goal: the model of a queue does what the emulator of SQS does. Method: both play the same histories on one clock. */
 let emulator: Awaited<ReturnType<typeof startEmulatorQueues>>
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 20) })

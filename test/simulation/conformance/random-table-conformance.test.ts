@@ -179,11 +179,7 @@ const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
   )
   .map(([starts, requests]) => [...starts, ...requests])
 
-/**
- * Goal: nothing the stores can say one after the other is answered differently by the model and by DynamoDB Local.
- * Method: random sequences of requests for four items, sent to both; every answer, the items left behind and all pages
- * of every index must agree.
- */
+/** Goal: the model answers any sequence of requests as DynamoDB Local does. Method: random ones for four items. */
 const SEQUENCES = runs(40)
 /** DynamoDB Local answers several at once faster than one after the other. */
 const SIDE_BY_SIDE = 8

@@ -80,11 +80,7 @@ const FAILS = [
 ]
 const SECOND_MS = 1_000
 
-/**
- * An attempt stands still while the provider is asked, and goes on after the end of its lease: beside or after the one
- * that took over, or where nobody did and its time is up; whether the provider had made its request, refused it or was
- * never heard; and while the table leaves its commits unanswered.
- */
+/** An attempt stands still while the provider is asked, and goes on beside the attempt that took over, or alone. */
 export const overtakeCreate: Operation = async (play) => {
   const { world, prng, provider } = play
   const isAlone = prng.chance(0.3)
@@ -153,11 +149,7 @@ const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<v
   for (const path of reads) slowCallsMs.delete(path)
 }
 
-/**
- * The first attempt is made upstream and never heard of. After it come others, lost, slow, refused or dead, in the same
- * words and in others; and customers pay or decline the requests that they have left, while the next one runs, between
- * two, and when the payment is there, two at once, right and wrong.
- */
+/** After a first attempt that was lost come others, and customers pay or decline whatever requests they have left. */
 export const payAttempts: Operation = async (play) => {
   const { world, prng, provider, scheduler } = play
   const wanted = newCreate(play)

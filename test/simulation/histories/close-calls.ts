@@ -46,12 +46,7 @@ const isToSettle = ({ scheduler, table }: World, clientId: string): boolean => {
     )
 }
 
-/**
- * Brings together what chance alone would once in a thousand histories: a merchant cancels, twice, at the very end of a
- * payment's time; while a settlement is summed another one of its client is triggered or some of its money goes back;
- * its account is changed meanwhile; a settlement is triggered while the sync reads of money that went back; and while
- * a worker asks about the money of a payment that is being created, another attempt of it is paid.
- */
+/** Brings about what is rare by chance: cancels at the last moment, and triggers, reversals or changes during a sum. */
 export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
   const { world, oddities, scheduler } = play
   // What comes to rest, with other faults or none, is left alone.

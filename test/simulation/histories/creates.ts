@@ -146,11 +146,7 @@ const meanwhile = (play: Play, paymentId: string): void => {
   if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { payment_id: paymentId })
 }
 
-/**
- * A merchant that does not give up: the provider fails its create in one way after the other, and it comes again at the
- * very moments at which a lease or a push ends, with other words, with words that cannot be read, twice at once, and
- * while its customer pays what the attempts before have left.
- */
+/** A merchant that does not give up: its create fails in every way, and it comes again as a lease or a push ends. */
 export const createStubbornly = async (play: Play): Promise<void> => {
   const { world, prng, provider, scheduler } = play
   const tenant = prng.pick(play.tenants)

@@ -85,11 +85,7 @@ const SECOND_MS = 1_000
 /** Points of a page of a hundred. */
 const HEAVIEST = 3
 
-/**
- * In any ten seconds a fifth more than its limit passes at most, or one request for each environment where those are
- * more; the last one of a second may be a page that counts for three. Calls that take seconds stretch the ten; with
- * clocks of their own machines count in seconds of their own.
- */
+/** At most a fifth over the limit passes in ten seconds, or one request for each environment, or a page's weight. */
 const passedProblems = ({ world }: Play, flood: Flood): readonly string[] => {
   if (world.faults.clockSkewMs > 0) return []
   const { rateLimit = 0 } = flood.tenant
@@ -164,10 +160,7 @@ const hearing = async (play: Play, tenant: Tenant): Promise<void> => {
 const heardAtMs = ({ world }: Play, paymentId: string): number =>
   world.merchants.received.find(({ body }) => body.includes(paymentId))?.atMs ?? Number.POSITIVE_INFINITY
 
-/**
- * The flooding client leaves a crowd of unpaid payments that are all looked at in one slot, and another client's falls
- * due after them: it waits for one owner's turn and not for the crowd. A third one is paid, and its callback is lost.
- */
+/** A client leaves a crowd of unpaid payments in one slot; another client's payment waits for one turn only. */
 export const crowdProblems = async (play: Play, { tenant: flooder }: Flood): Promise<readonly string[]> => {
   const { world } = play
   const [victim] = play.tenants

@@ -69,7 +69,15 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   watchEndpoints({ world, tenants, seen })
   const { prng, oddities, scheduler, provider, table, merchants } = world
   return {
-    ...{ world, tenants, seen, prng, oddities, scheduler, provider, table, merchants },
+    world,
+    tenants,
+    seen,
+    prng,
+    oddities,
+    scheduler,
+    provider,
+    table,
+    merchants,
     unanswered: [],
     created: new Map(),
     keys: 0,

@@ -68,10 +68,7 @@ const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
   return passedUntil(play.world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
 }
 
-/**
- * A payment in its last seconds: its merchant cancels it, once or again, its customer pays at the end or after it, the
- * provider does not answer, or did it and is not heard, and our own expiry comes beside all of it. Then operators look.
- */
+/** A payment in its last seconds is cancelled, paid, expired and looked at, while the provider may not answer. */
 export const lastSeconds: Operation = async (play) => {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)

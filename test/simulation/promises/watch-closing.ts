@@ -57,10 +57,7 @@ const refusedBy = ({ method, path, outcome }: ProviderAnswer): string | undefine
   return isNo ? id : undefined
 }
 
-/**
- * Checked at the moment a payment ends without money: nobody has paid its destination, and nobody can any more, unless
- * the provider has refused to close it. And the worker that closes one has written down before on whose behalf.
- */
+/** Checked when a payment ends without money: nobody can pay it any more, and it says on whose behalf it was closed. */
 export const watchClosing = (world: World, seen: Observations): void => {
   const refused = new Set<string>()
 

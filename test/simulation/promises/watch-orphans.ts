@@ -31,11 +31,7 @@ const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
   return attempts.some(({ number, outcome }) => number === attempt && ['started', 'unknown'].includes(outcome))
 }
 
-/**
- * A request that no customer is shown, or that its payment does not need any more, must not stay payable. A worker that
- * knows of one asks the provider to cancel it before it ends. Only a worker that dies, stands still or is failed by the
- * table leaves it, and then the payment's attempts say so. Answers, once everything rests, what is wrong.
- */
+/** The worker that knows of a request which no payment shows or needs cancels it, or its payment says so. */
 export const watchOrphans = (world: World, seen: Observations): (() => readonly string[]) => {
   /** Requests that a process must cancel, or see shown, before it ends. */
   const known = new Map<Process, Created[]>()

@@ -53,10 +53,7 @@ const isUndecided = (row: Row, reference: string, asked: number, { money, closed
   return row.status === 'SUCCESS' && [undefined, asked].includes(money.get(row.product_id))
 }
 
-/**
- * Checked when another push is claimed, and when it leaves: the last one can be answered no more, the claimer was
- * shown every row of it and none that may be the payment's money; and it leaves under the lease of its claim.
- */
+/** Checked when a push is claimed and leaves: no former push can be answered or paid, and its lease is its claim's. */
 export const watchPushClaims = (world: World, seen: Observations): void => {
   const shown = new WeakMap<Process, Shown>()
   const apartMs = watchClocks(world)

@@ -27,11 +27,7 @@ const unsettledProblems = (world: World): readonly string[] => {
   })
 }
 
-/**
- * Checked at the moment a settlement is written: every payment in it has been in `succeeded` for 24 hours (by the world's
- * clock, as we saw it happen), its window does not end in the future, and its net is above the client's floor.
- * Answers, once everything rests, what is above the floor and was never settled.
- */
+/** Checked when a settlement is written: its payments are a day old, its end is past, its net above the floor. */
 export const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const floors = new Map<string, { readonly fromMs: number; readonly floor: number }[]>()

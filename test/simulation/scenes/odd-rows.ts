@@ -3,23 +3,14 @@ import type { PaymentRequest } from '../../../infra/local/provider-simulator/pro
 import { stageOf } from '../sometimes/reversal-stages.ts'
 import { passed } from '../world/drive.ts'
 import { invoke } from '../world/lambda.ts'
+import { paymentOfReference } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import { struck, tell, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
-const TYPES = [
-  'PAYMENT',
-  'PAYMENT',
-  'PAYMENT',
-  'REFUND',
-  'CHARGEBACK',
-  'CHARGEBACK_REVERSAL',
-  'ADJUSTMENT_DEDUCT',
-  'WITHDRAWAL',
-  'WITHDRAWAL',
-  'WITHDRAWAL',
-  'TYPE_OF_TOMORROW',
-]
+const RETURNS = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
+const often = (type: string) => [type, type, type]
+const TYPES = [...often('PAYMENT'), ...RETURNS, 'ADJUSTMENT_DEDUCT', ...often('WITHDRAWAL'), 'TYPE_OF_TOMORROW']
 const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'STATUS_OF_TOMORROW']
 
 /** Rows of a payment that did not come to pass: no money. */
@@ -42,8 +33,8 @@ const ROW_FAULTS = [
 ] as const
 
 /** The gateway knows this request as its payment's own, and asks about it before that payment ends. */
-const isAskedAbout = ({ table }: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
-  const payment = table.item({ pk: `PAYMENT#${reference.replace(/-\d+$/, '')}`, sk: 'PAYMENT' })
+const isAskedAbout = (world: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
+  const payment = paymentOfReference(world, reference)
   return payment?.['status'] === 'pending' && payment['payment_request_id'] === id
 }
 
@@ -56,8 +47,8 @@ type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
   const { oddities, provider, faults } = world
   // Rare in a day, and each history has few payments.
-  const often = (name: keyof typeof faults) => (faults[name] > 0 ? Math.max(faults[name], 0.15) : 0)
-  const own = ROW_FAULTS.filter(([name]) => oddities.chance(often(name))).filter(
+  const chanceOf = (name: keyof typeof faults) => (faults[name] > 0 ? Math.max(faults[name], 0.15) : 0)
+  const own = ROW_FAULTS.filter(([name]) => oddities.chance(chanceOf(name))).filter(
     ([name]) => name !== 'rowMissing' || isAskedAbout(world, paid),
   )
   for (const [, fault, value] of own) provider.orderFault({ target: 'transactions', fault, value: value(world) })
@@ -66,11 +57,11 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
     if (could) struck(world, name)
     else provider.clearFaults({ target: 'transactions', fault })
   }
-  const request = provider.findPaymentRequests(paid.reference_id).at(-1)
-  const isUnshown = could && own.some(([name]) => name === 'rowMissing')
-  const { latest_payment_id: id } = request ?? {}
-  if (isUnshown && id !== undefined) world.unshownRows.add(id)
-  if (could && id !== undefined && own.some(([name]) => name === 'feeLate') && oddities.chance(0.7))
+  const id = provider.findPaymentRequests(paid.reference_id).at(-1)?.latest_payment_id
+  const isSo = (fault: string) => own.some(([name]) => name === fault)
+  if (!could || id === undefined) return could
+  if (isSo('rowMissing')) world.unshownRows.add(id)
+  if (isSo('feeLate') && oddities.chance(0.7))
     world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
   return could
 }
@@ -111,13 +102,11 @@ const isDisputed =
     return times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
   }
 
-const MOVED_BY = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
-
 /** A row that moved the money of a payment is voided: what it did is undone. */
 const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
   const rows = world.provider
     .rowsAsTheyStand()
-    .filter(({ row }) => row.product_id === paidId && MOVED_BY.includes(row.type) && row.status === 'SUCCESS')
+    .filter(({ row }) => row.product_id === paidId && RETURNS.includes(row.type) && row.status === 'SUCCESS')
   if (rows.length === 0) return false
   const { id, row } = world.oddities.pick(rows)
   world.provider.reversePayment(requestId, { kind: world.oddities.pick(['voided', 'reversed']), transaction_id: id })
@@ -129,7 +118,8 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
 /** No payment's money moves more often: who hears of one movement may cause another. */
 const MOST_MOVEMENTS = 8
 
-const isWornOut = ({ movements }: StoredItem): boolean => Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
+const isExhausted = ({ movements }: StoredItem): boolean =>
+  Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
 
 /** Some time after a payment its money goes back, whole or in part, once or more; or a dispute is won, even twice. */
 export const takeBack = (
@@ -141,7 +131,7 @@ export const takeBack = (
   if (!oddities.chance(probability)) return
   const credited = world.table
     .items('PAYMENT#')
-    .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && !isWornOut(item) && isMeant(item))
+    .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && !isExhausted(item) && isMeant(item))
   const disputed = credited.filter(isDisputed(world))
   const isWon = oddities.chance(disputed.length > 0 ? 0.5 : 0.02)
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
@@ -158,11 +148,8 @@ export const takeBack = (
   const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)
   try {
     const amount = isPart ? oddities.int(1, most) : most
-    const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(1, 20_000) } : {}
-    const row = provider.reversePayment(id, { kind, ...fee, ...((isPart || isWon) && { amount }) })
-    if (row.type !== 'PAYMENT') world.bookedBack.push(row.id)
+    reverse(world, id, { kind, leastFee: 1, ...((isPart || isWon) && { amount }) })
     world.unreadBack = String(payment?.['client_id'])
-    tell(world, () => `${row.amount} of ${id} go back: ${kind}`)
     count(world.tally, `money back: ${kind}`)
   } catch {
     count(world.tally, 'money back refused')
@@ -172,34 +159,40 @@ export const takeBack = (
 /** Disputes and their ends mostly: these overlap. */
 const OVERLAPPING = 'voided refund chargeback chargeback chargeback chargeback_reversal chargeback_reversal'.split(' ')
 
-/** Reverses one payment, or a part of it, or wins its dispute. */
+type Reversal = { readonly kind: string; readonly leastFee: number; readonly amount?: number }
+
+/** The provider reverses a payment, or a part of it, or its dispute is won. A chargeback may have a fee. */
+const reverse = (world: World, requestId: string, { kind, leastFee, ...asked }: Reversal): void => {
+  const { oddities, provider, bookedBack } = world
+  const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(leastFee, 20_000) } : {}
+  const row = provider.reversePayment(requestId, { kind, ...fee, ...asked })
+  if (row.type !== 'PAYMENT') bookedBack.push(row.id)
+  tell(world, () => `${row.amount} of ${requestId} move: ${kind}`)
+}
+
+/** Reverses one payment, or a part of it, or wins its dispute; or voids a row that did so. */
 const move = (world: World, requestId: string, most: number, paidId: string | undefined): void => {
-  const { bookedBack, oddities, provider, tally } = world
+  const { oddities, tally } = world
   const isVoid = oddities.chance(0.2)
   const kind = oddities.pick(OVERLAPPING)
   const amount = oddities.chance(0.7) ? most : oddities.int(1, most)
   try {
     // The provider refuses a void after a second capture.
     if (isVoid && voidMovement(world, requestId, paidId)) return
-    const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(0, 20_000) } : {}
-    const row = provider.reversePayment(requestId, { kind, ...fee, ...(kind !== 'voided' && { amount }) })
-    if (row.type !== 'PAYMENT') bookedBack.push(row.id)
-    tell(world, () => `${row.amount} of ${requestId} move: ${kind}`)
+    reverse(world, requestId, { kind, leastFee: 0, ...(kind !== 'voided' && { amount }) })
     count(tally, `overlapping reversals: ${kind}`)
   } catch {
     count(tally, 'money back refused')
   }
 }
 
-const isCredited = (item: StoredItem) => item['status'] === 'succeeded' && item['paid_at'] !== undefined
-
 /** Several reversals of one payment overlap within hours, and the sync reads them one by one, or several at once. */
 export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
-  const { oddities, prng, provider, table, unshownRows } = world
+  const { oddities, prng, provider, unshownRows } = world
   const shown = provider.findPaymentRequests('').filter(({ latest_payment_id: id, reference_id: reference }) => {
-    const payment = table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+    const payment = paymentOfReference(world, reference)
     const isOwn = id !== undefined && payment?.['credited_provider_payment_id'] === id
-    return isOwn && isCredited(payment) && !unshownRows.has(id)
+    return isOwn && payment['status'] === 'succeeded' && payment['paid_at'] !== undefined && !unshownRows.has(id)
   })
   if (shown.length === 0) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = prng.pick(shown)

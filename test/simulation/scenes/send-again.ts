@@ -104,11 +104,7 @@ const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void
   scheduler.after(FOR_HOURS_MS, () => void merchants.ailing.delete(url))
 }
 
-/**
- * The operators' topic is down for minutes, just when something must be told: a delivery was given up, or money is held.
- * Meanwhile, or as soon as the topic is back, the delivery is sent again; or it is given up once more before anybody was
- * told of the first time.
- */
+/** The operators' topic is down when an alert is due; meanwhile or soon after, the delivery is sent again. */
 export const silenceTopic = (play: Scene, faults: Faults): void => {
   const { world, oddities, scheduler } = play
   world.onChange.push(({ key, before, after }) => {

@@ -26,11 +26,7 @@ const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
 /** For as long as a worker takes to begin a round of what is being told. */
 const MOMENTS_MS = [80, 120]
 
-/**
- * A worker stands still between two looks: after its first reads, after its claim, or while its POST is answered. It
- * goes on with what it knew, when others have been at the same work, by their own clocks after the end of its claim. Or
- * it dies between a row and its message, a result and the next attempt's, an alert and its end.
- */
+/** A worker stands still and goes on with what it knew, or dies between a row and its message. */
 export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
   const events = new WeakMap<Process, unknown>()
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)

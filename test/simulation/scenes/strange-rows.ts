@@ -1,14 +1,11 @@
-import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { meet } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
 import { invoke, operate } from '../world/lambda.ts'
+import { paymentOfReference } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import { tell, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
-
-const paymentOf = ({ table }: World, reference: string): StoredItem | undefined =>
-  table.item({ pk: `PAYMENT#${reference.replace(/-\d+$/, '')}`, sk: 'PAYMENT' })
 
 /** A reference that may look like one of ours: of a payment that waits for its money, but of no attempt of it. */
 const drawReference = (world: World): { readonly reference_id: string; readonly amount: number } => {
@@ -36,7 +33,7 @@ type Strange = readonly [what: string, row: object, cause?: 'amount_differs' | '
 /** Of a payment whose fee is final another one may be said; whatever is said before of it may be believed. */
 const drawStrange = (world: World, reference: string, asked: number): Strange => {
   const { oddities } = world
-  const payment = paymentOf(world, reference)
+  const payment = paymentOfReference(world, reference)
   const [wrong, kept] = [oddities.int(1, 5_000), oddities.int(1, 300)]
   const amount = asked
   const always: readonly Strange[] = [
@@ -52,7 +49,7 @@ const drawStrange = (world: World, reference: string, asked: number): Strange =>
 
 /** Whether whatever is said of it now may be believed: it waits for its money, or for its fee to be final. */
 const isOpen = (world: World, reference: string): boolean => {
-  const payment = paymentOf(world, reference)
+  const payment = paymentOfReference(world, reference)
   return payment?.['status'] === 'pending' || payment?.['fee_status'] === 'estimated'
 }
 
@@ -64,14 +61,8 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
   // Often in the same moment in which its own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {
-    provider.bookTransaction({
-      type: 'PAYMENT',
-      settlement_status: 'SETTLED',
-      reference_id,
-      product_id: id,
-      cashflow: 'MONEY_IN',
-      ...row,
-    })
+    const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }
+    provider.bookTransaction({ ...like, reference_id, product_id: id, ...row })
     if (cause) strangeRows.push({ providerPaymentId: id, cause })
     tell(world, () => `the provider books a row of ${what} for ${reference_id}`)
     count(tally, `strange row: ${what}`)
@@ -80,12 +71,8 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
   else book()
 }
 
-/**
- * The provider books a row beside the payment's own that does not agree with it: another amount, another currency, another
- * fee once that is final, less kept than nothing, or one that is never settled. Or one of money that the gateway does not know. It
- * says nothing about a fee, moves no money, and a person is told.
- */
-export const bookStrangely = (play: Scene): Promise<void> => {
+/** The provider books a row that does not agree with the payment's own, or money of no payment: a person is told. */
+export const bookStrangely = async (play: Scene): Promise<void> => {
   const { oddities, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
   // What is said beside a row that is never shown would stand in its place.
@@ -94,13 +81,9 @@ export const bookStrangely = (play: Scene): Promise<void> => {
     .filter(
       ({ latest_payment_id: id = '', request_amount: amount }) => captured.get(id) === amount && !unshownRows.has(id),
     )
-  if (paid.length === 0 || oddities.chance(0.2)) {
-    bookUnknown(play)
-    return Promise.resolve()
-  }
+  if (paid.length === 0 || oddities.chance(0.2)) return bookUnknown(play)
   const open = paid.filter(({ reference_id: reference }) => isOpen(play.world, reference))
   bookBeside(play.world, oddities.pick(open.length > 0 && oddities.chance(0.4) ? open : paid))
-  return Promise.resolve()
 }
 
 /** A moment, and after the five minutes for which a slice is leased. */
@@ -139,10 +122,10 @@ const HOUR_MS = 3_600_000
 const CLOSED = ['expired', 'cancelled', 'failed']
 
 /** Requests of payments that have ended without money: nobody looks at those by itself any more. */
-const ended = ({ provider, table }: World) =>
-  provider.findPaymentRequests('').filter(({ reference_id: reference, latest_payment_id: paid }) => {
-    const payment = table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
-    return paid === undefined && CLOSED.includes(String(payment?.['status']))
+const ended = (world: World) =>
+  world.provider.findPaymentRequests('').filter(({ reference_id: reference, latest_payment_id: paid }) => {
+    const status = String(paymentOfReference(world, reference)?.['status'])
+    return paid === undefined && CLOSED.includes(status)
   })
 
 const open = ({ provider }: World) =>
@@ -176,11 +159,7 @@ const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boo
   return true
 }
 
-/**
- * Customers pay what has ended, or other amounts than were asked for, and no callback tells of it. For hours the provider
- * has no answer about that money, does not show it, or refuses the question; meanwhile its row is settled, or turns, and
- * its reader may stand still.
- */
+/** Customers pay what has ended, or a wrong amount; no callback comes, and for hours the provider says nothing. */
 export const payUnasked = async (scene: Scene): Promise<void> => {
   const { world, oddities, prng } = scene
   const late = ended(world)

@@ -72,10 +72,7 @@ const ofRecord: Rules = {
   },
 }
 
-/**
- * Checked at every write: an operator's action changes nothing without a record of it in the same write. What the record
- * says was before, and is now, is what the write has changed. Records are chained, and verdicts follow each other.
- */
+/** Checked at every write: an operator's change comes with a record that says what was before and is now. */
 export const watchAuditRecords = (world: World, seen: Observations): void => {
   watchRules(world, seen, ({ pk, sk }) => {
     if (pk.startsWith('VERDICT#')) return ofVerdicts

@@ -97,10 +97,7 @@ const whenChanged: Rules = {
   },
 }
 
-/**
- * Checked at every write to what is held, found or owed, and when operators are told: what is found is so by the
- * provider's own rows, it stays what it is, it is resolved once, and operators are told as often as they must be.
- */
+/** Checked at every write to what is held or found: it is so, it is resolved once, and operators are told of it. */
 export const watchSuspense = (world: World, seen: Observations): void => {
   /** By item: how often operators had to be told of it, and how many alerts there had been when it was opened last. */
   const owed = new Map<string, number>()

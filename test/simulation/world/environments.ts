@@ -6,11 +6,7 @@ import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'
 import { isHit, SIM_STAGE, strikes, type World } from './world.ts'
 
-/**
- * What Lambda keeps between two invocations of a function: the handler with its dependencies and whatever they have
- * cached. It runs one invocation at a time and stands still in between; what the last one left under way goes on in the
- * middle of the next one.
- */
+/** What Lambda keeps between two invocations of a function: its handler and what that has cached. */
 export type Environment = {
   readonly loaded: LoadedFunction
   readonly timeoutMs: number

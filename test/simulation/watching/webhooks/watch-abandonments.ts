@@ -7,11 +7,7 @@ import { isChanged, ms, onGoodEnd, onWorkersWrite, watchClocks, watchStarts } fr
 
 const QUARTER_MS = 15 * 60_000
 
-/**
- * Checked at every message about an endpoint: its worker has taken it, by moving the endpoint's time of the last one; it
- * tells once; and due work leaves a quarter of an hour between two. That each abandoned delivery is named before its row
- * leaves the due work is checked where deliveries are.
- */
+/** Checked at every alert about an endpoint: its worker has taken it before, tells once, and not too soon. */
 export const watchAbandonments = (world: World, seen: Observations): void => {
   const apartMs = watchClocks(world)
   /** How many messages of each endpoint a worker has taken and not published: it may tell of several deliveries at once. */

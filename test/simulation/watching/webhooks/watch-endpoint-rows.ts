@@ -71,10 +71,7 @@ const HELD_MS = 5_000
 
 type Answer = { readonly postedMs: number; readonly isHeld: boolean; readonly isAnswered: boolean }
 
-/**
- * Checked at every write to an endpoint: what operators have said stays said until another one says otherwise, with its
- * record; and of its mark, that attempts which held a worker give it, and that nothing but an answer takes it off.
- */
+/** Checked at every write to an endpoint: operators alone switch it, with a record, and answers alone move its mark. */
 export const watchEndpointRows = (world: World, seen: Observations): void => {
   /** When each was marked as slow last. */
   const markedMs = new Map<string, number>()

@@ -50,11 +50,7 @@ type HandedOut = { readonly firstMs: number; slow: boolean }
 
 const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(deliveryId)} ${String(attempt)}`
 
-/**
- * Checked at every POST: no worker of the common lane is held for an endpoint that was known to hang. An attempt whose
- * message was first handed out while the mark stood, and never in the slow lane, must not be made before the mark is off:
- * its writer has read the mark.
- */
+/** Checked at every POST: no worker of the common lane is held for an endpoint that was known to hang. */
 const watchLanes = (world: World, seen: Observations): void => {
   /** In the world's time: the mark itself was written by a clock that may be wrong. */
   const markedAtMs = new Map<string, number>()
