@@ -66,7 +66,7 @@ export const runtimeDeps = (): Deps => {
       : kmsSealer({ client: new KMSClient(AWS), arn: config.sealKeyArn, stage: config.stage.name }, monotonicMs),
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
-      : httpsWebhookSender({ ...urlRulesOf(config.stage), monotonicMs, nowMs: Date.now }),
+      : httpsWebhookSender({ ...urlRulesOf(config.stage), monotonicMs }),
     memory: {},
     realNowMs: Date.now,
     resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,

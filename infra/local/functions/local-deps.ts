@@ -86,7 +86,6 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
       sendWebhook: httpsWebhookSender({
         ...urlRulesOf(LOCAL_STAGE),
         monotonicMs,
-        nowMs: Date.now,
       }),
       realNowMs: Date.now,
       resolveHost: resolveByDns,

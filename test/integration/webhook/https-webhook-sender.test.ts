@@ -34,7 +34,7 @@ describe('httpsWebhookSender: the request', () => {
       'user-agent': 'gateway-webhooks/1',
       accept: '*/*',
       host: new URL(server.url).host,
-      connection: 'keep-alive',
+      connection: 'close',
     })
   })
 })
