@@ -1,18 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { onTestFinished } from 'vitest'
-
-export type Certificate = { readonly key: string; readonly cert: string; readonly certFile: string }
+import { tempDirectory } from './temp-directory.ts'
 
 /** A self-signed certificate for a name, made by openssl; its files are gone when the test is over. */
-export const selfSignedCertificate = (name: string): Certificate => {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-certificate-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+export const selfSignedCertificate = (name: string) => {
+  const directory = tempDirectory()
   const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
   const names = `-subj /CN=${name} -addext subjectAltName=DNS:${name}`
   const files = `-keyout ${keyFile} -out ${certFile}`
@@ -20,6 +17,8 @@ export const selfSignedCertificate = (name: string): Certificate => {
   execFileSync('openssl', options.split(' '), { stdio: 'ignore' })
   return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile }
 }
+
+export type Certificate = ReturnType<typeof selfSignedCertificate>
 
 /** On a free port of 127.0.0.1, with every connection gone when the test is over. */
 export const listen = async (server: Server): Promise<number> => {

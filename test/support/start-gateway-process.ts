@@ -37,7 +37,7 @@ export const startGatewayProcess = ({ args = [], port = 0, tree = PROJECT }: Gat
     /** What it has printed so far, on both outputs. */
     output: () => output,
     /** Resolves when it is ready, with what its banner says. Rejects with its output when it ends before, or is late. */
-    ready: async (withinMs = 30_000) => {
+    ready: async (withinMs = 60_000) => {
       const late = AbortSignal.timeout(withinMs)
       await Promise.race([printed, exited, once(late, 'abort')])
       if (!output.includes(READY)) throw new Error(`the gateway did not start: ${output}`)

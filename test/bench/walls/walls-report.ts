@@ -51,23 +51,26 @@ const listingWall = (quota: number, earlyRows: number): number => (quota * ROWS_
 
 /** Beneath and above what the model says for quotas so small that every payment can be one: create's, and listing's. */
 const loadsFor = (earlyRows: number): readonly (Load & { readonly says: string })[] => {
-  const listing = (quota: number, times: number): number => listingWall(quota, earlyRows) * times
-  const load = (callsPerMinute: number, perSecond: number, paidPart: number, minutes: number) => ({
-    callsPerMinute,
-    perSecond,
-    paidPart,
-    minutes,
-    callbacks: callsPerMinute > 3,
-  })
+  const below = { callbacks: true, says: '0.9 of the create: nothing waits' }
+  const listing = { callsPerMinute: 3, paidPart: 1, minutes: 36, callbacks: false }
+  const wall = listingWall(listing.callsPerMinute, earlyRows)
   return [
-    { ...load(60, 0.9, 1, 30), says: '0.9 of the create: nothing waits' },
-    { ...load(60, 0.9, 0, 30), says: '0.9 of the create: nothing waits' },
-    { ...load(60, 0.9, 0.5, 30), says: '0.9 of the create: nothing waits' },
-    { ...load(PUBLISHED, 9, 0.5, 10), says: '0.9 of the create: nothing waits' },
-    { ...load(3, listing(3, 0.75), 1, 36), says: 'callbacks lost, 0.75 of listing: it stays' },
-    { ...load(3, listing(3, 1.5), 1, 36), says: 'callbacks lost, 1.5 of listing: it grows' },
+    ...[1, 0, 0.5].map((paidPart) => ({ callsPerMinute: 60, perSecond: 0.9, paidPart, minutes: 30, ...below })),
+    { callsPerMinute: PUBLISHED, perSecond: 9, paidPart: 0.5, minutes: 10, ...below },
+    { ...listing, perSecond: 0.75 * wall, says: 'callbacks lost, 0.75 of listing: it stays' },
+    { ...listing, perSecond: 1.5 * wall, says: 'callbacks lost, 1.5 of listing: it grows' },
   ]
 }
+
+const SINGLES_HEADING = [
+  'Calls a minute',
+  'Payments a second',
+  'Paid',
+  'Payments',
+  'Backlog by thirds',
+  'Most calls in a minute',
+  'By the model',
+]
 
 const singlesRow = (figures: SinglesFigures, says: string): readonly string[] => {
   const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, mostCalls } = figures
@@ -83,24 +86,26 @@ const singlesRow = (figures: SinglesFigures, says: string): readonly string[] =>
   ]
 }
 
-const wallRows = (model: FlowModel): readonly (readonly string[])[] =>
+const wallsOf = (model: FlowModel) =>
   QUOTA_STAGES.flatMap(([factor, stage]) =>
-    MIXES.map(([mix, paidPart]) => {
-      const { perSecond, first, next, nextPerSecond } = modelWall(model, stage, paidPart)
-      return [`${factor} ×`, mix, shown(perSecond), first, `${next}: ${shown(nextPerSecond)}`]
-    }),
+    MIXES.map(([mix, paidPart]) => ({ factor, mix, ...modelWall(model, stage, paidPart) })),
   )
 
+type Wall = ReturnType<typeof wallsOf>[number]
+
+const wallRow = ({ factor, mix, perSecond, first, next, nextPerSecond }: Wall): readonly string[] => [
+  `${factor} ×`,
+  mix,
+  shown(perSecond),
+  first,
+  `${next}: ${shown(nextPerSecond)}`,
+]
+
 /** At no quota may anything end the rate before the create does. */
-const earlyWalls = (model: FlowModel): readonly string[] =>
-  QUOTA_STAGES.flatMap(([factor, stage]) =>
-    MIXES.flatMap(([mix, paidPart]) => {
-      const { perSecond, first } = modelWall(model, stage, paidPart)
-      const create = (PUBLISHED * factor) / 60
-      if (perSecond > create * 0.99) return []
-      return [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
-    }),
-  )
+const earlyWall = ({ factor, mix, perSecond, first }: Wall): readonly string[] =>
+  perSecond > ((PUBLISHED * factor) / 60) * 0.99
+    ? []
+    : [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
 
 /** Whether single payments did what the model says: nothing waited beneath the create, and listing's wall is where it is. */
 const unlikeModel = ({ callbacks, perSecond, backlog }: SinglesFigures, listing: number): readonly string[] => {
@@ -139,29 +144,20 @@ export const wallsReport = async (): Promise<SuiteReport> => {
   const speeds = await measureWorkers()
   const model = { paid: worse(paid, paidLost), unpaid: worse(unpaid, unpaidLost), speeds }
   const singles: (readonly string[])[] = []
-  const failures = [...earlyWalls(model)]
+  const walls = wallsOf(model)
+  const failures = walls.flatMap(earlyWall)
   for (const { says, ...load } of loadsFor(paidLost.earlyRows)) {
     const figures = await runSingles(load)
     singles.push(singlesRow(figures, says))
     failures.push(...unlikeModel(figures, listingWall(load.callsPerMinute, paidLost.earlyRows)))
   }
-  const walls = markdownTable(
-    ['Quota', 'Payments', 'A second, for ever', 'First wall', 'The next one'],
-    wallRows(model),
-  )
-  const use = markdownTable(['A payment', 'Calls', 'Rows read in its life', 'in its first hour'], uses.map(useRow))
-  const held = markdownTable(
-    [
-      'Calls a minute',
-      'Payments a second',
-      'Paid',
-      'Payments',
-      'Backlog by thirds',
-      'Most calls in a minute',
-      'By the model',
-    ],
-    singles,
-  )
-  const text = [measuredOn('npm run bench -- walls'), walls, stationTable(), use, speedText(speeds), held].join('\n\n')
-  return { text, failures }
+  const text = [
+    measuredOn('npm run bench -- walls'),
+    markdownTable(['Quota', 'Payments', 'A second, for ever', 'First wall', 'The next one'], walls.map(wallRow)),
+    stationTable(),
+    markdownTable(['A payment', 'Calls', 'Rows read in its life', 'in its first hour'], uses.map(useRow)),
+    speedText(speeds),
+    markdownTable(SINGLES_HEADING, singles),
+  ]
+  return { text: text.join('\n\n'), failures }
 }
