@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -7,15 +8,18 @@ import { BANKS } from '../../support/provider-facts.ts'
 
 const KEY = 'key-1'
 
-/** Sends a body under a key; the payment that the key would lead to must not exist afterwards. */
+/** Sends a body under a key, which is refused; the payment that the key would lead to must not exist afterwards. */
 const refused = async (body: unknown, merchant = anApi()) => {
   const { deps, caller, ask } = await merchant
   const answer = await ask('createPayment', { body, headers: { 'Idempotency-Key': KEY } })
   const stored = await findStoredPayment(deps, paymentIdForKey(caller.clientId, KEY))
-  return { answer, left: { stored, ledger: await ledgerView(deps, caller.clientId), calls: deps.provider.calls } }
+  const left = { stored, ledger: await ledgerView(deps, caller.clientId), calls: deps.provider.calls }
+  expect(left).toStrictEqual({ stored: undefined, ledger: { pendingMinor: 0 }, calls: [] })
+  expect([answer.status, answer.body['code']]).toStrictEqual([422, 'validation'])
+  return answer.body
 }
 
-const NOTHING = { stored: undefined, ledger: { pendingMinor: 0 }, calls: [] }
+const taken = async (body: unknown, asBase64 = false) => (await anApi()).ask('createPayment', { body, asBase64 })
 
 const MISSING = undefined
 /** The second reason of an unsupported method: the message is the spec's. */
@@ -25,6 +29,107 @@ const OVO = wallet('OVO')
 const CODE = 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
 const OVO_PHONE = 'customer.phone required for channel OVO (E.164, +62...)'
 const characters = (count: number) => '👍'.repeat(count)
+
+const REFERENCE = 'external_reference'
+
+const VALID = JSON.stringify(aPaymentBody())
+
+/** A valid body with one more member, written as it stands. */
+const withMember = (member: string) => `{${member},${VALID.slice(1)}`
+const withAmount = (digits: string) => VALID.replace('100000', digits)
+const withMetadata = (json: string) => withMember(`"metadata":${json}`)
+const withSurrogate = (field: string) => {
+  const [outer = '', inner] = field.split('.')
+  const { [outer]: _, ...rest } = aPaymentBody()
+  const value = inner === undefined ? '"a\\ud800"' : `{"${inner}":"\\udfff"}`
+  return `{"${outer}":${value},${JSON.stringify(rest).slice(1)}`
+}
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+/** What is wrong with a body as such. Whatever else is no JSON: `json.test.ts`. */
+const invalid = (what: string) => `invalid JSON body: ${what}`
+
+const MALFORMED = invalid('not well-formed JSON')
+const TOO_LARGE = invalid('the body is larger than 64 KB')
+const NO_INTEGER = invalid('amount: must be an integer')
+const METADATA_TOO_DEEP = 'metadata is not JSON-serialisable: nested deeper than 32 levels'
+const METADATA_SURROGATE = 'metadata is not JSON-serialisable: a string has a lone surrogate'
+const NOT_AN_OBJECT = invalid('expected an object')
+const EXPIRY = 'expires_in_seconds'
+
+const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message: string])[] = [
+  ['no bytes', '', invalid('the body is empty')],
+  ['white space', ' \r\n\t', invalid('the body is empty')],
+  ['null', 'null', NOT_AN_OBJECT],
+  ['an array', `[${VALID}]`, NOT_AN_OBJECT],
+  ['a text', '"x"', NOT_AN_OBJECT],
+  ['half a body', VALID.slice(0, -2), MALFORMED],
+  ['a form', 'method=qris&amount=1&currency=IDR', MALFORMED],
+  ['a byte order mark', `\ufeff${VALID}`, MALFORMED],
+  ['UTF-16', Buffer.from(VALID, 'utf16le'), MALFORMED],
+  ['Latin-1', Buffer.from(withMember('"description":"café"'), 'latin1'), invalid('the body is not UTF-8')],
+  ['gzip', gzipSync(VALID), invalid('the body is not UTF-8')],
+  ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), TOO_LARGE],
+  ['1 MB', withMember(`"description":"${'x'.repeat(2 ** 20)}"`), TOO_LARGE],
+  ['33 levels in metadata', withMetadata(nested(33)), METADATA_TOO_DEEP],
+  ['33 levels of arrays in metadata', withMetadata(`{"a":${arrays(32)}}`), METADATA_TOO_DEEP],
+  ['10,000 levels of objects in metadata', withMetadata(nested(10_000)), invalid('nested too deeply')],
+  ['1,000 levels of arrays', arrays(1_000), NOT_AN_OBJECT],
+  ['a key twice', withMember('"amount":1'), invalid('a key appears twice')],
+  ['a fraction', withAmount('1.5'), NO_INTEGER],
+  ['an integer of 60,000 digits', withAmount('9'.repeat(60_000)), NO_INTEGER],
+  ['an amount as text', withAmount('"100000"'), invalid('amount: must be a number')],
+  ['an expiry of a fraction', withMember(`"${EXPIRY}":0.5`), invalid(`${EXPIRY}: must be an integer`)],
+  ['a method of 5', VALID.replace('"virtual_account"', '5'), invalid('method: must be string')],
+  ['a method in an array', VALID.replace('"virtual_account"', '["qris"]'), invalid('method: must be string')],
+  ['a bank of null', VALID.replace('"BCA"', 'null'), 'channel_code required for method virtual_account'],
+  ['a customer of [1]', withMember('"customer":[1]'), invalid('customer: must be an object')],
+  ['metadata of [[]]', withMetadata('[[]]'), 'metadata is not JSON-serialisable: must be an object'],
+  ['an unknown field', withMember('"colour":"red"'), invalid('colour: unknown field')],
+  ['an unknown field of the customer', withMember('"customer":{"age":null}'), invalid('customer.age: unknown field')],
+  ['a field in other letters', withMember('"Amount":1'), invalid('Amount: unknown field')],
+  ['__proto__', withMember('"__proto__":{"amount":1}'), invalid('__proto__: unknown field')],
+  ['one that is __proto__', withMember('"customer":{"__proto__":{}}'), invalid('customer.__proto__: unknown field')],
+  ['a field name of 5,000 characters', withMember(`"${'x'.repeat(5_000)}":1`), invalid('body: unknown field')],
+  ['a lone surrogate as field name', withMember('"\\ud800":1'), invalid('body: unknown field')],
+  ['a lone surrogate in a key of metadata', withMetadata('{"a":[{"\\udc00":1}]}'), METADATA_SURROGATE],
+  ['a lone surrogate in a text of metadata', withMetadata('{"a":["\\ud83d"]}'), METADATA_SURROGATE],
+  ...['method', 'channel_code', 'currency', 'external_reference', 'description', 'customer.name', 'customer.phone'].map(
+    (field) =>
+      [`a lone surrogate in ${field}`, withSurrogate(field), invalid(`${field}: must be well-formed Unicode`)] as const,
+  ),
+]
+
+describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (spec 4.1, rule 1)', () => {
+  it.each(HOSTILE)('%s', async (_, body, message) => {
+    expect((await refused(body))['message']).toBe(message)
+  })
+
+  it('names every unknown and misshapen field at once, and what is wrong with the others', async () => {
+    const body = await refused('{"amount":"1","b":1,"a":2,"customer":{"x":1},"currency":5}')
+
+    expect(body).toStrictEqual({
+      message: invalid('b: unknown field'),
+      code: 'validation',
+      field_errors: {
+        b: ['unknown field'],
+        a: ['unknown field'],
+        'customer.x': ['unknown field'],
+        amount: ['must be a number'],
+        currency: ['must be string'],
+        method: ['unsupported method: ', METHODS],
+      },
+    })
+  })
+
+  it('takes a body of exactly 64 KB, and one that API Gateway handed over as base64', async () => {
+    const large = await taken(VALID + ' '.repeat(65_536 - VALID.length))
+    const encoded = await taken(VALID, true)
+
+    expect([large.status, encoded.status]).toStrictEqual([201, 201])
+  })
+})
 
 /** Changed fields of a valid body, the field blamed, and the exact message (spec 4.1, 7; design section 5). */
 const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string, message: string])[] = [
@@ -66,11 +171,7 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [{ ...OVO, customer: { phone: '+62812345' } }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '+6281234567890123' } }, 'customer.phone', OVO_PHONE],
   [{ ...OVO, customer: { phone: '+6281234567890\n' } }, 'customer.phone', OVO_PHONE],
-  [
-    { external_reference: characters(256) },
-    'external_reference',
-    'external_reference must have at most 255 characters',
-  ],
+  [{ [REFERENCE]: characters(256) }, REFERENCE, `${REFERENCE} must have at most 255 characters`],
   [{ description: characters(1_001) }, 'description', 'description must have at most 1000 characters'],
   [{ customer: { name: characters(256) } }, 'customer.name', 'customer.name must have at most 255 characters'],
   [{ customer: { email: characters(256) } }, 'customer.email', 'customer.email must have at most 255 characters'],
@@ -85,21 +186,16 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
 
 describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design section 5)', () => {
   it.each(SINGLE_FAULTS)('%j: %s', async (fields, field, message) => {
-    const { answer, left } = await refused(aPaymentBody(fields))
+    const body = await refused(aPaymentBody(fields))
 
-    expect(answer.status).toBe(422)
     const reasons = field === 'method' ? [message, METHODS] : [message]
-    expect(answer.body).toStrictEqual({ message, code: 'validation', field_errors: { [field]: reasons } })
-    expect(left).toStrictEqual(NOTHING)
+    expect(body).toStrictEqual({ message, code: 'validation', field_errors: { [field]: reasons } })
   })
-
-  const taken = async (fields: Record<string, unknown>) =>
-    (await anApi()).ask('createPayment', { body: aPaymentBody(fields) })
 
   it.each(['ASTRAPAY', 'QRIS_WALLET', 'CARDS2', 'BCA_KLIKPAY', 'VIRTUAL_ACCOUNT', '9', '__PROTO__'])(
     'takes the e-wallet code %s, which is no other kind of channel, at the fallback tariff',
     async (code) => {
-      const { status, body } = await taken(wallet(code))
+      const { status, body } = await taken(aPaymentBody(wallet(code)))
 
       expect([status, body['xendit_fee_minor']]).toStrictEqual([201, 2_500])
     },
@@ -107,47 +203,35 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
 
   it('takes every length that is just allowed', async () => {
     const customer = { name: characters(255), email: characters(255), phone: characters(255) }
+    const texts = { customer, external_reference: characters(255), description: characters(1_000) }
+    const rest = { metadata: { a: 'x'.repeat(16_376) }, expires_in_seconds: 31_536_000 }
 
-    const { status } = await taken({
-      customer,
-      external_reference: characters(255),
-      description: characters(1_000),
-      metadata: { a: 'x'.repeat(16_376) },
-      expires_in_seconds: 31_536_000,
-    })
-
-    expect(status).toBe(201)
+    expect((await taken(aPaymentBody({ ...texts, ...rest }))).status).toBe(201)
   })
 
   it.each(['+628123456', '+628123456789012'])('takes %s as the phone of an OVO payment', async (phone) => {
-    expect((await taken({ ...OVO, customer: { phone } })).status).toBe(201)
+    expect((await taken(aPaymentBody({ ...OVO, customer: { phone } }))).status).toBe(201)
   })
 
   it('names every field in field_errors, and says the first in the order method, channel, amount, currency, the rest', async () => {
     const merchant = anApi()
-    const broken: Record<string, unknown> = {
-      method: 'card',
-      channel_code: 'bca',
-      amount: 0,
-      currency: 'USD',
-      description: 'x'.repeat(1_001),
-      metadata: 1,
-      expires_in_seconds: -1,
+    const values = { method: 'card', channel_code: 'bca', amount: 0, currency: 'USD' }
+    const others = { description: 'x'.repeat(1_001), metadata: 1, expires_in_seconds: -1 }
+    const broken: Record<string, unknown> = { ...values, ...others }
+    const right = {
+      method: 'ewallet',
+      channel_code: 'DANA',
+      amount: 1,
+      currency: 'IDR',
+      description: 'x',
+      metadata: {},
     }
-    const repairs = [
-      { method: 'ewallet' },
-      { channel_code: 'DANA' },
-      { amount: 1 },
-      { currency: 'IDR' },
-      { description: 'x' },
-      { metadata: {} },
-    ]
 
     const answers = []
-    for (const repair of [{}, ...repairs]) {
-      Object.assign(broken, repair)
-      const { body } = (await refused(broken, merchant)).answer
-      answers.push([body['message'], Object.keys(Object(body['field_errors']))])
+    for (const repaired of [undefined, ...Object.entries(right)]) {
+      if (repaired) broken[repaired[0]] = repaired[1]
+      const { message, field_errors } = await refused(broken, merchant)
+      answers.push([message, Object.keys(Object(field_errors))])
     }
 
     const rest = ['description', 'metadata', 'expires_in_seconds']
