@@ -8,15 +8,15 @@ const wallet = (code: string) => ({ method: 'ewallet', channel_code: code })
 const bank = (code: string) => ({ method: 'virtual_account', channel_code: code })
 const QRIS = { method: 'qris', channel_code: undefined }
 
+const SITI = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
+
 const create = async (fields: Readonly<Record<string, unknown>> = {}, deps = testDeps()) =>
   (await anApi({}, deps)).ask('createPayment', { body: aPaymentBody(fields) })
 
 describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   it('answers 201 with the pending payment and every field that has a value, and counts it', async () => {
     const { deps, caller, ask } = await anApi()
-    const customer = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
-
-    const sent = { external_reference: 'order-1', customer, description: 'Kopi ☕', metadata: { cart: [1, 2] } }
+    const sent = { external_reference: 'order-1', customer: SITI, description: 'Kopi ☕', metadata: { cart: [1, 2] } }
 
     const { status, headers, body } = await ask('createPayment', {
       body: aPaymentBody({ ...sent, expires_in_seconds: 3_600 }),
@@ -69,17 +69,16 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(fetched.text).toBe(created.text)
   })
 
-  it('answers null for an optional field, and a customer without members, as if they were absent', async () => {
-    const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
-    const customers = [null, {}, { name: null, email: null, phone: null }]
+  it.each([null, {}, { name: null, email: null, phone: null }])(
+    'answers null for an optional field, and a customer of %j, as if they were absent',
+    async (customer) => {
+      const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
 
-    for (const customer of customers) {
       const { status, body } = await create({ ...QRIS, ...nothing, customer })
 
-      expect(status).toBe(201)
-      expect(Object.keys(body)).toStrictEqual(Object.keys((await create(QRIS)).body))
-    }
-  })
+      expect([status, Object.keys(body)]).toStrictEqual([201, Object.keys((await create(QRIS)).body)])
+    },
+  )
 
   it('echoes a customer with no more fields than were sent', async () => {
     const { body } = await create({ customer: { name: 'Siti', email: null } })
@@ -111,8 +110,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   it('takes an empty channel_code for qris as none', async () => {
     const { status, body } = await create({ method: 'qris', channel_code: '' })
 
-    expect(status).toBe(201)
-    expect(body).not.toHaveProperty('channel_code')
+    expect([status, body['channel_code']]).toStrictEqual([201, undefined])
   })
 
   it.each([
@@ -145,11 +143,9 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [QRIS, undefined, {}],
   ])('tells the provider of %j as much as the channel needs', async (channel, channelCode, needed) => {
     const deps = testDeps()
-
-    const customer = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
     const rest = { external_reference: 'order-1', metadata: { a: 1 }, expires_in_seconds: 600 }
 
-    const { body } = await create({ customer, description: 'Kopi', ...rest, ...channel }, deps)
+    const { body } = await create({ customer: SITI, description: 'Kopi', ...rest, ...channel }, deps)
 
     const [request] = deps.provider.requests.values()
     expect(request?.input).toStrictEqual({

@@ -15,27 +15,23 @@ const pending = async () => {
   return { ...api, id: payment.paymentId, body, payment, requestId: payment.paymentRequestId }
 }
 
+const ENDED = ['failed', 'expired', 'cancelled'] as const
+
 describe('GET /v1/payments/{id} (spec 4.3)', () => {
-  it('answers what create answered while nothing has happened', async () => {
-    const { ask, id, body } = await pending()
-
-    const fetched = await ask('getPayment', { id })
-
-    expect([fetched.status, fetched.body]).toStrictEqual([200, body])
-  })
-
-  it('shows paid_at once the payment has succeeded, and the estimate while the fee is not known', async () => {
+  it('answers what create answered, and paid_at once it has succeeded, with the estimate of its fee', async () => {
     const { deps, ask, id, body, requestId } = await pending()
+    const fetched = await ask('getPayment', { id })
     deps.clock.advance(90)
     deps.provider.pay(requestId)
     await applyProviderNews(deps, { paymentRequestId: requestId }, 'callback')
 
-    const fetched = await ask('getPayment', { id })
+    const paid = await ask('getPayment', { id })
 
-    expect(fetched.body).toStrictEqual({ ...body, status: 'succeeded', paid_at: '2026-11-20T04:01:30.000Z' })
+    expect([fetched.status, fetched.body]).toStrictEqual([200, body])
+    expect(paid.body).toStrictEqual({ ...body, status: 'succeeded', paid_at: '2026-11-20T04:01:30.000Z' })
   })
 
-  it.each(['failed', 'expired', 'cancelled'] as const)('shows no paid_at of a payment that is %s', async (status) => {
+  it.each(ENDED)('shows no paid_at of a payment that is %s', async (status) => {
     const { deps, ask, id, body, payment } = await pending()
     await closePayment(deps, payment, { status, source: 'due_work' })
 
@@ -75,7 +71,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect((await ask('cancelPayment', { id, body: sent })).status).toBe(200)
   })
 
-  it.each(['failed', 'expired', 'cancelled'] as const)('refuses to cancel a payment that is %s', async (status) => {
+  it.each(ENDED)('refuses to cancel a payment that is %s', async (status) => {
     const { deps, ask, id, payment } = await pending()
     await closePayment(deps, payment, { status, source: 'due_work' })
 
@@ -91,10 +87,9 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     const { deps, caller, ask, id, requestId } = await pending()
     deps.provider.pay(requestId)
 
-    const answer = await ask('cancelPayment', { id })
+    const { status, body } = await ask('cancelPayment', { id })
 
-    expect(answer.status).toBe(422)
-    expect(answer.body['message']).toBe('payment cannot be cancelled in status=succeeded')
+    expect([status, body['message']]).toStrictEqual([422, 'payment cannot be cancelled in status=succeeded'])
     expect((await ask('getPayment', { id })).body['status']).toBe('succeeded')
     expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
@@ -105,7 +100,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     // A wrong key looks just like a request that is not there.
     [{ kind: 'not_found' }, 'server_error'],
   ])(
-    'answers 502 to %j with code %s; the payment stays pending, and can be cancelled again',
+    'answers 502 to %j with code %s; the payment stays as it is, and can be cancelled again',
     async (upstream, code) => {
       const { deps, ask, id, body } = await pending()
       deps.provider.script('cancelRequest', async () => upstream)
