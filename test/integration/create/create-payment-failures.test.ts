@@ -6,9 +6,10 @@ import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
+import { aRequest, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { paymentTest as it } from '../payment/payment-test.ts'
+import { aCreate } from './a-create.ts'
 
 const refusedBody = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
 
@@ -32,10 +33,7 @@ const failedCreate = async (deps: TestDeps, client: Client, answers: readonly Cr
 
 describe('createPayment when the provider fails', () => {
   it.for([
-    [
-      { kind: 'refused', code: 'INVALID_MERCHANT_SETTINGS' },
-      'the provider refused the payment: INVALID_MERCHANT_SETTINGS',
-    ],
+    [{ kind: 'refused', code: 'CHANNEL_NOT_ACTIVATED' }, 'the provider refused the payment: CHANNEL_NOT_ACTIVATED'],
     [{ kind: 'not_executed', reason: 'rate_limited' }, 'the provider accepts no payments right now'],
     [{ kind: 'unknown', reason: 'timeout' }, 'the provider did not answer'],
     [{ kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true }, 'the provider failed'],
@@ -103,23 +101,22 @@ describe('createPayment when the provider fails', () => {
       polls++
       return sleepBesideOthers()
     }
-    const deps = testDeps({ sleep })
-    const client = await aStoredClient(deps)
+    const { deps, make, asked } = await aCreate({}, testDeps({ sleep }))
     const answer = Promise.withResolvers<CreateAnswer>()
     deps.provider.script('createRequest', () => answer.promise)
-    const failureOf = () => create(deps, client, aRequest(), 'key-1').catch((error: unknown) => error)
+    const failureOf = () => make().catch((error: unknown) => error)
 
     const first = failureOf()
-    await expect.poll(() => deps.provider.countOf('createRequest')).toBe(1)
+    await expect.poll(asked).toBe(1)
     const waiters = Promise.all(Array.from({ length: 200 }, failureOf))
     await expect.poll(() => polls, { timeout: 20_000 }).toBeGreaterThanOrEqual(200)
     answer.resolve(UNKNOWN)
     const failures = [await first, ...(await waiters)]
 
-    expect(failures.map((error) => error instanceof GatewayError && error.message)).toStrictEqual(
-      Array.from({ length: 201 }, () => 'the provider did not answer; retry with the same Idempotency-Key'),
-    )
-    expect(deps.provider.countOf('createRequest')).toBe(1)
+    const message = 'the provider did not answer; retry with the same Idempotency-Key'
+    const told = failures.map((error) => error instanceof GatewayError && error.message)
+    expect(told).toStrictEqual(Array(201).fill(message))
+    expect(asked()).toBe(1)
   })
 
   it('cancels a request without a usable destination and answers internal_error', async ({ deps, client }) => {
@@ -140,18 +137,17 @@ describe('createPayment when the provider fails', () => {
   })
 })
 
-describe('an attempt that fails after one that was quicker', () => {
-  it('answers the payment that is there all the same', async ({ deps, client }) => {
-    const answer = Promise.withResolvers<CreateAnswer>()
-    deps.provider.script('createRequest', () => answer.promise)
-    const slow = create(deps, client, aRequest(), 'key-1')
-    await expect.poll(() => deps.provider.countOf('createRequest')).toBe(1)
-    deps.clock.advance(31)
-    deps.provider.heal('createRequest')
-    const { payment } = await create(deps, client, aRequest(), 'key-1')
+it('an attempt that fails after one that was quicker answers the payment that is there all the same', async () => {
+  const { deps, make, asked } = await aCreate()
+  const answer = Promise.withResolvers<CreateAnswer>()
+  deps.provider.script('createRequest', () => answer.promise)
+  const slow = make()
+  await expect.poll(asked).toBe(1)
+  deps.clock.advance(31)
+  deps.provider.heal('createRequest')
+  const { payment } = await make()
 
-    answer.resolve(UNKNOWN)
+  answer.resolve(UNKNOWN)
 
-    expect(await slow).toEqual({ payment, replayed: true })
-  })
+  expect(await slow).toEqual({ payment, replayed: true })
 })

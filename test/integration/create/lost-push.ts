@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import type {
   ProviderPayment,
@@ -8,28 +7,24 @@ import type {
   TransactionPage,
 } from '../../../shared/provider/provider.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { aRequest, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-/** The client's next request with the same key. */
-export const again = (deps: TestDeps, client: Client) => create(deps, client, aRequest(OVO_REQUEST), 'key-1')
+import { OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aCreate } from './a-create.ts'
 
 /** A push whose answer was lost twelve seconds after the claim, and whose minute is over unless told otherwise. */
 export const lostPush = async (waitedSeconds = 60) => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
+  const scene = await aCreate(OVO_REQUEST)
+  const { deps, make, asked } = scene
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     deps.clock.advance(12)
     return { kind: 'unknown', reason: 'timeout' }
   })
-  await again(deps, client).catch(() => undefined)
+  await make().catch(() => undefined)
   deps.provider.heal('createRequest')
   deps.clock.advance(waitedSeconds)
   const [{ paymentRequestId, reference } = deps.provider.requestOf('the first')] = deps.provider.requests.values()
   return {
-    deps,
-    client,
+    ...scene,
     reference,
     row: (status: ProviderTransaction['status'], fields: Partial<ProviderTransaction> = {}) => {
       const of = { providerPaymentId: `py-${crypto.randomUUID()}`, reference }
@@ -54,13 +49,12 @@ export const lostPush = async (waitedSeconds = 60) => {
       deps.provider.requests.set(paymentRequestId, { ...deps.provider.requestOf(paymentRequestId), ...told })
     },
     expectSecondPush: async () => {
-      const { payment } = await again(deps, client)
-      expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
-      expect(deps.provider.countOf('createRequest')).toBe(2)
+      expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
+      expect(asked()).toBe(2)
     },
     expectHeldBack: async (words: string) => {
-      await expect(again(deps, client)).rejects.toThrow(words)
-      expect(deps.provider.countOf('createRequest')).toBe(1)
+      await expect(make()).rejects.toThrow(words)
+      expect(asked()).toBe(1)
     },
   }
 }

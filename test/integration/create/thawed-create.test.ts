@@ -6,15 +6,13 @@
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
-import { paymentIdForKey } from '../../../shared/ids.ts'
 import { claimTakeover } from '../../../shared/payment/attempt-store.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
-import { interceptTable, type TableCall } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { lostPush, again as retried } from './lost-push.ts'
+import { failingOn, interceptTable, type TableCall } from '../../support/intercept-table.ts'
+import { OVO_REQUEST } from '../../support/payment-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { aCreate } from './a-create.ts'
+import { lostPush } from './lost-push.ts'
 
 const COMMIT = 'transact'
 const CLAIM = 'put'
@@ -22,16 +20,8 @@ const CLAIM = 'put'
 /** The environment stands still: only the wall clock goes on. */
 const freeze = ({ clock }: TestDeps, ms: number) => clock.set(addMs(clock.now(), ms))
 
-const aMerchant = async () => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const paymentId = paymentIdForKey(client.clientId, 'key-1')
-  const stored = () => findStoredPayment(deps, paymentId)
-  return { deps, client, stored }
-}
-
 /** The provider's answer is there, and the environment is thawed only later. */
-const frozenBehindCall = (deps: TestDeps, ms: number) => {
+const frozenAfterCall = (deps: TestDeps, ms: number) => {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
     freeze(deps, ms)
@@ -39,116 +29,105 @@ const frozenBehindCall = (deps: TestDeps, ms: number) => {
   })
 }
 
-const once = (name: string, happens: () => void) => {
+/** The environment stands still at its first request of a kind, which may fail. */
+const frozenAt = (deps: TestDeps, kind: string, when: 'before' | 'after', ms: number, error?: Error) => {
   let happened = false
-  return (call: TableCall) => {
-    if (call.name !== name || happened) return
+  const happens = ({ name }: TableCall) => {
+    if (name !== kind || happened) return
     happened = true
-    happens()
+    freeze(deps, ms)
+    if (error) throw error
   }
+  return interceptTable(deps, { [when]: happens })
 }
-
-const throwOnce = (name: string, error: () => Error, meanwhile: () => void) =>
-  once(name, () => {
-    meanwhile()
-    throw error()
-  })
 
 const conflict = () => new TransactionConflictException({ message: 'conflict', $metadata: {} })
 
 describe('a create answered early and thawed later', () => {
   it('does not commit a payment that expires before it was created: cancelled upstream, released, 500, safe to retry', async () => {
-    const { deps, client, stored } = await aMerchant()
-    frozenBehindCall(deps, HOUR_MS)
-    const request = aRequest({ expiresInSeconds: 3_600 })
+    const { deps, make, stored, ledger, upstream } = await aCreate({ expiresInSeconds: 3_600 })
+    frozenAfterCall(deps, HOUR_MS)
 
-    const thawed = create(deps, client, request, 'key-1')
-
-    await expect(thawed).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining('expired') })
-    const [orphan] = deps.provider.requests.values()
-    expect(orphan?.status).toBe('cancelled')
-    const ended = { number: 1, outcome: 'unknown', code: 'expired_before_commit', endedAt: deps.now() }
-    expect(await stored()).toMatchObject({
-      status: 'creating',
-      providerAttempts: [{ ...ended, paymentRequestId: orphan?.paymentRequestId }],
+    await expect(make()).rejects.toMatchObject({
+      code: 'internal_error',
+      message: expect.stringContaining('expired'),
     })
+    expect(upstream()).toStrictEqual(['cancelled'])
+    const [paymentRequestId] = deps.provider.requests.keys()
+    const ended = { number: 1, outcome: 'unknown', code: 'expired_before_commit', endedAt: deps.now() }
+    expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ ...ended, paymentRequestId }] })
     expect(await stored()).not.toHaveProperty('leaseUntil')
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0 })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0 })
 
     deps.provider.heal('createRequest')
-    const { payment, replayed } = await create(deps, client, request, 'key-1')
+    const { payment, replayed } = await make()
 
     expect(payment).toMatchObject({ status: 'pending', attempt: 2, expiresAt: addMs(payment.createdAt, HOUR_MS) })
     expect(replayed).toBe(false)
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it('holds back the next push as if its own might still be answered', async () => {
-    const { deps, client } = await aMerchant()
-    frozenBehindCall(deps, 55_000)
-    const again = () => create(deps, client, aRequest(OVO_REQUEST), 'key-1')
+    const { deps, make, asked } = await aCreate(OVO_REQUEST)
+    frozenAfterCall(deps, 55_000)
 
-    await expect(again()).rejects.toThrow('expired before it could be shown')
+    await expect(make()).rejects.toThrow('expired before it could be shown')
+    await expect(make()).rejects.toThrow('may still be answered')
 
-    await expect(again()).rejects.toThrow('may still be answered')
-    expect(deps.provider.countOf('createRequest')).toBe(1)
+    expect(asked()).toBe(1)
   })
 
   it('commits what still has time left', async () => {
-    const { deps, client } = await aMerchant()
-    frozenBehindCall(deps, HOUR_MS - 1)
+    const { deps, make } = await aCreate({ expiresInSeconds: 3_600 })
+    frozenAfterCall(deps, HOUR_MS - 1)
 
-    const { payment } = await create(deps, client, aRequest({ expiresInSeconds: 3_600 }), 'key-1')
+    const { payment } = await make()
 
     expect(payment).toMatchObject({ status: 'pending', createdAt: deps.now(), expiresAt: addMs(deps.now(), 1) })
   })
 
   it('knows its own commit from before it was frozen, and leaves its request payable', async () => {
-    const { deps, client } = await aMerchant()
-    const lost = () => new Error('the answer was lost')
-    const losing = interceptTable(deps, { after: throwOnce(COMMIT, lost, () => freeze(deps, 15_000)) })
+    const { deps, make, ledger, upstream } = await aCreate({ expiresInSeconds: 10 })
 
-    const { payment, replayed } = await create(losing, client, aRequest({ expiresInSeconds: 10 }), 'key-1')
+    const { payment, replayed } = await make(frozenAt(deps, COMMIT, 'after', 15_000, new Error('the answer was lost')))
 
     expect([payment.status, payment.attempt, replayed]).toStrictEqual(['pending', 1, false])
-    expect(deps.provider.countOf('cancelRequest')).toBe(0)
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(upstream()).toStrictEqual(['open'])
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it('does not repeat a commit that says it was created long ago', async () => {
-    const { deps, client } = await aMerchant()
-    const frozen = interceptTable(deps, { before: throwOnce(COMMIT, conflict, () => freeze(deps, HOUR_MS)) })
+    const short = await aCreate({ expiresInSeconds: 60 })
+    const { deps, make, ledger } = await aCreate()
 
-    const short = create(frozen, client, aRequest({ expiresInSeconds: 60 }), 'key-1')
-    await expect(short).rejects.toThrow('expired before it could be shown')
-    const again = interceptTable(deps, { before: throwOnce(COMMIT, conflict, () => freeze(deps, HOUR_MS)) })
-    const { payment } = await create(again, client, aRequest(), 'key-2')
+    const expired = short.make(frozenAt(short.deps, COMMIT, 'before', HOUR_MS, conflict()))
+    await expect(expired).rejects.toThrow('expired before it could be shown')
+    const { payment } = await make(frozenAt(deps, COMMIT, 'before', HOUR_MS, conflict()))
 
     expect(payment.createdAt).toBe(deps.now())
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it('sends no push any more when it was frozen before it had: another attempt may have', async () => {
-    const { deps, client, stored } = await aMerchant()
-    const frozen = interceptTable(deps, { after: once(CLAIM, () => freeze(deps, 30_000)) })
+    const { deps, make, asked, stored } = await aCreate(OVO_REQUEST)
 
-    await expect(create(frozen, client, aRequest(OVO_REQUEST), 'key-1')).rejects.toThrow('took too long')
+    await expect(make(frozenAt(deps, CLAIM, 'after', 30_000))).rejects.toThrow('took too long')
 
-    expect(deps.provider.countOf('createRequest')).toBe(0)
+    expect(asked()).toBe(0)
     expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ outcome: 'not_executed' }] })
     expect(await stored()).not.toHaveProperty('leaseUntil')
   })
 
-  it('sends no second push when it was frozen after it had asked about the first, which may have been paid since', async () => {
-    const { deps, client } = await lostPush()
+  it('sends no second push when it was frozen after it had asked about the first, which may have been paid', async () => {
+    const { deps, make, asked } = await lostPush()
     deps.provider.script('listTransactions', async () => {
       freeze(deps, 30_000)
       return { kind: 'found', value: { transactions: [], hasMore: false } }
     })
 
-    await expect(retried(deps, client)).rejects.toThrow('took too long')
+    await expect(make()).rejects.toThrow('took too long')
 
-    expect(deps.provider.countOf('createRequest')).toBe(1)
+    expect(asked()).toBe(1)
   })
 })
 
@@ -156,23 +135,18 @@ describe('a commit that fails for good', () => {
   const COMMITS = 4
 
   it('releases its lease: the next request takes over at once, and cancels what no customer will be shown', async () => {
-    const { deps, client } = await aMerchant()
-    const failing = interceptTable(deps, {
-      before: ({ name }) => {
-        if (name === COMMIT) throw new Error('the table cannot be reached')
-      },
-    })
+    const { deps, make, upstream } = await aCreate()
 
-    await expect(create(failing, client, aRequest(), 'key-1')).rejects.toThrow('cannot be reached')
-    const { payment } = await create(deps, client, aRequest(), 'key-1')
+    await expect(make(failingOn(deps, COMMIT, 'before'))).rejects.toThrow('cannot be reached')
+    const { payment } = await make()
 
     expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
     expect(payment.providerAttempts).toMatchObject([{ outcome: 'unknown', code: 'commit_failed' }, {}])
-    expect([...deps.provider.requests.values()]).toMatchObject([{ status: 'cancelled' }, { status: 'open' }])
+    expect(upstream()).toStrictEqual(['cancelled', 'open'])
   })
 
-  it('cancels its request when another attempt, which still runs, took over meanwhile: no customer will be shown it', async () => {
-    const { deps, client, stored } = await aMerchant()
+  it('cancels its request when another attempt, which still runs, took over meanwhile: it will never be shown', async () => {
+    const { deps, make, stored, upstream } = await aCreate()
     const takeOver = async () => {
       freeze(deps, 30_000)
       const read = await stored()
@@ -190,32 +164,26 @@ describe('a commit that fails for good', () => {
       },
     })
 
-    await expect(create(failing, client, aRequest(), 'key-1')).rejects.toThrow('another attempt is creating')
+    await expect(make(failing)).rejects.toThrow('another attempt is creating')
 
     expect(await stored()).toMatchObject({ status: 'creating', attempt: 2 })
-    expect([...deps.provider.requests.values()]).toMatchObject([{ status: 'cancelled' }])
+    expect(upstream()).toStrictEqual(['cancelled'])
   })
 
   it('answers the payment when its last try was applied after all', async () => {
-    const { deps, client } = await aMerchant()
+    const { deps, make, ledger, upstream } = await aCreate()
     let tries = 0
-    const failing = interceptTable(deps, {
+    const lost = failingOn(deps, COMMIT, 'after')
+    const failing = interceptTable(lost, {
       before: ({ name }) => {
         if (name === COMMIT && ++tries < COMMITS) throw new Error('the table cannot be reached')
       },
-      after: ({ name }) => {
-        if (name === COMMIT) throw new Error('the answer was lost')
-      },
     })
 
-    const { payment, replayed } = await create(failing, client, aRequest(), 'key-1')
+    const { payment, replayed } = await make(failing)
 
-    expect({ status: payment.status, replayed, tries }).toStrictEqual({
-      status: 'pending',
-      replayed: false,
-      tries: COMMITS,
-    })
-    expect(deps.provider.countOf('cancelRequest')).toBe(0)
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect([payment.status, replayed, tries]).toStrictEqual(['pending', false, COMMITS])
+    expect(upstream()).toStrictEqual(['open'])
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 })
