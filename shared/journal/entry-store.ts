@@ -1,12 +1,9 @@
 import * as v from 'valibot'
-import type { Deps, TableDeps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
-import { entryKey, journalPks } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/merged-pages.ts'
+import { entryKey } from '../table/keys.ts'
 import { isNew, put, type Step } from '../table/step.ts'
-import type { Timestamp } from '../time.ts'
 import { ENTRY_SIDES, type Entry, EntrySchema } from './entry.ts'
 
 type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
@@ -31,68 +28,5 @@ export const findEntry = async (deps: TableDeps, owner: Owner, position: EntryPo
   return item && parseEntry(item)
 }
 
-/** A span of `eligible_at`: start included, end excluded. */
-export type Span = { readonly start: Timestamp; readonly end: Timestamp }
-
 /** A position in a client's journal, in any part. */
 export type EntryPosition = Pick<Entry, 'eligibleAt' | 'entryId'>
-
-export type EntryPage = { readonly entries: readonly Entry[]; readonly more: boolean }
-
-export type JournalRange = {
-  readonly clientId: ClientId
-  readonly parts: number
-  readonly span: Span
-  /** The first page begins after it. */
-  readonly after?: EntryPosition | undefined
-  /** Entries of all parts in one page. */
-  readonly limit?: number
-}
-
-/**
- * A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. The bare end
- * time sorts before every entry of that time, so the end is excluded.
- */
-export const entryPages = async function* (
-  deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
-  { clientId, parts, span: { start, end }, after, limit }: JournalRange,
-): AsyncGenerator<EntryPage> {
-  if (end <= start) return
-  const partitions = journalPks(clientId, parts).map((pk) => [pk])
-  const rows = limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows
-  const pages = mergedPages(
-    deps,
-    { partitions, range: { between: [start, end] }, limit: shareOf(rows, partitions) },
-    after && { sk: entryKey({ clientId }, after).sk },
-  )
-  for await (const { items, more } of pages) yield { entries: items.map(parseEntry), more }
-}
-
-export type ReadEntries = {
-  readonly entries: readonly Entry[]
-  /** The last entry given out; undefined when there is none after it. */
-  readonly next: EntryPosition | undefined
-}
-
-/** The most queries for one page: few rows are hidden from merchants. */
-const MOST_QUERIES = 10
-
-/**
- * Up to `limit` matching entries, in the order of the journal. A page costs its own entries and one more, which shows
- * whether it is the last.
- */
-export const readEntries = async (
-  deps: Pick<Deps, 'table' | 'stage'>,
-  { limit, ...range }: JournalRange & { readonly limit: number },
-  isWanted: (entry: Entry) => boolean,
-): Promise<ReadEntries> => {
-  const found: Entry[] = []
-  let queries = 0
-  for await (const { entries, more } of entryPages(deps, { ...range, limit: limit + 1 })) {
-    found.push(...entries.filter(isWanted))
-    if (found.length > limit) return { entries: found.slice(0, limit), next: found[limit - 1] }
-    const last = entries.at(-1)
-    if (more && last && ++queries === MOST_QUERIES) return { entries: found, next: last }
-  }
-  return { entries: found, next: undefined }
-}

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { PaymentIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 import { TimestampSchema } from '../time.ts'
-import { assertBalanced } from './payment-money.ts'
+import { assertBalanced } from './figures.ts'
 
 /** The movements of a client's money (design section 12). */
 export const ENTRY_TYPES = [
@@ -101,11 +100,3 @@ export const fieldsText = (record: object): string =>
       .filter(([, value]) => value !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
-
-/** The digest over one block and the previous digest. An empty block leaves it unchanged. */
-export const digestBlock = (before: string, entries: readonly Entry[]): string => {
-  if (entries.length === 0) return before
-  const hash = createHash('sha256').update(before)
-  for (const entry of entries) hash.update('\n').update(fieldsText(entry))
-  return hash.digest('hex')
-}

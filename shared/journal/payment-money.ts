@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
+import { type Figures, lessFigures, type PaymentMoney, standingFigures } from './figures.ts'
 
 /** The kinds of provider rows that move the money of a paid payment (design section 10). */
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const
@@ -35,33 +36,6 @@ export type Movement = v.InferOutput<typeof MovementSchema>
 
 /** The most movements of a payment. A further one is left to an operator. */
 export const MOST_MOVEMENTS = 50
-
-/** The client's side of one paid payment: its price and its reversals. */
-export type PaymentMoney = {
-  readonly price: Figures
-  readonly takenBackMinor: Minor
-  /** The payment's own row is VOIDED or REVERSED. */
-  readonly isVoid: boolean
-  /** Oldest first; each (transaction, type) once. */
-  readonly movements: readonly Movement[]
-}
-
-/** A payment without movements. */
-export const untouched = (price: Figures): PaymentMoney => ({
-  price,
-  takenBackMinor: ZERO,
-  isVoid: false,
-  movements: [],
-})
-
-/**
- * The sum of a payment's entries, at every moment and by every path: nothing if its own row is void or its whole net
- * was taken back, otherwise its price less what was taken back. Its net is always net - taken back.
- */
-export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney): Figures => {
-  if (isVoid || (price.netMinor > 0 && takenBackMinor === price.netMinor)) return NO_FIGURES
-  return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
-}
 
 /** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
 export type MoneyRow = Omit<Movement, 'tookMinor' | 'leftMinor' | 'postedAt' | 'clawedMinor'> & {
@@ -157,38 +131,3 @@ export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined
   )
   return { money: next, figures }
 }
-
-/** The client's side of an entry, in IDR and signed: net = gross - fee - markup (design section 12). */
-export type Figures = {
-  readonly grossMinor: Minor
-  readonly feeMinor: Minor
-  readonly markupMinor: Minor
-  readonly netMinor: Minor
-}
-
-export const NO_FIGURES: Figures = { grossMinor: ZERO, feeMinor: ZERO, markupMinor: ZERO, netMinor: ZERO }
-
-/** The figures of a gross amount, its fee and its markup. */
-export const figuresOf = (grossMinor: Minor, feeMinor: Minor, markupMinor: Minor): Figures => ({
-  grossMinor,
-  feeMinor,
-  markupMinor,
-  netMinor: less(less(grossMinor, feeMinor), markupMinor),
-})
-
-const combine = (a: Figures, b: Figures, by: (a: Minor, b: Minor) => Minor): Figures => ({
-  grossMinor: by(a.grossMinor, b.grossMinor),
-  feeMinor: by(a.feeMinor, b.feeMinor),
-  markupMinor: by(a.markupMinor, b.markupMinor),
-  netMinor: by(a.netMinor, b.netMinor),
-})
-
-export const addFigures = (a: Figures, b: Figures): Figures => combine(a, b, plus)
-export const lessFigures = (a: Figures, b: Figures): Figures => combine(a, b, less)
-
-/** Asserts net = gross - fee - markup before every write of figures. */
-export const assertBalanced = ({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void =>
-  assertInvariant(
-    less(less(grossMinor, feeMinor), markupMinor) === netMinor,
-    'figures do not add up: gross - fee - markup is not net',
-  )

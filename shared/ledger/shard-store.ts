@@ -3,27 +3,11 @@ import { mapInChunks } from '../chunks.ts'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
-import type { PaymentStatus } from '../payment-status.ts'
 import { shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import {
-  absent,
-  all,
-  any,
-  atMost,
-  below,
-  type Condition,
-  equals,
-  exists,
-  guard,
-  isNew,
-  put,
-  type Step,
-  unchanged,
-  update,
-} from '../table/step.ts'
+import { absent, any, atMost, below, exists, guard, isNew, put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { COUNT_FIELD, type Placed, shardOf } from './count-store.ts'
+import { type Placed, shardOf } from './count-store.ts'
 
 const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
@@ -83,33 +67,6 @@ export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: T
 const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: netMinor }, set: { creditedAt: at } })
 
 const isOpenAt = (postedAt: Timestamp) => atMost('closedUntil', postedAt)
-
-/** Figures of shards that an audit counts again. */
-export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
-
-/** Zero and absent are the same figure. */
-const isStill = (field: string, value: number): Condition =>
-  value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
-
-/**
- * Corrects the sums of a client's shards by the gaps that an audit found, all in the first shard, because readers see
- * only the sum. Of two recounts with the same gap the later is refused, as is one whose shard has changed since it was
- * read.
- */
-export const correctShards = (
-  clientId: ClientId,
-  first: LedgerShard,
-  { gaps, at }: { readonly gaps: ReadonlyMap<ShardFigure, number>; readonly at: Timestamp },
-): Step =>
-  update(
-    shardKey(clientId, 0),
-    { add: Object.fromEntries(gaps), ...(gaps.has('creditedMinor') && { set: { creditedAt: at } }) },
-    all(
-      exists,
-      unchanged('creditedAt', first.creditedAt),
-      ...[...gaps.keys()].map((field) => isStill(field, first[field])),
-    ),
-  )
 
 /** Shards that are written at the same time: each is a small write. */
 const CONCURRENCY = 16

@@ -4,7 +4,7 @@ import { assertInvariant } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { windowKey } from '../table/keys.ts'
-import { all, atMost, equals, exists, isNew, put, type Step, unchanged, update } from '../table/step.ts'
+import { all, atMost, equals, exists, isNew, put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 /** What settlements have taken of a client's money. Created with the client (design section 3). */
@@ -127,28 +127,3 @@ export const writeOffInWindow = (
     { add: { writtenOffMinor: addMinor } },
     all(equals('writtenOffMinor', readMinor), atMost('closedUntil', postedAt)),
   )
-
-/** Figures of a window that an audit counts again. */
-const FIGURES = [
-  'settledUntil',
-  'lastSettlementId',
-  'changedAt',
-  'availableMinor',
-  'inSettlementMinor',
-  'paidOutMinor',
-  'writtenOffMinor',
-] as const satisfies readonly (keyof Window)[]
-export type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
-
-/**
- * Writes the figures that an audit expects of a window. Refused when any figure has changed since it was read. A sum in
- * progress begins again, because it was of another window.
- */
-export const correctWindow = (clientId: ClientId, read: Window, figures: Partial<WindowFigures>): Step => {
-  const gone = FIGURES.filter((name) => name in figures && figures[name] === undefined)
-  return update(
-    windowKey(clientId),
-    { set: { ...figures }, remove: ['progress', ...gone] },
-    all(...FIGURES.map((name) => unchanged(name, read[name]))),
-  )
-}

@@ -1,15 +1,8 @@
 import * as v from 'valibot'
 import { derivedUuid, UuidSchema } from '../ids.ts'
 import { type Entry, type EntryType, newEntry } from '../journal/entry.ts'
-import {
-  type Figures,
-  figuresOf,
-  type Movement,
-  moveMoney,
-  NO_FIGURES,
-  type PaymentMoney,
-  untouched,
-} from '../journal/payment-money.ts'
+import { type Figures, figuresOf, NO_FIGURES, type PaymentMoney, untouched } from '../journal/figures.ts'
+import { type Movement, moveMoney } from '../journal/payment-money.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'

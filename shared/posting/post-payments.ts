@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { figuresOf, standingFigures } from '../journal/payment-money.ts'
+import { figuresOf, standingFigures } from '../journal/figures.ts'
 import { shardOf } from '../ledger/count-store.ts'
 import { moveCredit } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'
@@ -14,9 +14,9 @@ import { ensureSuspense } from '../suspense/suspense-store.ts'
 import type { Item } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp, TimestampSchema } from '../time.ts'
-import { replayMovements } from './moved-payment.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
+import { replayMovements } from './reversal-after.ts'
 
 /** The payment's own row, settled, with a final fee. */
 export type SettledRow = {

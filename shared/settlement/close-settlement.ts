@@ -2,8 +2,8 @@ import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
+import { closeStep, findAnySettlement } from './close-store.ts'
 import type { Settlement } from './settlement.ts'
-import { closeStep, findAnySettlement } from './settlement-store.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 

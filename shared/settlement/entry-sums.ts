@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { addTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
-import { digestBlock, type Entry, paymentsIn } from '../journal/entry.ts'
+import { type Entry, fieldsText, paymentsIn } from '../journal/entry.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 
@@ -79,3 +80,11 @@ export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Time
   digest: digestBlock(sums.digest, entries),
   totals: [...addTotals(sums.totals, totalsOf(entries))],
 })
+
+/** The digest over one block and the previous digest. An empty block leaves it unchanged. */
+export const digestBlock = (before: string, entries: readonly Entry[]): string => {
+  if (entries.length === 0) return before
+  const hash = createHash('sha256').update(before)
+  for (const entry of entries) hash.update('\n').update(fieldsText(entry))
+  return hash.digest('hex')
+}

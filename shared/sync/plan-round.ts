@@ -1,7 +1,8 @@
 import type { StoreDeps } from '../deps.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
-import { LEASE_MS, moveHead, newSlice, readHead } from './job-store.ts'
+import { moveHead, newSlice, readHead } from './head-store.ts'
+import { LEASE_MS } from './job-store.ts'
 import type { Head, Slice } from './sync-job.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */

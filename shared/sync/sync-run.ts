@@ -1,16 +1,12 @@
 import type { Deps } from '../deps.ts'
-import { paymentIdOf } from '../ids.ts'
-import type { Payment } from '../payment/payment.ts'
-import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget } from '../provider/call-budget.ts'
 import { callsPerMinute, workersForQuota } from '../provider/provider-quota.ts'
-import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
-import { claimJob, type DueJob, findDueJobs, finishJob, retryOpen } from './job-store.ts'
+import { msBetween, type Timestamp } from '../time.ts'
+import { claimJob, type DueJob, findDueJobs } from './job-store.ts'
 import { isRoundPast, planRound } from './plan-round.ts'
-import { ASK_AGAIN_MS, askAbout, readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
-import { reconcileTransaction } from './reconcile-transaction.ts'
-import type { OpenTransaction, Slice, SyncJob } from './sync-job.ts'
-import { addOpen, type OpenHours, registerOpen } from './tail.ts'
+import { readSlice, type SliceEnd, type SyncRun } from './read-slice.ts'
+import { recheckOpen } from './recheck-open.ts'
+import type { Slice, SyncJob } from './sync-job.ts'
 
 /** Below the function's timeout, with time to finish the current page. */
 const RUN_BUDGET_MS = 240_000
@@ -43,7 +39,7 @@ type State = SyncRun & {
 
 /** Does a claimed job. True: the run may continue with another job. */
 const doJob = async (run: State, job: SyncJob): Promise<boolean> => {
-  if (job.kind === 'open') return recheckAlone(run, job)
+  if (job.kind === 'open') return recheckOpen(run, job)
   if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
   const ended = await readSlice(run, job)
   if (ended !== 'read') run.end = ended
@@ -135,44 +131,6 @@ const endSync = ({ deps, tally, end, lagMs }: State, readTo: Timestamp | undefin
   const line = { transactions, unanswered, passed_over, failed, incomplete, end, until: readTo, lag_ms: lagMs }
   deps.log[complete ? 'info' : 'warn']('sync.completed', line)
   return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
-}
-
-/** Backoff: two minutes, doubled up to an hour. */
-const againAt = (now: Timestamp, tries: number): Timestamp =>
-  addMs(now, Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
-
-/**
- * Reconciles an open transaction again. Without an answer it stays open and is retried; after two days it becomes a
- * finding for an operator.
- */
-const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
-  const { deps, tally } = run
-  const transaction = { keptMinor: undefined, settledAt: undefined, paymentRequestId: undefined, ...job.transaction }
-  const paymentId = paymentIdOf(transaction.reference)
-  const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
-  const reconciled = await reconcileTransaction(deps, transaction, known, askAbout(run))
-  if (reconciled.kind === 'open') {
-    tally.unanswered++
-    await retryOpen(deps, job, againAt(deps.now(), job.tries + 1))
-    return
-  }
-  if (reconciled.kind === 'credited') {
-    const hours: OpenHours = new Map()
-    addOpen(hours, transaction, reconciled.payment, deps.now())
-    await registerOpen(deps, hours, run.scheduledHours)
-  }
-  await finishJob(deps, job)
-}
-
-/** Isolates a failure: the job is due again after its lease has expired, and the other jobs must not wait for it. */
-const recheckAlone = async (run: SyncRun, job: OpenTransaction): Promise<true> => {
-  try {
-    await recheckOpen(run, job)
-  } catch (cause) {
-    run.deps.log.error('sync.row_failed', { transaction_id: job.transaction.transactionId }, cause)
-    run.tally.failed++
-  }
-  return true
 }
 
 /**

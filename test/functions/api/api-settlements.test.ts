@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { closeStep } from '../../../shared/settlement/settlement-store.ts'
+import { closeStep } from '../../../shared/settlement/close-store.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { anApi } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'

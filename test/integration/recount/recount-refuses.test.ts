@@ -1,9 +1,10 @@
 /** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
+
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
-import { standingFigures } from '../../../shared/journal/payment-money.ts'
+import { standingFigures } from '../../../shared/journal/figures.ts'
 import { shardOf } from '../../../shared/ledger/count-store.ts'
 import { less, ZERO } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'

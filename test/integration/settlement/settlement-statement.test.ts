@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { newWindow } from '../../../shared/ledger/window-store.ts'
-import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { addMs } from '../../../shared/time.ts'
 import { aClientId } from '../../support/client-builders.ts'

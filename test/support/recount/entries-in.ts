@@ -1,6 +1,6 @@
 import type { Client } from '../../../shared/client/client.ts'
 import type { Entry } from '../../../shared/journal/entry.ts'
-import { entryPages } from '../../../shared/journal/entry-store.ts'
+import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { readParts } from '../../../shared/ledger/window-store.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import type { TestDeps } from '../test-deps.ts'

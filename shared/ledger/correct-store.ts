@@ -1,0 +1,61 @@
+import type { ClientId } from '../ids.ts'
+import type { PaymentStatus } from '../payment-status.ts'
+import { shardKey, windowKey } from '../table/keys.ts'
+import { absent, all, any, type Condition, equals, exists, type Step, unchanged, update } from '../table/step.ts'
+import type { Timestamp } from '../time.ts'
+import { COUNT_FIELD } from './count-store.ts'
+import type { LedgerShard } from './shard-store.ts'
+import type { Window } from './window-store.ts'
+
+/** Figures of shards that an audit counts again. */
+export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
+
+/** Zero and absent are the same figure. */
+const isStill = (field: string, value: number): Condition =>
+  value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
+
+/**
+ * Corrects the sums of a client's shards by the gaps that an audit found, all in the first shard, because readers see
+ * only the sum. Of two recounts with the same gap the later is refused, as is one whose shard has changed since it was
+ * read.
+ */
+export const correctShards = (
+  clientId: ClientId,
+  first: LedgerShard,
+  { gaps, at }: { readonly gaps: ReadonlyMap<ShardFigure, number>; readonly at: Timestamp },
+): Step =>
+  update(
+    shardKey(clientId, 0),
+    { add: Object.fromEntries(gaps), ...(gaps.has('creditedMinor') && { set: { creditedAt: at } }) },
+    all(
+      exists,
+      unchanged('creditedAt', first.creditedAt),
+      ...[...gaps.keys()].map((field) => isStill(field, first[field])),
+    ),
+  )
+
+/** Figures of a window that an audit counts again. */
+const FIGURES = [
+  'settledUntil',
+  'lastSettlementId',
+  'changedAt',
+  'availableMinor',
+  'inSettlementMinor',
+  'paidOutMinor',
+  'writtenOffMinor',
+] as const satisfies readonly (keyof Window)[]
+
+export type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
+
+/**
+ * Writes the figures that an audit expects of a window. Refused when any figure has changed since it was read. A sum in
+ * progress begins again, because it was of another window.
+ */
+export const correctWindow = (clientId: ClientId, read: Window, figures: Partial<WindowFigures>): Step => {
+  const gone = FIGURES.filter((name) => name in figures && figures[name] === undefined)
+  return update(
+    windowKey(clientId),
+    { set: { ...figures }, remove: ['progress', ...gone] },
+    all(...FIGURES.map((name) => unchanged(name, read[name]))),
+  )
+}
