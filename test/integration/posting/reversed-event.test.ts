@@ -35,10 +35,11 @@ describe('payment.reversed', () => {
     deps.clock.advance(60)
     await move(deps, payment, aWin(deps, 20_000))
 
+    const event = 'payment.reversed'
     expect(await told(deps, payment)).toMatchObject([
-      { event: 'payment.reversed', data: { type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
-      { event: 'payment.reversed', data: { type: 'chargeback', amount_minor: 20_000, taken_back_minor: 30_000 } },
-      { event: 'payment.reversed', data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
+      { event, data: { type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
+      { event, data: { type: 'chargeback', amount_minor: 20_000, taken_back_minor: 30_000 } },
+      { event, data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
     ])
   })
 

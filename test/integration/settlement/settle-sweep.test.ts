@@ -26,14 +26,10 @@ const sweep = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)
 const messagesOf = (deps: TestDeps) => deps.sent.map(({ message }) => message.body as { readonly client_id: string })
 
 /** A client as the sweep finds it. */
-const listedClient = (client: Client) =>
-  put(clientKey(client.clientId), {
-    ...client,
-    owner: GATEWAY_OWNER,
-    entity: 'client',
-    listedAt: client.createdAt,
-    id: client.clientId,
-  })
+const listedClient = (client: Client) => {
+  const { clientId: id, createdAt: listedAt } = client
+  return put(clientKey(id), { ...client, owner: GATEWAY_OWNER, entity: 'client', listedAt, id })
+}
 
 /** Hands messages to the worker in one batch, as the queue does. */
 const work = (deps: TestDeps, bodies: readonly unknown[]) => {
@@ -41,10 +37,10 @@ const work = (deps: TestDeps, bodies: readonly unknown[]) => {
   return settleClientHandler.withDeps(deps)({ Records: records } as unknown as SQSEvent, {} as Context)
 }
 
-const withPayment = async (deps: TestDeps, fields: Partial<Client> = {}) => {
-  const client = await withFloor(deps, 0, fields)
+const withPayment = async (deps: TestDeps) => {
+  const client = await withFloor(deps)
   await aSucceededPayment(deps, client)
-  return { client }
+  return client
 }
 
 describe('sweep-settlements (spec 3.2, rule 1)', () => {
@@ -59,10 +55,8 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
     expect(new Set(ids).size).toBe(ids.length)
     expect(summary).toStrictEqual({ clients: ids.length })
     expect(ids).toStrictEqual(expect.arrayContaining(clients.map(({ clientId }) => clientId)))
-    expect(deps.sent[0]).toStrictEqual({
-      queue: 'settlements',
-      message: { body: { client_id: ids[0] }, delaySeconds: 0, group: ids[0] },
-    })
+    const message = { body: { client_id: ids[0] }, delaySeconds: 0, group: ids[0] }
+    expect(deps.sent[0]).toStrictEqual({ queue: 'settlements', message })
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'sweep.completed', fields: { clients: ids.length } }])
   })
 })
@@ -70,9 +64,7 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
 describe('settle-client, the worker of the sweep', () => {
   it('gives back only the message that failed: a broken client holds up no other', async () => {
     const deps = testDeps({ requests })
-    const { client: healthy } = await withPayment(deps)
-    const { client: broken } = await withPayment(deps)
-    const { client: last } = await withPayment(deps)
+    const [healthy, broken, last] = [await withPayment(deps), await withPayment(deps), await withPayment(deps)]
     aDayLater(deps)
     const { settledUntil } = (await deps.table.get(windowKey(broken.clientId))) ?? {}
     const setSettled = (value: unknown) =>
@@ -97,8 +89,7 @@ describe('settle-client, the worker of the sweep', () => {
 
   it('lets a slow client wait alone', async () => {
     const deps = testDeps({ requests })
-    const { client: slow } = await withPayment(deps)
-    const { client: quick } = await withPayment(deps)
+    const [slow, quick] = [await withPayment(deps), await withPayment(deps)]
     aDayLater(deps)
     const held = Promise.withResolvers<void>()
     const slowed = interceptTable(deps, {

@@ -21,18 +21,14 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS
 const NAMES = Object.keys(ACTIONS) as Action[]
 
-const act = (deps: TestDeps, action: Action, { settlementId }: Settlement, fields: object = {}) => {
-  const input = { operator: OPERATOR, settlement_id: settlementId, notes: ' as told by the bank ', ...fields }
+/** A payout waits for the settlement's audit, and names the bank's own answer. */
+const done = async (deps: TestDeps, action: Action, settlement: Settlement, fields: object = {}) => {
+  const { settlementId: settlement_id } = settlement
+  const isPayout = action === 'mark-settlement-paid'
+  if (isPayout) await auditedNow(deps, settlement)
+  const reference = isPayout ? { bank_reference: `BCA ${settlement_id}` } : {}
+  const input = { operator: OPERATOR, settlement_id, notes: ' as told by the bank ', ...reference, ...fields }
   return invokeAdmin(ACTIONS[action], deps, input)
-}
-/** Of the bank's own answer. */
-const referenced = (action: Action, { settlementId }: Settlement) =>
-  action === 'mark-settlement-paid' ? { bank_reference: `BCA ${settlementId}` } : {}
-
-/** A payout waits for the settlement's audit. */
-const done = async (deps: TestDeps, action: Action, settlement: Settlement) => {
-  if (action === 'mark-settlement-paid') await auditedNow(deps, settlement)
-  return act(deps, action, settlement, referenced(action, settlement))
 }
 
 /** How a settlement gets into each state, from `recorded`. */
@@ -87,7 +83,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await findAnySettlement(deps, settlementId)).toEqual({ ...settlement, status: 'failed', notes })
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([{ ...failure, after: failed }])
-    const again = await act(deps, 'recredit-settlement', settlement, { notes: 'new account' })
+    const again = await done(deps, 'recredit-settlement', settlement, { notes: 'new account' })
     const recreditedNow = { recredited_at: deps.now() }
     expect(again.body).toStrictEqual(shownSettlement(settlement, { status: 'failed', notes, ...recreditedNow }))
     expect(await auditRecordsOf(deps, settlementId)).toContainEqual({

@@ -29,26 +29,6 @@ export type Seen = {
   readonly confidential: readonly string[]
 }
 
-export type Books = {
-  readonly payments: readonly RawItem[]
-  readonly creating: readonly RawItem[]
-  /** What leads from destinations to payments. */
-  readonly pointers: readonly RawItem[]
-  /** What leads from merchants' references to payments. */
-  readonly references: readonly RawItem[]
-  readonly events: readonly RawItem[]
-  readonly deliveries: readonly RawItem[]
-  readonly attempts: readonly RawItem[]
-  readonly shards: readonly RawItem[]
-  readonly windows: readonly RawItem[]
-  readonly settlements: readonly RawItem[]
-  readonly suspense: readonly RawItem[]
-  /** Movements of clients' money. */
-  readonly entries: readonly RawItem[]
-  /** Movements of money that belongs to no client. */
-  readonly houseEntries: readonly RawItem[]
-}
-
 export const text = (item: RawItem, attribute: string): string => {
   const value = item[attribute]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
@@ -84,26 +64,35 @@ const withSortKey = (item: RawItem): RawItem => {
   return { ...item, eligible_at: eligibleAt, entry_id: entryId }
 }
 
-export const booksOf = (items: readonly RawItem[]): Books => {
+export const booksOf = (items: readonly RawItem[]) => {
   const bySk = (matches: (sk: string) => boolean) => items.filter((item) => matches(text(item, 'sk')))
+  const byPk = (prefix: string) => items.filter(({ pk }) => isOf(pk, prefix))
   const payments = bySk((sk) => sk === 'PAYMENT')
   return {
     payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
     creating: payments.filter((item) => item['status'] === 'creating'),
-    pointers: items.filter((item) => text(item, 'pk').startsWith('DESTINATION#')),
-    references: items.filter((item) => text(item, 'pk').startsWith('REFERENCE#') && item['sk'] !== 'PAYOUT'),
+    /** What leads from destinations to payments. */
+    pointers: byPk('DESTINATION#'),
+    /** What leads from merchants' references to payments. */
+    references: byPk('REFERENCE#').filter(({ sk }) => sk !== 'PAYOUT'),
     events: bySk((sk) => sk.startsWith('EVENT#')).map(whole),
     // Under one name or the other, which decides whether an index lists it by its status.
-    deliveries: bySk((sk) => sk === 'DELIVERY').map((item) => ({ ...item, status: item['status'] ?? item['state'] })),
+    deliveries: bySk((sk) => sk === 'DELIVERY').map(
+      (item): RawItem => ({ ...item, status: item['status'] ?? item['state'] }),
+    ),
     attempts: bySk((sk) => sk.startsWith('ATTEMPT#')),
     shards: bySk((sk) => sk.startsWith('SHARD#')),
     windows: bySk((sk) => sk === 'WINDOW'),
     settlements: bySk((sk) => sk === 'SETTLEMENT'),
     suspense: bySk((sk) => sk === 'SUSPENSE'),
-    entries: items.filter(({ pk }) => isOf(pk, 'JOURNAL#') && !isOf(pk, HOUSE_JOURNAL)).map(withSortKey),
-    houseEntries: items.filter(({ pk }) => isOf(pk, HOUSE_JOURNAL)),
+    /** Movements of clients' money. */
+    entries: byPk('JOURNAL#').flatMap((item) => (isOf(item['pk'], HOUSE_JOURNAL) ? [] : [withSortKey(item)])),
+    /** Movements of money that belongs to no client. */
+    houseEntries: byPk(HOUSE_JOURNAL),
   }
 }
+
+export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
 const LEDGER_OR_JOURNAL = /^(LEDGER|JOURNAL)#/
 
@@ -146,14 +135,13 @@ export const partProblems = ({ payments, events, shards, windows }: Books): stri
         return payment === undefined || text(item, 'owner') !== partOf(payment)
       })
       .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} is listed in another part than its payment`),
-    ...[...names].flatMap((name) =>
-      STATUSES.map((status) => {
-        const own = (byPart.get(name) ?? []).filter((payment) => payment['status'] === status)
-        const ownShards = shards.filter((shard) => partIn(shard) === name)
-        return [name, status, own.length, sum(ownShards, `count_${status}`)] as const
-      }).flatMap(([part, status, expected, found]) =>
-        expected === found ? [] : [`part ${part}: count of ${status} is ${found}, must be ${expected}`],
-      ),
+    ...[...names].flatMap((part) =>
+      STATUSES.flatMap((status) => {
+        const expected = (byPart.get(part) ?? []).filter((payment) => payment['status'] === status).length
+        const own = shards.filter((shard) => partIn(shard) === part)
+        const found = sum(own, `count_${status}`)
+        return expected === found ? [] : [`part ${part}: count of ${status} is ${found}, must be ${expected}`]
+      }),
     ),
   ]
 }

@@ -85,19 +85,15 @@ const pointerProblems = ({ payments, pointers, references }: Books): string[] =>
   ]
 }
 
-const merchantProblems = (seen: Seen): string[] => [
-  ...[...seen.destinationsOfKey]
-    .filter(([, shown]) => shown.size > 1)
-    .map(([key]) => `${key} was shown two destinations`),
-  ...[...seen.paymentsOfKey].filter(([, shown]) => shown.size > 1).map(([key]) => `${key} became two payments`),
+const merchantProblems = ({ destinationsOfKey, paymentsOfKey }: Seen): string[] => [
+  ...[...destinationsOfKey].flatMap(([key, shown]) => (shown.size > 1 ? [`${key} was shown two destinations`] : [])),
+  ...[...paymentsOfKey].flatMap(([key, shown]) => (shown.size > 1 ? [`${key} became two payments`] : [])),
 ]
 
 const stillbornProblems = ({ payments }: Books): string[] =>
   payments
-    .filter(
-      (payment) => payment['expires_at'] !== undefined && text(payment, 'expires_at') <= text(payment, 'created_at'),
-    )
-    .map((payment) => `payment ${text(payment, 'payment_id')} expired before it was created`)
+    .filter((item) => item['expires_at'] !== undefined && text(item, 'expires_at') <= text(item, 'created_at'))
+    .map((item) => `payment ${text(item, 'payment_id')} expired before it was created`)
 
 /** Lines that hold no secret stay so: how many were read for each. */
 const readLines = new WeakMap<readonly string[], Map<string, number>>()
@@ -142,10 +138,7 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
   ]
 }
 
-const unreportedProblems = ({ deliveries }: Books): string[] => {
-  const owing = deliveries.filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
-  return owing.map((item) => `operators were not told of delivery ${text(item, 'delivery_id')}`)
-}
+const dueOf = (items: readonly RawItem[]) => items.filter((item) => item['work'] !== undefined)
 
 /** What must hold besides once everything has come to rest. */
 export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly string[] => {
@@ -162,12 +155,10 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...eventProblems(books, seen),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),
-    ...unreportedProblems(books),
-    ...books.suspense
-      .filter((item) => item['work'] !== undefined)
-      .map((item) => `operators were not told of ${text(item, 'suspense_id')}`),
-    ...books.creating
-      .filter((item) => item['work'] !== undefined)
-      .map((item) => `payment ${text(item, 'payment_id')} is created for ever`),
+    ...books.deliveries
+      .filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
+      .map((item) => `operators were not told of delivery ${text(item, 'delivery_id')}`),
+    ...dueOf(books.suspense).map((item) => `operators were not told of ${text(item, 'suspense_id')}`),
+    ...dueOf(books.creating).map((item) => `payment ${text(item, 'payment_id')} is created for ever`),
   ]
 }

@@ -2,16 +2,8 @@
 import { createHash } from 'node:crypto'
 import { amount, type Books, clientOf, openNet, partIn, partOf, type RawItem, sum, text } from './books.ts'
 
-const AMOUNTS = [
-  'gross_minor',
-  'fee_minor',
-  'markup_minor',
-  'net_minor',
-  'provider_minor',
-  'bank_minor',
-  'suspense_minor',
-  'house_minor',
-] as const
+const SIDES = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
+const AMOUNTS = SIDES.map((side) => `${side}_minor`)
 
 const isRecredit = ({ type }: RawItem): boolean => type === 'recredit'
 
@@ -53,26 +45,21 @@ export const entryProblems = ({ entries, houseEntries }: Books): string[] =>
     ]
   })
 
-type OwnBooks = {
-  readonly window: RawItem
-  readonly shards: readonly RawItem[]
-  readonly payments: readonly RawItem[]
-  readonly entries: readonly RawItem[]
-  /** Oldest first. */
-  readonly settlements: readonly RawItem[]
-}
+type OwnBooks = ReturnType<typeof booksOfClients>[number]
 
-const booksOfClients = ({ windows, shards, payments, entries, settlements }: Books): readonly OwnBooks[] =>
+const booksOfClients = ({ windows, shards, payments, entries, settlements }: Books) =>
   windows.map((window) => {
     const client = clientOf(window)
+    const isOwn = (item: RawItem) => clientOf(item) === client
+    const isOf = (item: RawItem) => item['client_id'] === client
+    const inTime = (a: RawItem, b: RawItem) => (text(a, 'swept_from') < text(b, 'swept_from') ? -1 : 1)
     return {
       window,
-      shards: shards.filter((shard) => clientOf(shard) === client),
-      payments: payments.filter((payment) => payment['client_id'] === client),
-      entries: entries.filter((entry) => clientOf(entry) === client),
-      settlements: settlements
-        .filter((settlement) => settlement['client_id'] === client)
-        .toSorted((a, b) => (text(a, 'swept_from') < text(b, 'swept_from') ? -1 : 1)),
+      shards: shards.filter(isOwn),
+      payments: payments.filter(isOf),
+      entries: entries.filter(isOwn),
+      /** Oldest first. */
+      settlements: settlements.filter(isOf).toSorted(inTime),
     }
   })
 
@@ -123,11 +110,8 @@ const shardProblems = ({ shards, payments, entries }: OwnBooks): string[] =>
   [...new Set([...shards.map(partIn), ...entries.map(partIn), ...payments.map(partOf)])].flatMap((part) => {
     const own = moving(entries.filter((entry) => partIn(entry) === part))
     const expected = sum(own, 'net_minor') + openNet(payments.filter((payment) => partOf(payment) === part))
-    const found = sum(
-      shards.filter((shard) => partIn(shard) === part),
-      'credited_minor',
-    )
-    return differences(`part ${part}`, [['credited', expected, found]])
+    const ownShards = shards.filter((shard) => partIn(shard) === part)
+    return differences(`part ${part}`, [['credited', expected, sum(ownShards, 'credited_minor')]])
   })
 
 export const ledgerProblems = (books: Books): string[] =>
