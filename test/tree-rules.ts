@@ -29,7 +29,7 @@ const foldersStandAlone: TreeRule = (paths) => {
   return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
 }
 
-/** A test file says by its name which claim it holds; how many there are of one subject nobody looks through. */
+/** Test files do not count: each says by its name which claims it holds. */
 const foldersAreShort: TreeRule = (paths) =>
   [
     ...Map.groupBy(

@@ -30,7 +30,7 @@ const metricsIn = (metric: keyof typeof METRICS, fixed: Readonly<Record<string, 
   METRICS[metric].dimensionSets.flatMap((set: readonly string[]) => {
     const fields = set.filter((name) => fixed[name] === undefined)
     const values = FIELD_VALUES[fields.join(' ')]
-    if (!values) throw new Error(`nobody has said what ${fields.join(' and ')} may be`)
+    if (!values) throw new Error(`FIELD_VALUES has no values of ${fields.join(' ')}`)
     return values.map((some) =>
       [metric, BENCH_STAGE, ...set.map((name) => fixed[name] ?? some[fields.indexOf(name)])].join(' '),
     )

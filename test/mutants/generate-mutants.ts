@@ -6,7 +6,7 @@ import { type Break, breaksIn } from './operators.ts'
 
 /** One way to break the gateway on purpose. Some test must notice. */
 export type Mutant = Break & {
-  /** Where and how, and a hash of the code it breaks: the same while nobody changes that code. */
+  /** Where and how, and a hash of the code it breaks. It stays the same until that code changes. */
   readonly id: string
   readonly path: string
   /** The function, constant or class at the top of the file that it breaks. */

@@ -99,7 +99,7 @@ const chosenBy = (argv: readonly string[]) => {
 
 type Chosen = ReturnType<typeof chosenBy>
 
-/** Asks about what is not known yet. What nobody can notice comes last: it meets every check. */
+/** Asks about what is not known yet. Exceptions come last, because they meet every check. */
 const askAll = async ({ files, mutants, jobs, budgetMs, seeds, everyLayer, fresh }: Chosen) => {
   const signal = stopped()
   const findings = openFindings(fresh)

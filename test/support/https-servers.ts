@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
@@ -49,15 +48,4 @@ export const startTlsServer = ({ key, cert }: Certificate, behave: (socket: Sock
   const server = createTlsServer({ key, cert }, behave)
   server.on('secureConnection', (socket) => socket.on('error', () => {}))
   return listen(server)
-}
-
-/** Answers 200 over TLS; `hosts` are the names it was asked for, by SNI and by header. */
-export const startHttpsServer = async ({ key, cert }: Certificate) => {
-  const hosts: { readonly sni: unknown; readonly host: string | undefined }[] = []
-  const server = createHttpsServer({ key, cert }, (request, response) => {
-    hosts.push({ sni: Reflect.get(request.socket, 'servername'), host: request.headers.host })
-    response.end('thanks')
-  })
-  server.on('tlsClientError', () => {})
-  return { port: await listen(server), hosts }
 }

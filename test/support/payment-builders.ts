@@ -112,15 +112,6 @@ export const paidUnheard = async (deps: TestDeps, client: Client) => {
   return { payment, ...payFirst(deps) }
 }
 
-/** A pending payment whose customer has paid at the provider; the gateway has not heard of it. */
-export const aPaid = async (fields: Partial<PaymentRequest> = {}) => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const payment = await aPendingPayment(deps, client, fields)
-  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  return { deps, client, payment, providerPaymentId }
-}
-
 /** Lets a payment's own due time come, and looks at it as due work does. */
 export const checkWhenDue = async (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => {
   const item = await deps.table.get(paymentKey(paymentId))

@@ -163,7 +163,7 @@ const TransactionQuery = v.strictObject({
   'updated[lte]': v.optional(Time),
   'created[gte]': v.optional(Time),
   'created[lte]': v.optional(Time),
-  // The maximum is not printed; nobody was seen above 50.
+  // The documents give no maximum; no example is above 50.
   limit: v.pipe(v.string(), v.regex(/^([1-9]|[1-4]\d|50)$/)),
   after_id: v.optional(v.string()),
 })

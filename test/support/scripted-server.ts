@@ -51,5 +51,3 @@ export const startScriptedServer = async (script: Script) => {
     })
   return { url: `http://127.0.0.1:${port}`, requests, close }
 }
-
-export type ScriptedServer = Awaited<ReturnType<typeof startScriptedServer>>

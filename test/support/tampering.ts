@@ -5,7 +5,7 @@ import type { TestDeps } from './test-deps.ts'
 
 type Raw = Record<string, unknown>
 
-/** One change of one attribute, behind the gateway's back. */
+/** One change of one attribute that the gateway did not make. */
 export type Tampering = { readonly name: string; readonly item: Raw }
 
 export const rawItem = async (deps: TestDeps, key: Key): Promise<Raw> => {
@@ -104,12 +104,3 @@ export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): read
     .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
   return [...changed, ...removed]
 }
-
-/** The same for a JSON text inside an attribute. */
-export const jsonTamperingsOf = (item: Raw, attribute: string): readonly Tampering[] =>
-  tamperingsOf(JSON.parse(String(item[attribute])) as Raw, { loose: [], imprecise: [] }).map(
-    ({ name, item: json }) => ({
-      name: `${attribute}.${name}`,
-      item: { ...item, [attribute]: JSON.stringify(json) },
-    }),
-  )

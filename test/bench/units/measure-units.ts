@@ -107,7 +107,7 @@ const webhooks = async ({ used, ask, create, pass, run, work }: Started): Promis
   return [listed, await used('redelivery, by its merchant', again)]
 }
 
-/** Idle questions of due work, minute by minute, are nobody's: what is read in the index of due work is left out. */
+/** Due work is looked at each minute, with or without payments. What that reads in its index is left out. */
 const withoutIdle = ({ flow, detail }: FlowUnits): FlowUnits => ({
   flow,
   detail: Object.fromEntries(Object.entries(detail).filter(([name]) => !/^(reads by-due|calls query)$/.test(name))),

@@ -1,8 +1,9 @@
 import dns from 'node:dns'
+import { createServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import type { ResolveHost } from '../../../shared/send-webhook.ts'
-import { selfSignedCertificate, startHttpsServer, startTcpServer } from '../../support/https-servers.ts'
+import { listen, selfSignedCertificate, startTcpServer } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { answering, aSender, BODY, failure, PATIENT, SHORT, send, sendTrusting } from './webhook-sender-probe.ts'
 
@@ -10,6 +11,17 @@ import { answering, aSender, BODY, failure, PATIENT, SHORT, send, sendTrusting }
 
 const tcp = async (scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) =>
   `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
+
+/** Answers 200 over TLS; `hosts` are the names it was asked for, by SNI and by header. */
+const startHttpsServer = async ({ key, cert }: ReturnType<typeof selfSignedCertificate>) => {
+  const hosts: { readonly sni: unknown; readonly host: string | undefined }[] = []
+  const server = createServer({ key, cert }, (request, response) => {
+    hosts.push({ sni: Reflect.get(request.socket, 'servername'), host: request.headers.host })
+    response.end('thanks')
+  })
+  server.on('tlsClientError', () => {})
+  return { port: await listen(server), hosts }
+}
 
 const answeringWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.end(text))
 const byteByByte = (socket: Socket) => {
