@@ -84,7 +84,7 @@ const bareHandler = (means: readonly Means[]): string =>
   [
     'const made = []',
     ...means.map((name) => MEANS[name]),
-    'const handler = async () => ({ statusCode: 200, body: String(made.length) })',
+    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })',
   ].join('\n')
 
 const execute = promisify(execFile)
