@@ -1,8 +1,9 @@
+import { mostWorkers } from '../shared/due-work/due-slot.ts'
 import { workersForQuota } from '../shared/provider/provider-quota.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { UPSTREAM } from '../shared/table/upstream.ts'
-import { DUE_FUNCTIONS } from './due-functions.ts'
 import {
+  type Access,
   ASKS_PROVIDER,
   BOTH_LANES,
   CALLS_PROVIDER_SECONDS,
@@ -11,27 +12,52 @@ import {
   webhookRuns,
 } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
-import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
+import { AUDITING, DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
+
+/** A function, named after its file. */
+const background = (
+  file: `${'callback' | 'queue' | 'schedule'}/${string}`,
+  spec: Pick<FunctionSpec, 'trigger' | 'table'> & Access,
+): FunctionSpec => ({
+  ...DEFAULTS,
+  name: file.slice(file.indexOf('/') + 1),
+  entry: `functions/${file}.ts`,
+  ...spec,
+})
+
+/** A function for one kind of due work. A message of its queue names one slot. */
+const due = (
+  work: Parameters<typeof mostWorkers>[0],
+  plural: 'payments' | 'deliveries' | 'alerts',
+  access: Pick<FunctionSpec, 'table'> & Access,
+): FunctionSpec =>
+  background(`queue/check-due-${plural}`, {
+    trigger: {
+      kind: 'queue',
+      queue: `due-${plural}`,
+      batchSize: 1,
+      maxConcurrency: mostWorkers(work, 0),
+      runsAt: ({ callsPerMinute }) => mostWorkers(work, callsPerMinute),
+    },
+    // A worker starts no new work after 60 s. The other 30 s are for calls in progress.
+    timeoutSeconds: 90,
+    reservedConcurrency: mostWorkers(work, 0),
+    ...access,
+  })
 
 /** Functions that callbacks of the provider, queues and schedules start; merchants and operators do not. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
-  {
-    ...DEFAULTS,
+  background('callback/receive-provider-callback', {
     ...ONLY_WAITS,
     ...ASKS_PROVIDER,
-    name: 'receive-provider-callback',
-    entry: 'functions/callback/receive-provider-callback.ts',
     trigger: { kind: 'http', method: 'POST', path: `/callbacks/${UPSTREAM}` },
     table: allAccess(NEWS, PAUSES),
     sends: [...BOTH_LANES, 'sync'],
     secrets: [...ASKS_PROVIDER.secrets, 'read-callback-tokens'],
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
-  },
-  {
-    ...DEFAULTS,
+  }),
+  background('queue/deliver-webhook', {
     ...ONLY_WAITS,
-    name: 'deliver-webhook',
-    entry: 'functions/queue/deliver-webhook.ts',
     trigger: {
       kind: 'queue',
       queue: 'webhooks',
@@ -57,12 +83,9 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     calls: { tries: 2, timeoutMs: 1_000 },
     recursive: true,
     callsMerchants: true,
-  },
-  {
-    ...DEFAULTS,
+  }),
+  background('schedule/check-due-work', {
     ...ONLY_WAITS,
-    name: 'check-due-work',
-    entry: 'functions/schedule/check-due-work.ts',
     // An event may wait for the run before it, which ends within a minute. An older event is really missed.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
@@ -70,69 +93,53 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // It only reads a page of each slot, and sends a message when the slot has work.
     timeoutSeconds: 60,
     reservedConcurrency: 1,
-  },
-  ...DUE_FUNCTIONS,
-  {
-    ...DEFAULTS,
+  }),
+  due('payment', 'payments', { table: DUE_PAYMENTS, sends: BOTH_LANES, alerts: true, secrets: ['read-provider'] }),
+  due('delivery', 'deliveries', { ...ONLY_WAITS, table: DUE_DELIVERIES, sends: BOTH_LANES }),
+  due('alert', 'alerts', { ...ONLY_WAITS, table: DUE_ALERTS, alerts: true }),
+  background('schedule/sweep-settlements', {
     ...ONLY_WAITS,
-    name: 'sweep-settlements',
-    entry: 'functions/schedule/sweep-settlements.ts',
     trigger: { kind: 'schedule', schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { indexes: ['by-owner'] },
     sends: ['settlements'],
     // It sends one message a client, page by page. 300 s are enough for many thousand clients.
     timeoutSeconds: 300,
-  },
-  {
-    ...DEFAULTS,
+  }),
+  background('queue/settle-client', {
     ...ASKS_PROVIDER,
-    name: 'settle-client',
-    entry: 'functions/queue/settle-client.ts',
     // One client a message: a large client must not use the time of the next ones.
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
     sends: ['settlements'],
     timeoutSeconds: 300,
     recursive: true,
-  },
-  {
-    ...DEFAULTS,
+  }),
+  background('schedule/audit-clients', {
     ...ONLY_WAITS,
-    name: 'audit-clients',
-    entry: 'functions/schedule/audit-clients.ts',
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { BatchGetItem: ['SETTLEMENT'], indexes: ['by-due', 'by-owner'] },
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,
-  },
-  {
-    ...DEFAULTS,
-    name: 'audit-client',
-    entry: 'functions/queue/audit-client.ts',
+  }),
+  background('queue/audit-client', {
     trigger: { kind: 'queue', queue: 'audits', batchSize: 1, maxConcurrency: 5 },
     table: allAccess(AUDITING, { UpdateItem: ['VERDICT'] }),
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,
     recursive: true,
-  },
-  {
-    ...DEFAULTS,
+  }),
+  background('schedule/sync-provider-transactions', {
     ...ASKS_PROVIDER,
-    name: 'sync-provider-transactions',
-    entry: 'functions/schedule/sync-provider-transactions.ts',
     trigger: { kind: 'schedule', schedule: { everyMinutes: 5, maxEventAgeSeconds: 600 } },
     table: SYNCING,
     sends: [...BOTH_LANES, 'sync'],
     // A run starts no page after four minutes. The next run continues where it ended.
     timeoutSeconds: 300,
-  },
-  {
-    ...DEFAULTS,
+  }),
+  background('queue/sync-slices', {
     ...ASKS_PROVIDER,
-    name: 'sync-slices',
-    entry: 'functions/queue/sync-slices.ts',
     // These workers run beside the scheduled run. The provider's quota limits all of them together.
     trigger: {
       kind: 'queue',
@@ -144,5 +151,5 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     table: SYNCING,
     sends: BOTH_LANES,
     timeoutSeconds: 300,
-  },
+  }),
 ]

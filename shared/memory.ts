@@ -10,3 +10,9 @@ export interface Memory {
   /** The provider's quota lacked calls for due payments. */
   callsAreShortUntil?: Timestamp
 }
+
+/** A value that was read at `from`, and is read again from `until` on. */
+export type Cached = { readonly from: Timestamp; readonly until: Timestamp }
+
+/** By the wall clock, because a frozen environment's other clock may stop. Not when it was set back. */
+export const isFresh = ({ from, until }: Cached, now: Timestamp): boolean => from <= now && now < until

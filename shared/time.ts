@@ -59,3 +59,6 @@ export const AnyTimeSchema = v.pipe(
     return NEVER
   }),
 )
+
+/** The table's `ttl` of an item that is kept this long, in whole seconds. */
+export const expiresAfter = (from: Timestamp, keptMs: number): number => Math.ceil((epochMs(from) + keptMs) / SECOND_MS)

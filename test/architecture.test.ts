@@ -112,7 +112,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/sync/read-slice.ts', types('../provider/xendit/xendit-schema.ts'), types('../provider/provider.ts')],
     ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./provider-quota.ts')],
     ['shared/payment/payment.ts', from('../provider/another/another-provider.ts'), from('../provider/provider.ts')],
-    ['infra/local/main.ts', from('../../shared/provider/xendit/other-channels.ts'), from('../../shared/money.ts')],
+    ['infra/local/main.ts', from('../../shared/provider/xendit/xendit-channels.ts'), from('../../shared/money.ts')],
   ],
   'time, chance and environment come in through deps': [
     ['shared/ids.ts', 'export const now = Date.now', '// Date.now()'],

@@ -1,8 +1,11 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { toAuditRecordDto } from '../../shared/operator/audit-record-dto.ts'
-import { findAuditRecordsOf, findAuditRecordsOfClient } from '../../shared/operator/find-audit-records.ts'
+import {
+  findAuditRecordsOf,
+  findAuditRecordsOfClient,
+  toAuditRecordDto,
+} from '../../shared/operator/find-audit-records.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 

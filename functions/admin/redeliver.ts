@@ -2,9 +2,8 @@ import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { parseDeliveryId } from '../../shared/webhook/delivery/delivery-dto.ts'
-import { redeliver } from '../../shared/webhook/delivery/redeliver.ts'
+import { redeliver, redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver.ts'
 import { REDELIVER_FIELDS, redeliverTarget, toRedeliveredDto } from '../../shared/webhook/delivery/redeliver-dto.ts'
-import { redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =

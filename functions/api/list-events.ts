@@ -1,5 +1,4 @@
-import { EventFeedQuery, toEventFeedJson } from '../../shared/inquiry/event-feed-dto.ts'
-import { readEventFeed } from '../../shared/inquiry/read-event-feed.ts'
+import { EventFeedQuery, readEventFeed, toEventFeedJson } from '../../shared/inquiry/read-event-feed.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 
 /** GET /v1/events (design section 8): a merchant reads here the events whose webhooks it missed. */

@@ -3,12 +3,4 @@ import { DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 
 /** Makes the next attempt of a delivery if it is due (spec 6.4). */
-export const handler = queueHandler(DeliveryMessageSchema, async (message, deps) =>
-  deliverWebhook(deps, {
-    deliveryId: message.delivery_id,
-    attempt: message.attempt,
-    clientId: message.client_id,
-    endpointId: message.endpoint_id,
-    slow: message.slow,
-  }),
-)
+export const handler = queueHandler(DeliveryMessageSchema, (message, deps) => deliverWebhook(deps, message))

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import { type Cached, isFresh } from '../memory.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
@@ -24,7 +25,7 @@ const CACHE_LIMIT = 1_000
 
 type Proven = { readonly client: Client } & Pick<ApiKey, 'expiresAt' | 'permissions'>
 /** No refusal is cached: a new key, or a client that was just enabled, works at once. */
-type CachedKey = Proven & { readonly from: Timestamp; readonly until: Timestamp }
+type CachedKey = Proven & Cached
 
 declare module '../memory.ts' {
   interface Memory {
@@ -72,8 +73,7 @@ const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<
   const cache = (deps.memory.apiKeys ??= new Map())
   const from = deps.now()
   const cached = cache.get(keyId)
-  // By the wall clock, because a frozen environment's other clock may stop. Not when it was set back.
-  if (cached && cached.from <= from && from < cached.until) return cached
+  if (cached && isFresh(cached, from)) return cached
   cache.delete(keyId)
   const proven = await readProof(deps, keyId, clientId)
   if (!proven) return undefined

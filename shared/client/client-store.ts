@@ -77,19 +77,21 @@ export const insertClient = async (deps: RecordDeps, client: Client, operator: s
   assertInvariant(applied, 'a new client has the id of another one')
 }
 
-type Changeable =
-  | 'name'
-  | 'enabled'
-  | 'settlementFloorMinor'
-  | 'bank'
-  | 'returnUrl'
-  | 'rateLimitPerSecond'
-  | 'payoutHold'
-  | 'ledgerParts'
+const CHANGEABLE = [
+  'hadBank',
+  'name',
+  'enabled',
+  'settlementFloorMinor',
+  'bank',
+  'returnUrl',
+  'rateLimitPerSecond',
+  'payoutHold',
+  'ledgerParts',
+] as const satisfies readonly (keyof Client)[]
 
 /** Undefined leaves a field unchanged; null clears an optional one. */
 export type ClientChanges = {
-  readonly [Field in Exclude<Changeable, 'bank' | 'ledgerParts'>]?: Client[Field] | null
+  readonly [Field in Exclude<(typeof CHANGEABLE)[number], 'hadBank' | 'bank' | 'ledgerParts'>]?: Client[Field] | null
 } & {
   readonly bank?: BankAccount | null | undefined
   readonly ledgerParts?: number | undefined
@@ -169,18 +171,6 @@ const grownWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId, parts:
   await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
   return growWindow(clientId, parts, window.closedUntil)
 }
-
-const CHANGEABLE: readonly (Changeable | 'hadBank')[] = [
-  'hadBank',
-  'name',
-  'enabled',
-  'settlementFloorMinor',
-  'bank',
-  'returnUrl',
-  'rateLimitPerSecond',
-  'payoutHold',
-  'ledgerParts',
-]
 
 const changed = (client: Client, changes: object): object => ({
   ...client,

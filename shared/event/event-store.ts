@@ -1,6 +1,7 @@
 import { eventKey } from '../table/keys.ts'
 import { exists, guard, isNew, put, type Step } from '../table/step.ts'
-import { type Event, expiresAfter, RETENTION } from './event.ts'
+import { expiresAfter } from '../time.ts'
+import { type Event, RETENTION } from './event.ts'
 
 /** The second part of the key of a client's event list. */
 export const EVENT_ENTITY = 'event'

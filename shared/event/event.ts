@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ClientIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { toJson } from '../json.ts'
-import { DAY_MS, epochMs, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** Events of a payment's status (spec 6.1), one of each for a payment. */
 export const STATUS_EVENT_TYPES = ['payment.succeeded', 'payment.failed', 'payment.expired'] as const
@@ -54,9 +54,6 @@ export const RETENTION = {
   keepMs: 100 * DAY_MS,
   feedMs: 90 * DAY_MS,
 } as const
-
-/** The table's `ttl` of an item that is kept this long, in whole seconds. */
-export const expiresAfter = (from: Timestamp, keptMs: number): number => Math.ceil((epochMs(from) + keptMs) / SECOND_MS)
 
 /** The webhook's body (spec 6.2), built once. Every attempt to every endpoint signs and sends these bytes. */
 export const envelopeBody = (event: string, eventId: string, timestamp: Timestamp, data: object): string =>

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../deps.ts'
+import { type Cached, isFresh } from '../memory.ts'
 import { eventKey } from '../table/keys.ts'
-import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
+import { addMs, SECOND_MS } from '../time.ts'
 import type { NamedEvent } from './event-store.ts'
 
 const BodyOnly = v.object({ body: v.string() })
@@ -10,11 +11,7 @@ const BodyOnly = v.object({ body: v.string() })
 const BODIES_KEPT = 100
 /** Only an erasure changes the bytes, and it is refused while a delivery is in progress. */
 const BODY_KEPT_MS = 10 * SECOND_MS
-export type CachedBody = {
-  readonly reading: Promise<string | undefined>
-  readonly from: Timestamp
-  readonly until: Timestamp
-}
+export type CachedBody = Cached & { readonly reading: Promise<string | undefined> }
 
 declare module '../memory.ts' {
   interface Memory {
@@ -32,7 +29,7 @@ export const findEventBody = async (
   const kept = (deps.memory.eventBodies ??= new Map())
   const known = kept.get(key)
   const from = deps.now()
-  if (known !== undefined && known.from <= from && from < known.until) return known.reading
+  if (known && isFresh(known, from)) return known.reading
   const reading = readBody(deps, event)
   if (kept.size >= BODIES_KEPT) kept.clear()
   kept.set(key, { reading, from, until: addMs(from, BODY_KEPT_MS) })

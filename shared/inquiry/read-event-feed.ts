@@ -1,10 +1,19 @@
+import * as v from 'valibot'
 import type { StoreDeps } from '../deps.ts'
 import { type Event, type EventPosition, RETENTION } from '../event/event.ts'
-import { type FeedCursor, type FeedPosition, isAfter, timeOf } from '../event/event-cursor.ts'
+import {
+  type FeedCursor,
+  type FeedPosition,
+  feedCursorOf,
+  isAfter,
+  parseFeedCursor,
+  timeOf,
+} from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/read-events.ts'
 import type { ClientId } from '../ids.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { limitParamOf } from '../page.ts'
+import { AnyTimeSchema, addMs, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
  * The age from which `settled` may pass an event: by then every earlier event is in the index. A commit is tried with
@@ -101,4 +110,27 @@ const settledBy = ({ settled }: FeedCursor, young: FeedPosition, now: Timestamp)
   const border = { since: unsettledFrom(now) }
   const reached = isAfter(young, border) ? border : young
   return isAfter(reached, settled) ? reached : settled
+}
+
+/** The query of GET /v1/events: the position to continue after, or a start time. */
+export const EventFeedQuery = v.object({
+  after: v.optional(
+    v.pipe(
+      v.string(),
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        const cursor = parseFeedCursor(dataset.value)
+        if (cursor !== undefined) return cursor
+        addIssue({ message: 'after must be the `next` of an earlier answer' })
+        return NEVER
+      }),
+    ),
+  ),
+  since: v.optional(AnyTimeSchema),
+  limit: limitParamOf(25, 100),
+})
+
+/** The feed as JSON text. Each envelope has exactly the bytes of the webhook, including digits and key order. */
+export const toEventFeedJson = ({ events, next, hasMore }: EventFeed): string => {
+  const data = events.map(({ body }) => body).join(',')
+  return `{"data":[${data}],"next":${JSON.stringify(feedCursorOf(next))},"has_more":${hasMore}}`
 }

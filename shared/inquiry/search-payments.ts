@@ -1,16 +1,17 @@
+import * as v from 'valibot'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { type ClientId, paymentIdOf } from '../ids.ts'
+import { type ClientId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
-import { MOST_AT_DESTINATION, paymentsAtDestination } from '../payment/destination-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
+import { findPaymentsByKey, findStoredPayment } from '../payment/payment-store.ts'
 import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/reference-store.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { toSuspenseDto } from '../suspense/suspense-dto.ts'
 import { suspenseAbout } from '../suspense/suspense-store.ts'
+import { destinationKey, destinationPk } from '../table/keys.ts'
 
 export type PaymentSearch = {
   readonly payments: readonly Payment[]
@@ -119,4 +120,33 @@ const ownOfReference = async (
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
   return { payments: ofPage(payments, page), complete: ids.length <= MOST_OF_REFERENCE && isLast(payments, page) }
+}
+
+/** The most payments of one number that are read. The provider reuses numbers, but not often. */
+export const MOST_AT_DESTINATION = 1_000
+
+/** Payments of all clients that showed a destination, newest first. `complete`: there are no more. */
+export const paymentsAtDestination = async (
+  deps: Pick<Deps, 'table'>,
+  destination: string,
+  page: Page,
+): Promise<{ readonly payments: readonly Payment[]; readonly complete: boolean }> => {
+  const first = firstOfPage(page)
+  if (first >= MOST_AT_DESTINATION) return { payments: [], complete: false }
+  const { items, cursor } = await deps.table.query({
+    partition: [destinationPk(destination)],
+    newestFirst: true,
+    limit: Math.min(first + page.perPage, MOST_AT_DESTINATION),
+  })
+  const pointers = items.slice(first)
+  const ids = pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+  const pointed = new Set(pointers.map(({ sk }) => sk))
+  const payments = await findPaymentsByKey(deps, [...new Set(ids)])
+  return {
+    payments: payments.filter(
+      ({ paymentDestination, createdAt, paymentId }) =>
+        paymentDestination === destination && pointed.has(destinationKey(destination, createdAt, paymentId).sk),
+    ),
+    complete: cursor === undefined,
+  }
 }

@@ -1,22 +1,13 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
+import type { AuditRecord } from './audit-record-store.ts'
 
 /** The end of a subject's chain: the number and digest of its last record. */
 export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
 /** The fields of a record that its digest covers: its content, and the digest of the record before it. */
-type Chained = {
-  readonly subject: string
-  readonly operator: string
-  readonly action: string
-  readonly at: string
-  readonly requestId?: string | undefined
-  readonly before?: object | undefined
-  readonly after?: object | undefined
-  readonly number: number
-  readonly previous?: string | undefined
-}
+type Chained = Omit<AuditRecord, 'at'> & { readonly at: string }
 
 /** Sorts object members by name, because the table keeps no order. */
 const ordered = (_: string, value: unknown): unknown =>

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
-import { askForOwnRow } from '../payment/fee/actual-fee.ts'
+import { askForOwnRow } from '../payment/actual-fee.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import { addMs, DAY_MS } from '../time.ts'

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { type Cached, isFresh } from '../memory.ts'
 import { pausesKey } from '../table/keys.ts'
 import { absent, any, below, update } from '../table/step.ts'
-import { addMs, epochMs, HOUR_MS, later, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, expiresAfter, HOUR_MS, later, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import type { ProviderOperation } from './provider.ts'
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
@@ -16,7 +17,7 @@ const CACHE_MS = SECOND_MS
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
 const ROW_LIFE_MS = HOUR_MS
 
-type CachedPauses = { readonly from: Timestamp; readonly until: Timestamp; readonly pauses: Pauses }
+type CachedPauses = Cached & { readonly pauses: Pauses }
 
 declare module '../memory.ts' {
   interface Memory {
@@ -27,8 +28,7 @@ declare module '../memory.ts' {
 const readPauses = async (deps: PauseDeps): Promise<Pauses> => {
   const now = deps.now()
   const { providerPauses: seen } = deps.memory
-  // Wall clock, because the monotonic clock may stop in a frozen environment. The lower bound covers a clock set back.
-  if (seen && seen.from <= now && now < seen.until) return seen.pauses
+  if (seen && isFresh(seen, now)) return seen.pauses
   const pauses = (await deps.table.get(pausesKey)) ?? {}
   deps.memory.providerPauses = { from: now, until: addMs(now, CACHE_MS), pauses }
   return pauses
@@ -69,7 +69,7 @@ export const notePause = async (deps: PauseDeps, operations: readonly ProviderOp
   for (const operation of refused.length > 0 ? refused : operations) {
     const now = deps.now()
     const until = ownPause(deps, operation) ?? addMs(now, DEFAULT_PAUSE_MS)
-    const ttl = Math.ceil((epochMs(until) + ROW_LIFE_MS) / SECOND_MS)
+    const ttl = expiresAfter(until, ROW_LIFE_MS)
     await deps.table.write(
       update(pausesKey, { set: { [operation]: until, ttl } }, any(absent(operation), below(operation, until))),
     )

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, any, atMost, update } from '../table/step.ts'
-import { epochMs, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
+import { epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import type { ProviderOperation } from './provider.ts'
 
 /**
@@ -36,7 +36,7 @@ export const countCalls = (
   calls: number,
 ) => {
   const key = clientId === undefined ? quotaKey(operation, number) : quotaShareKey(operation, clientId, number)
-  const ttl = Math.ceil((epochMs(endsAt) + COUNTER_LIFE_MS) / SECOND_MS)
+  const ttl = expiresAfter(endsAt, COUNTER_LIFE_MS)
   const hasRoom = any(absent('taken'), atMost('taken', limit - calls))
   return deps.table.write(update(key, { add: { taken: calls }, set: { ttl } }, hasRoom))
 }

@@ -1,7 +1,7 @@
 import { paymentIdOf, referenceOf } from '../ids.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
 import { ZERO } from '../money.ts'
-import { isForAmount } from '../payment/fee/actual-fee.ts'
+import { isForAmount } from '../payment/actual-fee.ts'
 import { applyProviderNews } from '../payment/news/apply-news.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'

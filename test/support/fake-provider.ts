@@ -9,7 +9,7 @@ import type {
   TransactionFilter,
   TransactionPage,
 } from '../../shared/provider/provider.ts'
-import { isOtherChannel } from '../../shared/provider/xendit/other-channels.ts'
+import { isOtherChannel } from '../../shared/provider/xendit/xendit-channels.ts'
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { type Event, expiresAfter, RETENTION } from '../../shared/event/event.ts'
+import { type Event, RETENTION } from '../../shared/event/event.ts'
 import { EventSchema } from '../../shared/event/read-events.ts'
 import { deliveryIdFor, EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { newWindow } from '../../shared/ledger/window-store.ts'
@@ -9,7 +9,7 @@ import { deliveryKey, eventKey } from '../../shared/table/keys.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
-import { addMs, type Timestamp } from '../../shared/time.ts'
+import { addMs, expiresAfter, type Timestamp } from '../../shared/time.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { announced, findDelivery, insertDelivery, newDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -119,9 +119,7 @@ export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
   const next = deps.sent.shift()
   if (!next) throw new Error('the queue is empty')
   deps.clock.advance(next.message.delaySeconds)
-  const { delivery_id: deliveryId, attempt, ...ids } = v.parse(DeliveryMessageSchema, next.message.body)
-  const sent = { clientId: ids.client_id, endpointId: ids.endpoint_id, slow: ids.slow }
-  await deliverWebhook(deps, { deliveryId, attempt, ...sent })
+  await deliverWebhook(deps, v.parse(DeliveryMessageSchema, next.message.body))
 }
 
 /** Works off one delivery's messages until none is left; `crashed` workers are tried again by due work, not by this. */

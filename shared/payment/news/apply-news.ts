@@ -1,11 +1,10 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
-import type { Unanswered } from '../../provider/provider.ts'
 import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { askForNews, type NewsDeps, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
+import { askForNews, type NewsAnswer, type NewsDeps, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 import { creditCreating } from './credit-creating.ts'
 import { type Decision, decideOnNews } from './decide-on-news.ts'
@@ -21,10 +20,8 @@ export type ApplyOutcome =
     }
   /** Noted, to be asked again: the payment is still being created. */
   | { readonly kind: 'deferred' }
-  /** The provider reports a payment but does not show the capture yet; to be asked again soon. */
-  | { readonly kind: 'not_shown' }
-  | { readonly kind: 'not_found' }
-  | Unanswered
+  /** There is no news: nothing is changed. */
+  | Exclude<NewsAnswer, { readonly kind: 'news' }>
 
 /** The outcome of one decision. `again`: the payment has changed; read it and decide again. */
 type Step = ApplyOutcome | 'again'

@@ -11,8 +11,6 @@ import { leavePending, transitioned } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import type { TransitionResult } from './succeed-payment.ts'
 
-const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
-
 type End = {
   readonly status: 'failed' | 'expired' | 'cancelled'
   readonly source: NewsSource
@@ -57,7 +55,7 @@ export const closePayment = async (
     )
     if (outcome.applied === 'stale') continue
     if (outcome.applied) {
-      await afterClosing(deps, { closed, status, source, held: toHold, told })
+      await afterClosing(deps, closed, { status, source, held: toHold }, told)
       return closed
     }
     if (outcome.refusedBy !== 'suspense') return undefined
@@ -66,16 +64,8 @@ export const closePayment = async (
   throw new Error('conflicting writes kept a payment from ending, for minutes')
 }
 
-type Closing = {
-  readonly closed: Payment
-  readonly status: keyof typeof CLOSED_CODE
-  readonly source: NewsSource
-  readonly held: Suspense | undefined
-  readonly told: Announcement
-}
-
-const afterClosing = async (deps: NewsDeps, { closed, status, source, held, told }: Closing): Promise<void> => {
-  deps.log.info(CLOSED_CODE[status], {
+const afterClosing = async (deps: NewsDeps, closed: Payment, { status, source, held }: End, told: Announcement) => {
+  deps.log.info(`payment.${status}`, {
     ...loggedPayment(closed),
     source,
     deliveries: told.deliveries.length,

@@ -14,11 +14,11 @@ import type {
   Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secret.ts'
-import { BalanceSchema, CASH_ACCOUNT } from './balance-schema.ts'
-import { isOtherChannel } from './other-channels.ts'
 import { rateLimits } from './rate-limits.ts'
+import { BalanceSchema, CASH_ACCOUNT, TransactionPageSchema } from './transaction-schema.ts'
+import { isOtherChannel } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
-import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
+import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema } from './xendit-schema.ts'
 
 export type XenditOptions = {
   /** Default: the provider's own URL. */

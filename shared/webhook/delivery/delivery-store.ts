@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
-import { type Event, expiresAfter, RETENTION } from '../../event/event.ts'
+import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
 import { deliveryKey } from '../../table/keys.ts'
 import { any, type Condition, DUE_WORK_FIELDS, dueWork, equals, isNew, put, type Step } from '../../table/step.ts'
-import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
+import { addMs, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
 

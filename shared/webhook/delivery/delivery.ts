@@ -76,12 +76,21 @@ export const DeliverySchema = v.pipe(
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** What the queues of both lanes carry. */
-export const DeliveryMessageSchema = v.object({
-  delivery_id: DeliveryIdSchema,
-  attempt: v.number(),
-  /** The endpoint is read in the same request as the delivery. */
-  client_id: ClientIdSchema,
-  endpoint_id: EndpointIdSchema,
-  /** It was sent to the slow lane. */
-  slow: v.optional(v.boolean()),
-})
+export const DeliveryMessageSchema = v.pipe(
+  v.object({
+    delivery_id: DeliveryIdSchema,
+    attempt: v.number(),
+    /** The endpoint is read in the same request as the delivery. */
+    client_id: ClientIdSchema,
+    endpoint_id: EndpointIdSchema,
+    /** It was sent to the slow lane. */
+    slow: v.optional(v.boolean()),
+  }),
+  v.transform(({ delivery_id: deliveryId, client_id: clientId, endpoint_id: endpointId, ...message }) => ({
+    ...message,
+    deliveryId,
+    clientId,
+    endpointId,
+  })),
+)
+export type DeliveryMessage = v.InferOutput<typeof DeliveryMessageSchema>

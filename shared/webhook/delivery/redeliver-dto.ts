@@ -4,7 +4,7 @@ import { describeIssue } from '../../field-errors.ts'
 import { isJsonObject, readJson } from '../../json.ts'
 import { AnyTimeSchema, type Timestamp } from '../../time.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts'
-import type { RedeliveredDto } from './redelivered-dto-schema.ts'
+import type { RedeliveredDto } from './own-delivery-dto-schema.ts'
 
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
 export type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>

@@ -18,7 +18,7 @@ import { sendDeliveryMessage } from './send-delivery-message.ts'
 const EVENTS_PER_CALL = 100
 
 /** Writes one round, or one missing delivery: all of its steps or none. */
-type WriteRound = (
+export type WriteRound = (
   delivery: Delivery,
   steps: RoundSteps,
   before?: Delivery['status'],
@@ -62,7 +62,7 @@ export const redeliverSince = async (
 }
 
 /** False when the delivery is in progress, or another call has begun its round. */
-const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: Delivery, write: WriteRound) => {
+export const sendAgain = async (deps: RoundDeps, endpoint: Endpoint, delivery: Delivery, write: WriteRound) => {
   const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) =>
     write(delivery, steps, delivery.status),
   )

@@ -2,11 +2,12 @@ import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
-import { type Endpoint, laneOf } from '../endpoint/endpoint.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpointEver } from '../endpoint/find-endpoints.ts'
-import { beginRound, type RoundDeps, refusedRound } from './begin-round.ts'
+import { type RoundDeps, refusedRound } from './begin-round.ts'
 import { findDelivery } from './delivery-store.ts'
-import type { InLane } from './send-delivery-message.ts'
+import type { Redelivered, SinceRequest } from './redeliver-dto.ts'
+import { redeliverSince, sendAgain, type WriteRound } from './redeliver-since.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
 export type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
@@ -25,7 +26,7 @@ export const redeliver = async (
   const endpoint = await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
   const refused = refusedRound(delivery, deps.now())
   if (refused) throw refused
-  if (await redeliverFinished(deps, { delivery, lane: laneOf(endpoint) }, operator)) return
+  if (await sendAgain(deps, endpoint, delivery, recorded(deps, operator))) return
   throw invalid(
     'the delivery is in progress',
     undefined,
@@ -52,10 +53,29 @@ export const requireEnabledEndpoint = async (
   return endpoint
 }
 
-/** A new round with its audit record. False when the delivery is in progress or has no round left today. */
-const redeliverFinished = async (deps: RedeliverDeps, inLane: InLane, operator: string): Promise<boolean> => {
-  const { deliveryId: subject, clientId, status } = inLane.delivery
-  const change = { action: 'redeliver', before: { status }, after: { status: 'scheduled' } }
-  const record = { subject, clientId, operator, ...change }
-  return (await beginRound(deps, inLane, (steps) => recordChange(deps, record, steps))) !== undefined
+/** Writes a round, or a missing delivery, with its audit record. */
+const recorded =
+  (deps: RedeliverDeps, operator: string): WriteRound =>
+  ({ deliveryId: subject, clientId }, steps, status) => {
+    const before = status && { status }
+    const record = { subject, clientId, operator, action: 'redeliver', before, after: { status: 'scheduled' } }
+    return recordChange(deps, record, steps)
+  }
+
+export type EndpointRedelivery = SinceRequest & {
+  readonly clientId: ClientId
+  readonly endpointId: EndpointId
+  readonly operator: string
+}
+
+/**
+ * Sends an endpoint what it missed, for an operator, each round with its audit record. Throws 404 and 422 as for one
+ * delivery.
+ */
+export const redeliverToEndpoint = async (
+  deps: RedeliverDeps,
+  { clientId, endpointId, operator, ...asked }: EndpointRedelivery,
+): Promise<Redelivered> => {
+  const endpoint = await requireEnabledEndpoint(deps, clientId, endpointId)
+  return redeliverSince(deps, endpoint, asked, recorded(deps, operator))
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
-import { type Event, expiresAfter, RETENTION } from '../../event/event.ts'
+import { type Event, RETENTION } from '../../event/event.ts'
 import type { NamedEvent } from '../../event/event-store.ts'
 import { deliveryKey, eventKey } from '../../table/keys.ts'
 import { above, all, equals, exists, type Step, unchanged, update } from '../../table/step.ts'
-import { addMs, type Timestamp } from '../../time.ts'
+import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
 import type { Delivery } from './delivery.ts'
 import { isStatus, schedule, UNLISTED_FIELD } from './delivery-store.ts'
 

@@ -29,21 +29,22 @@ export const parseEndpointId = (text: string): EndpointId => {
   return parsed.output
 }
 
+const shown = ({ url, eventTypes, enabled, createdAt }: Endpoint) => ({
+  url,
+  event_types: eventTypes,
+  enabled,
+  created_at: createdAt,
+})
+
 /** An endpoint as operators see it: everything but its secret. */
 export const toEndpointDto = (endpoint: Endpoint) => ({
   endpoint_id: endpoint.endpointId,
   client_id: endpoint.clientId,
-  url: endpoint.url,
-  event_types: endpoint.eventTypes,
-  enabled: endpoint.enabled,
-  created_at: endpoint.createdAt,
+  ...shown(endpoint),
 })
 
 /** An endpoint as its merchant sees it (design section 8). */
 export const toOwnEndpointDto = (endpoint: Endpoint): OwnEndpointDto => ({
   id: endpoint.endpointId,
-  url: endpoint.url,
-  event_types: endpoint.eventTypes,
-  enabled: endpoint.enabled,
-  created_at: endpoint.createdAt,
+  ...shown(endpoint),
 })

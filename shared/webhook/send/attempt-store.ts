@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
-import { expiresAfter, RETENTION } from '../../event/event.ts'
+import { RETENTION } from '../../event/event.ts'
 import { toItem } from '../../table/attributes.ts'
 import { attemptKey, deliveryKey } from '../../table/keys.ts'
 import { absent, all, atMost, type Condition, dueWork, equals, isNew, put, update } from '../../table/step.ts'
-import type { Timestamp } from '../../time.ts'
+import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
 import { CLAIM_FIELDS, isStatus, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from '../delivery/delivery-store.ts'
 

@@ -2,13 +2,12 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { findEventBody } from '../../event/find-event-body.ts'
-import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
 import { finding, logSuspense } from '../../suspense/record-suspense.ts'
 import { putSuspense } from '../../suspense/suspense-store.ts'
 import { deliveryKey, endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
-import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
+import { type Delivery, type DeliveryAttempt, type DeliveryMessage, DeliverySchema } from '../delivery/delivery.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import { type Endpoint, type Lane, laneOf, type SealedEndpoint, SealedEndpointSchema } from '../endpoint/endpoint.ts'
 import { claimAttempt, skipDelivery } from './attempt-store.ts'
@@ -19,16 +18,6 @@ import { webhookHeaders } from './webhook-headers.ts'
 
 type DeliverDeps = AttemptResultDeps &
   Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs' | 'memory'>
-
-export type DeliveryMessage = {
-  readonly deliveryId: DeliveryId
-  readonly attempt: number
-  /** The endpoint is read in the same request as the delivery. */
-  readonly clientId: ClientId
-  readonly endpointId: EndpointId
-  /** It comes from the slow lane. */
-  readonly slow?: boolean | undefined
-}
 
 /** Longer than an attempt can take: an expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS

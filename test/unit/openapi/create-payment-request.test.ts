@@ -5,7 +5,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
-import { isOtherChannel } from '../../../shared/provider/xendit/other-channels.ts'
+import { isOtherChannel } from '../../../shared/provider/xendit/xendit-channels.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { faultsOf } from '../../support/described-answers.ts'
 import { nearly } from '../../support/hostile-values.ts'

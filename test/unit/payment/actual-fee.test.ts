@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { askForOwnRow, feeByKept } from '../../../shared/payment/fee/actual-fee.ts'
+import { askForOwnRow, feeByKept } from '../../../shared/payment/actual-fee.ts'
 import { invoicedFee } from '../../../shared/payment/news/succeed-payment.ts'
 import type { Provider, ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { aClient } from '../../support/client-builders.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GatewayError } from '../../../shared/errors.ts'
 import { parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
-import { isOtherChannel } from '../../../shared/provider/xendit/other-channels.ts'
+import { isOtherChannel } from '../../../shared/provider/xendit/xendit-channels.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 
 /* What the endpoint's own tests do not show: what is true of any value, and what is cut, counted or kept to ourselves. */

@@ -1,7 +1,7 @@
-import type { Deps } from '../../deps.ts'
-import type { Minor } from '../../money.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../../provider/provider.ts'
-import type { Payment } from '../payment.ts'
+import type { Deps } from '../deps.ts'
+import type { Minor } from '../money.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../provider/provider.ts'
+import type { Payment } from './payment.ts'
 
 /** A payment has one row. A few more are read, so that other rows cannot hide it. */
 const TRANSACTIONS_READ = 10

@@ -1,0 +1,159 @@
+import * as v from 'valibot'
+import { type Minor, minor } from '../../money.ts'
+import { earlier } from '../../time.ts'
+import type { ProviderBalance, ProviderTransaction, TransactionPage, TransactionType } from '../provider.ts'
+import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
+
+const typed = (type: TransactionType, ...names: readonly string[]) => names.map((name) => [name, type] as const)
+
+/** The provider books two of these types although its documented list lacks them. */
+export const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
+  ...typed('payment', 'PAYMENT'),
+  ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
+  ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
+  ...typed('account', 'BNPL_PARTNER_SETTLEMENT_CREDIT', 'BNPL_PARTNER_SETTLEMENT_DEBIT', 'CASHBACK_FEE'),
+  ...typed('account', 'CASHBACK_VAT', 'CONVERSION', 'DISBURSEMENT', 'FOREX_DEDUCTION', 'FOREX_DEPOSIT'),
+  ...typed('account', 'IN_PERSON_PAYMENT', 'LOAN_REPAYMENT', 'REMITTANCE', 'REMITTANCE_COLLECTION_PAYMENT'),
+  ...typed('account', 'REMITTANCE_PAYOUT', 'RESERVES_HOLD', 'RESERVES_RELEASE', 'TOPUP', 'TRANSFER_IN'),
+  ...typed('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
+])
+
+export const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
+  ['PENDING', 'pending'],
+  ['SUCCESS', 'success'],
+  ['FAILED', 'failed'],
+  ['VOIDED', 'reversed'],
+  ['REVERSED', 'reversed'],
+])
+/** The kind of reversal, by type and status: a payment's own row, or a row of its own type. */
+export const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
+  ['PAYMENT VOIDED', 'voided'],
+  ['PAYMENT REVERSED', 'reversed'],
+  ['REFUND SUCCESS', 'refund'],
+  ['CHARGEBACK SUCCESS', 'chargeback'],
+  ['chargeback_deduction SUCCESS', 'chargeback'],
+])
+
+export const WITHDRAWAL_TYPES = new Set(['WITHDRAWAL'])
+
+/** Rows whose amount includes the provider's dispute fee. */
+export const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
+
+export const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
+export const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
+
+/** Rounded up, so that we never credit more than we received. */
+const keptOf = (amount: number, net: number): Minor => minor(Math.ceil(amount - net))
+
+// Ids of any product's row become part of a key in our table, so characters and length are limited.
+const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
+
+/** Id form of a captured payment; rows of older products have other ids. */
+const CAPTURED = /^py-[A-Za-z0-9_-]{1,61}$/
+
+// Lenient, because the page also holds rows of other products of the same account.
+const TransactionSchema = v.pipe(
+  v.object({
+    id: RowId,
+    type: v.string(),
+    product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
+    reference_id: v.nullish(v.string(), ''),
+    status: v.string(),
+    currency: v.string(),
+    amount: SignedAmount,
+    // Signed, because a flat fee can exceed a tiny amount.
+    net_amount: v.nullish(SignedAmount),
+    cashflow: v.nullish(v.string(), 'MONEY_IN'),
+    settlement_status: v.nullish(v.string(), ''),
+    estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
+    channel_category: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))), undefined),
+    created: v.fallback(v.nullish(Time), undefined),
+    updated: Time,
+    fee: v.fallback(
+      v.nullish(
+        v.object({
+          status: v.nullish(v.string(), ''),
+          xendit_fee: v.nullish(Amount, 0),
+          value_added_tax: v.nullish(Amount, 0),
+        }),
+      ),
+      undefined,
+    ),
+    product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
+  }),
+  // Outgoing rows may have a negative amount; payments never have one.
+  v.check((row) => row.amount >= 0 || row.type !== 'PAYMENT'),
+  v.transform((row): ProviderTransaction => {
+    const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
+    const status = TRANSACTION_STATUS.get(row.status) ?? 'unknown'
+    const settled = SETTLED.has(row.settlement_status ?? '')
+    const isFinal = type === 'payment' && status === 'success' && settled && !FEE_NOT_FINAL.has(row.fee?.status ?? '')
+    const net = isFinal ? (row.net_amount ?? undefined) : undefined
+    const moved = Math.abs(row.net_amount ?? row.amount)
+    const shownFee = FEE_NOT_FINAL.has(row.fee?.status ?? '')
+      ? undefined
+      : (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
+    const isChargeback = CHARGEBACK_TYPES.has(row.type)
+    return {
+      type,
+      transactionId: row.id,
+      providerPaymentId: row.product_id ?? '',
+      ...(type === 'payment' && status === 'success' && CAPTURED.test(row.product_id ?? '') && { isCaptured: true }),
+      paymentRequestId: row.product_data?.payment_request_id,
+      reference: row.reference_id ?? '',
+      status,
+      returns: RETURNS.get(`${row.type} ${row.status}`),
+      ...(WITHDRAWAL_TYPES.has(row.type) && { isWithdrawal: true }),
+      ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { comesAgain: true }),
+      currency: row.currency,
+      amountMinor: receivedMinor(Math.abs(row.amount)),
+      // Rounded down, so that we never count more than we have.
+      providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -moved : moved)),
+      ...(isChargeback &&
+        shownFee !== undefined && { disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)) }),
+      keptMinor: net === undefined ? undefined : keptOf(row.amount, net),
+      // A row that settled early still carries its later expected time.
+      settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,
+      settlesAt: row.estimated_settlement_time ?? undefined,
+      category: row.channel_category ?? undefined,
+      createdAt: row.created ?? undefined,
+      updatedAt: row.updated,
+    }
+  }),
+)
+
+const RowIdSchema = v.object({ id: RowId })
+
+const idOf = (row: unknown): string | undefined => {
+  const parsed = v.safeParse(RowIdSchema, row)
+  return parsed.success ? parsed.output.id : undefined
+}
+
+/** Twice the provider's page size, and the limit of one batch read of payments. */
+const MAX_ROWS = 100
+
+/** Parses row by row: an unreadable row is listed by id, and the others stay valid. */
+export const TransactionPageSchema = v.pipe(
+  v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(MAX_ROWS)) }),
+  v.transform(({ has_more: hasMore, data }): TransactionPage => {
+    const transactions: ProviderTransaction[] = []
+    const unreadableIds: string[] = []
+    for (const row of data) {
+      const parsed = v.safeParse(TransactionSchema, row)
+      if (parsed.success) transactions.push(parsed.output)
+      else unreadableIds.push(idOf(row) ?? 'without an id')
+    }
+    if (unreadableIds.length === 0) return { transactions, hasMore }
+    const afterId = data.map(idOf).findLast((id) => id !== undefined)
+    return { transactions, unreadableIds, hasMore, ...(afterId !== undefined && { afterId }) }
+  }),
+)
+
+/** The account that holds the money of payments until it is withdrawn. */
+export const CASH_ACCOUNT = 'CASH'
+
+/** The balance of an account (`GET /balance`), rounded down. Large chargebacks can make it negative. */
+export const BalanceSchema = v.pipe(
+  v.object({ balance: v.pipe(v.number(), v.minValue(Number.MIN_SAFE_INTEGER), v.maxValue(Number.MAX_SAFE_INTEGER)) }),
+  v.transform(({ balance }): ProviderBalance => ({ account: CASH_ACCOUNT, amountMinor: minor(Math.floor(balance)) })),
+)
