@@ -135,7 +135,7 @@ const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Pa
 }
 
 /** The due slices of history: one for each day since the last audit, all of them after thirty days. */
-export type DueSlices = (of: number) => boolean
+type DueSlices = (of: number) => boolean
 
 export const slicesSince = (auditedDay: number | undefined, today: number): DueSlices => {
   const first = Math.max(today - SLICES + 1, (auditedDay ?? today - SLICES) + 1)

@@ -11,7 +11,7 @@ import { believed } from './believed.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { readClientBooks } from './judged/client-books.ts'
 
-export type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
+type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
 
 /** After this time a run begins no part and no second look, which may wait two minutes: its function has five. */
 const RUN_MS = 2 * MINUTE_MS
@@ -58,7 +58,7 @@ type Owing = Pick<ClientVerdict, 'owesSince' | 'owesToldAt'>
  * Alerts operators, once a week, about a client that has owed us money for a week (design section 10). Answers what the
  * verdict keeps; nothing once the balance is no longer negative.
  */
-export const tellOwing = async (
+const tellOwing = async (
   deps: Pick<Deps, 'table' | 'alerts' | 'now'>,
   clientId: ClientId,
   { owesSince, owesToldAt }: Owing,

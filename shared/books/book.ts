@@ -5,7 +5,7 @@ import { PAYMENT_METHODS, type PaymentMethod } from '../payment-method.ts'
 import { type BookPeriod, isIn } from './book-period.ts'
 
 /** A re-credit repeats other entries, so it is in no figure of the books. */
-export const RECREDIT: EntryType = 'recredit'
+const RECREDIT: EntryType = 'recredit'
 
 const LOSS_TYPES: readonly string[] = [
   ...new Set<EntryType | HouseEntryType>([...ENTRY_TYPES.filter((type) => type !== RECREDIT), ...HOUSE_ENTRY_TYPES]),

@@ -16,7 +16,7 @@ import { progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
-export type BooksInput = {
+type BooksInput = {
   /** Without it: all clients and the house. */
   readonly clientId?: ClientId | undefined
   readonly from?: string | undefined

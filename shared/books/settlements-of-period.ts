@@ -14,7 +14,7 @@ import { progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
-export type PeriodInput = {
+type PeriodInput = {
   /** All clients without it. */
   readonly clientId: ClientId | undefined
   readonly status: Settlement['status'] | undefined

@@ -11,7 +11,7 @@ import { TimestampSchema } from '../time.ts'
 const Position = v.strictObject({ clientId: ClientIdSchema, createdAt: TimestampSchema })
 
 /** A client's position among all clients, oldest first. */
-export type ClientPosition = v.InferOutput<typeof Position>
+type ClientPosition = v.InferOutput<typeof Position>
 
 /** What the cursor of every report on all clients has: the period, and the last client. Nothing is stored in the table. */
 export const WALK_FIELDS = {

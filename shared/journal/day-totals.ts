@@ -34,7 +34,7 @@ export const DayTotalSchema = v.object({
   count: v.number(),
   ...SidesSchema.entries,
 })
-export type DayTotal = v.InferOutput<typeof DayTotalSchema>
+type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
 /** A re-credit that replaces an entry counts as that entry, which is in no settlement's totals. */
 const totalOf = (entry: Entry): DayTotal => ({

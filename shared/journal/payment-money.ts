@@ -9,7 +9,7 @@ export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'
 
 /** The kinds of reversals, in the words of the public `reversal`. */
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
-export type ReversalKind = (typeof REVERSAL_KINDS)[number]
+type ReversalKind = (typeof REVERSAL_KINDS)[number]
 
 /** The effect of one provider row on a payment. A row can move a payment twice: as it is, and when it is voided. */
 export const MovementSchema = v.object({

@@ -81,7 +81,7 @@ export const markSettlementPaid = async (
   throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
 }
 
-export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
+type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
 /** The most entries that are read again at a payout; for a longer settlement the audit is enough. */
 const MOST_ENTRIES = 20_000
@@ -133,7 +133,7 @@ const isAccepted = ({ accepted }: ClientVerdict, difference: Difference): boolea
  * matches its entries, payments and trail, and its client has no standing difference that finance has not accepted.
  * Answers the conditions that keep this true, for the payout's transaction.
  */
-export const passGate = async (
+const passGate = async (
   deps: GateDeps,
   client: Client,
   settlement: Settlement,

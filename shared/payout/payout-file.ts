@@ -83,7 +83,7 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
  * Why a settlement is not in the bank's file: the payout gate would refuse or question it by what is stored. Undefined
  * without a reason. The gate itself also reads the entries again.
  */
-export const reasonAgainst = async (deps: StoreDeps, settlement: Settlement): Promise<string | undefined> => {
+const reasonAgainst = async (deps: StoreDeps, settlement: Settlement): Promise<string | undefined> => {
   const { clientId, settlementId, bank } = settlement
   if (bank === undefined) return 'no bank details'
   const [client, verdict, standing] = await Promise.all([

@@ -11,7 +11,7 @@ import type { Timestamp } from '../time.ts'
 type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 
 /** The fields of a provider row that the house journal keeps. */
-export type HouseRow = {
+type HouseRow = {
   readonly transactionId: string
   readonly rowAt: Timestamp
   readonly providerMinor: Minor

@@ -15,7 +15,7 @@ import { afterRow, clawedBack, withProviderLeg } from './moved-payment.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 
-export type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
+type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
 type Plan = { readonly after: Payment; readonly steps: Steps<string> }
 

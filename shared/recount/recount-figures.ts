@@ -13,7 +13,7 @@ import type { Difference } from '../verdict/difference.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 
 /** A client's kept figures and their differences, found twice and unchanged during the read. */
-export type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
+type JudgedFigures = { readonly books: ClientBooks; readonly differences: readonly Difference[] }
 
 const SHARD_FIGURES = new Map<string, ShardFigure>(
   (['creditedMinor', ...Object.values(COUNT_FIELD)] as const).map((field) => [`ledger.${attributeName(field)}`, field]),

@@ -11,7 +11,7 @@ import { judgeSettlements, recreditLeftOut, repairVerdicts } from './recount-set
 import type { RecountBy, RecountDeps, Repair } from './repair.ts'
 import { findStrays, judgeNamed, paymentNamedBy } from './strays.ts'
 
-export type Recounted = {
+type Recounted = {
   /** The repaired differences, with the values that were found. */
   readonly written: readonly Difference[]
   /** Differences that changed meanwhile, or belong to a payment's second transaction: audit and recount again. */

@@ -18,7 +18,7 @@ import type { Difference } from '../verdict/difference.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 
-export type JudgedSettlement = { readonly settlement: Settlement; readonly differences: readonly Difference[] }
+type JudgedSettlement = { readonly settlement: Settlement; readonly differences: readonly Difference[] }
 
 /** Run in parallel, because each waits ten seconds before its second look. */
 const SIDE_BY_SIDE = 10
@@ -98,7 +98,7 @@ const outsideOf = (
   })
 }
 
-export type LeftOutRepair = {
+type LeftOutRepair = {
   readonly repair: Repair
   readonly entries: readonly Entry[]
 }

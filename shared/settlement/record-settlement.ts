@@ -91,7 +91,7 @@ export type SettleTrigger =
   /** `requestId`: of the operator's invocation; later runs continue in the operator's name. */
   | { readonly by: 'manual'; readonly operator: string; readonly requestId?: string | undefined }
 
-export type SummedUp = { readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
+type SummedUp = { readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
 
 /** The settlement of a summed window, with the present bank details (spec 2.3). Its id is chosen here. */
 export const newSettlement = (

@@ -15,7 +15,7 @@ import { findSettlements } from './settlement-store.ts'
 import { type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
 import { keepSum, keptSum } from './sum-progress-store.ts'
 
-export type SettleResult = {
+type SettleResult = {
   readonly settlement: Settlement | undefined
   /** The net that may be settled now, re-credits and deductions included. */
   readonly eligibleMinor: Minor

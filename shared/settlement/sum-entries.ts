@@ -20,7 +20,7 @@ const LOOK_AGAIN_MS = 5 * SECOND_MS
 const MOST_LOOKS = 6
 
 /** The progress of a window's sum: whole blocks of entries, none in the window's last minutes. */
-export type SumProgress = {
+type SumProgress = {
   readonly sums: EntrySums
   /** The last entry in the sums; undefined before the first. */
   readonly position?: EntryPosition | undefined
@@ -31,7 +31,7 @@ export type Summed = SumProgress & {
   readonly isWhole: boolean
 }
 
-export type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
+type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
 
 /** The end of the span that is summed block by block; the rest is the tail. */
 const bodyEnd = ({ start, end }: Span): Timestamp => later(start, addMs(end, -TAIL_MS))

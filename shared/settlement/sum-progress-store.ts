@@ -16,7 +16,7 @@ const KeptSumSchema = v.object({
   /** The last entry in the sums. */
   position: v.optional(v.object({ eligibleAt: TimestampSchema, entryId: UuidSchema })),
 })
-export type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
+type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 
 /** The progress of an earlier run for the present window. Progress of another start is ignored. */
 export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined => {

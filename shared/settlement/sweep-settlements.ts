@@ -9,7 +9,7 @@ import { SettlementSchema } from './settlement.ts'
 /** Messages that are sent at the same time. */
 const CONCURRENCY = 10
 
-export type SweepSummary = { readonly clients: number }
+type SweepSummary = { readonly clients: number }
 
 /**
  * Starts the daily sweep (spec 3.2): one message per client, so that a slow or broken client delays no other. A run

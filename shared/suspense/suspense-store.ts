@@ -55,11 +55,6 @@ export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise
   return item && v.parse(SuspenseSchema, item)
 }
 
-/** Reads any number of items, strongly consistent; missing items are left out. */
-export const findAllSuspense = async (deps: TableDeps, ids: readonly string[]): Promise<readonly Suspense[]> => {
-  return parsed(await deps.table.getMany(ids.map(suspenseKey)))
-}
-
 const parsed = (items: readonly (Item | undefined)[]): readonly Suspense[] =>
   items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
 

@@ -20,7 +20,7 @@ const REVERSALS_EVERY_MS = DAY_MS
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
 /** `overtaken`: another worker planned at the same time. Otherwise the slices; the planner holds the first. */
-export type Round = 'overtaken' | { readonly slices: readonly Slice[]; readonly to: Timestamp }
+type Round = 'overtaken' | { readonly slices: readonly Slice[]; readonly to: Timestamp }
 
 /** Whether the last round is old enough that another one reads no row a third time. */
 export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {

@@ -232,7 +232,7 @@ const reconcileAlone = async (
  * Reconciles a page of transactions with the books. A row that cannot be decided now is recorded as an open job, so the
  * page is complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
  */
-export const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenHours> => {
+const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenHours> => {
   const { deps, tally } = run
   await noteUnreadable(deps, page)
   const rows = await withPosted(run, await knownRows(deps, page.transactions))

@@ -228,7 +228,7 @@ const matchesPayment = (transaction: ProviderTransaction, payment: Payment): boo
  * The write has the condition `pending`, so the payment is credited once. Undefined: the row does not match, or the
  * payment is no longer pending; the caller then asks the provider.
  */
-export const creditByRow = async (
+const creditByRow = async (
   deps: NewsDeps,
   known: Payment | undefined,
   transaction: ProviderTransaction,

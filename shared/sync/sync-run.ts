@@ -18,7 +18,7 @@ const JOBS_A_QUERY = 50
 /** More than one round is needed only when a backlog exceeds the slices of one transaction. */
 const MAX_ROUNDS = 50
 
-export type SyncSummary = {
+type SyncSummary = {
   readonly transactions: number
   /** Transactions without a decision; each is checked again alone. */
   readonly unanswered: number

@@ -6,7 +6,7 @@ import { mergedPages, shareOf } from './merged-pages.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { Reads } from './table.ts'
 
-export type ListInput = {
+type ListInput = {
   readonly index: IndexName
   /** The kind of the listed items. */
   readonly kind: Partition
@@ -34,10 +34,14 @@ export const listItems = async (
   const start = await skip(deps, list, firstOfPage(page))
   if (start === 'past the end') return []
   const items = await deps.table.getMany(await collect(deps, list, start.cursor, page.perPage), reads)
+  return items.filter(isStillIn(index, [partition]))
+}
+
+/** The index may be stale: whether an item is there, and still belongs to one of these partitions. */
+const isStillIn = (index: IndexName, partitions: readonly (readonly unknown[])[]) => {
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
-  return items.filter(
-    (item): item is Item => item !== undefined && fields.every((field, at) => item[field] === partition[at]),
-  )
+  return (item: Item | undefined): item is Item =>
+    item !== undefined && partitions.some((values) => fields.every((field, at) => item[field] === values[at]))
 }
 
 type List = Omit<ListInput, 'page' | 'reads'> & { readonly newestFirst: boolean }
@@ -78,7 +82,7 @@ const collect = async (
   return keys
 }
 
-export type MergedListInput = Omit<ListInput, 'partition'> & {
+type MergedListInput = Omit<ListInput, 'partition'> & {
   /** For each partition the values of its attributes, in the schema's order. */
   readonly partitions: readonly (readonly unknown[])[]
 }
@@ -98,10 +102,7 @@ export const listMergedItems = async (
   if (partition && others.length === 0) return listItems(deps, { ...input, partition })
   const { index, kind, page, reads } = input
   const keys = await collectMerged(deps, { index, kind, partitions }, firstOfPage(page), page.perPage)
-  const items = await deps.table.getMany(keys, reads)
-  const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
-  const belongs = (item: Item) => partitions.some((values) => fields.every((field, at) => item[field] === values[at]))
-  return items.filter((item): item is Item => item !== undefined && belongs(item))
+  return (await deps.table.getMany(keys, reads)).filter(isStillIn(index, partitions))
 }
 
 const collectMerged = async (

@@ -3,7 +3,7 @@ import { fieldName, type Item } from './attributes.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 import type { QueryInput } from './table.ts'
 
-export type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
+type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
   /** Default: the table itself, read consistently. */
   readonly index?: IndexName
   /** For each partition the values of its attributes, in the schema's order. */
@@ -12,7 +12,7 @@ export type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
   readonly limit: number
 }
 
-export type MergedPage = { readonly items: readonly Item[]; readonly more: boolean }
+type MergedPage = { readonly items: readonly Item[]; readonly more: boolean }
 
 /** The items of one partition that are read but not yielded yet. */
 type Part = {

@@ -49,3 +49,12 @@ export const isSame = (a: Difference, b: Difference): boolean => {
   const gapOfA = gap(a)
   return gapOfA === undefined ? a.expected === b.expected && a.found === b.found : gapOfA === gap(b)
 }
+
+/** What is made of stored values; undefined when altered values make nothing valid. */
+export const madeOf = <Made>(make: () => Made): Made | undefined => {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
+}

@@ -64,17 +64,12 @@ const auditFixed = ({ event, endpointId, deliveryId: id }: Told, item: Item): re
 const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Difference[] => {
   const { status, attempts, roundStart, nextAttemptAt } = delivery
   const isScheduled = status === 'scheduled'
-  return [
-    ...when(
-      roundStart < 0 || roundStart > attempts,
-      differs('delivery.round_start', id, 'at most its attempts', roundStart),
-    ),
-    ...when(
-      isScheduled !== (nextAttemptAt !== undefined),
-      differs('delivery.next_attempt_at', id, 'of one scheduled', status),
-    ),
-    ...when(status === 'succeeded' && attempts < 1, differs('delivery.attempts', id, 'at least one', attempts)),
-  ]
+  const rules = [
+    ['round_start', roundStart < 0 || roundStart > attempts, 'at most its attempts', roundStart],
+    ['next_attempt_at', isScheduled !== (nextAttemptAt !== undefined), 'of one scheduled', status],
+    ['attempts', status === 'succeeded' && attempts < 1, 'at least one', attempts],
+  ] as const
+  return rules.flatMap(([name, isBroken, rule, found]) => when(isBroken, differs(`delivery.${name}`, id, rule, found)))
 }
 
 /**

@@ -11,8 +11,7 @@ import { entriesOf } from '../../posting/payment-entries.ts'
 import { leftOutRecredit, recreditEntry } from '../../settlement/recredit-settlement.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { paymentKey } from '../../table/keys.ts'
-import type { Timestamp } from '../../time.ts'
-import { type Difference, differs, when } from '../../verdict/difference.ts'
+import { compared, type Difference, differs, madeOf, when } from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 const paymentsOf = async (deps: StoreDeps, entries: readonly Entry[]): Promise<ReadonlyMap<PaymentId, Payment>> => {
@@ -59,15 +58,6 @@ const auditOfPayment = (
   ]
 }
 
-/** Figures of a tampered settlement may form no valid entry. */
-const expectedRecredit = (settlement: Settlement, at: Timestamp): Entry | undefined => {
-  try {
-    return recreditEntry(settlement, at)
-  } catch {
-    return undefined
-  }
-}
-
 /** Whether a re-credit replaces an entry that its settlement has noted as left out. */
 const isNoted = ({ settlements }: Pick<ClientBooks, 'settlements'>, recredit: Entry): boolean =>
   settlements.some(({ settlement: { leftOut = [] } }) =>
@@ -81,18 +71,18 @@ const auditRecredits = (books: ClientBooks, entries: readonly Entry[]): readonly
     .filter(({ type }) => type === 'recredit')
     .flatMap((entry) => {
       if (entry.standsForEntryId !== undefined) {
-        const found = isNoted(books, entry) ? [] : differs('entry', entry.entryId, 'of an entry left out', entry.type)
-        return found
+        return isNoted(books, entry) ? [] : differs('entry', entry.entryId, 'of an entry left out', entry.type)
       }
       const id = entry.recreditedSettlementId
       const settlement = books.settlements.find((one) => one.settlement.settlementId === id)?.settlement
-      if (settlement?.recreditedAt === undefined) {
+      const at = settlement?.recreditedAt
+      if (settlement === undefined || at === undefined) {
         return differs('entry.recredited_settlement_id', entry.entryId, 'a settlement that was re-credited', id)
       }
-      const expected = expectedRecredit(settlement, settlement.recreditedAt)
-      if (expected === undefined)
-        return differs('settlement', settlement.settlementId, 'figures that add up', 'otherwise')
-      return compareEntries(expected, entry)
+      const expected = madeOf(() => recreditEntry(settlement, at))
+      return expected
+        ? compareEntries(expected, entry)
+        : differs('settlement', settlement.settlementId, 'figures that add up', 'otherwise')
     })
 
 /** Compares each entry of a client with its source and with itself. */
@@ -118,20 +108,16 @@ export const auditEntries = async (
 const isAdjusted = ({ type, paymentId }: Entry): boolean =>
   paymentId === undefined && (type === 'recovered' || type === 'written_off' || type === 'correction')
 
-const compare = (adjustment: Adjustment, entry: Entry): readonly Difference[] => [
-  ...differs('entry.type', entry.entryId, adjustment.kind, entry.type),
-  ...differs('entry.net_minor', entry.entryId, adjustment.amountMinor, entry.netMinor),
-  ...differs('entry.eligible_at', entry.entryId, adjustment.eligibleAt, entry.eligibleAt),
-  ...differs(
-    'entry.provider_transaction_id',
-    entry.entryId,
-    adjustment.providerTransactionId,
-    entry.providerTransactionId,
-  ),
-]
+const compare = (adjustment: Adjustment, entry: Entry): readonly Difference[] =>
+  compared('entry', entry.entryId, [
+    ['type', adjustment.kind, entry.type],
+    ['net_minor', adjustment.amountMinor, entry.netMinor],
+    ['eligible_at', adjustment.eligibleAt, entry.eligibleAt],
+    ['provider_transaction_id', adjustment.providerTransactionId, entry.providerTransactionId],
+  ])
 
 /** Compares each entry that an operator made with its adjustment. */
-export const auditAdjustedEntries = (
+const auditAdjustedEntries = (
   { adjustments }: Pick<ClientBooks, 'adjustments'>,
   entries: readonly Entry[],
 ): readonly Difference[] =>

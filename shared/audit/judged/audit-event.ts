@@ -16,7 +16,7 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { ownerOf, paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
-import { type Difference, differs, shown } from '../../verdict/difference.ts'
+import { type Difference, differs, madeOf, shown } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
@@ -89,12 +89,10 @@ const movementOf = ({ movements }: Payment, { name }: Event) =>
 const bodyOf = (payment: Payment, event: Event): string | undefined => {
   const { type, eventId, firedAt } = event
   const movement = movementOf(payment, event)
-  try {
+  return madeOf(() => {
     const data = { ...toWebhookData(payment), ...(movement && movementData(payment, movement)) }
     return envelopeBody(type, eventId, firedAt, data)
-  } catch {
-    return undefined
-  }
+  })
 }
 
 const dataOf = (payment: Payment, event: Event): Fields | undefined => {

@@ -138,7 +138,7 @@ export const auditCounts = async (
 const PAYMENTS_READ = 500
 
 /** A client's open payments, as they are now. A payment that was posted since the index was read is not open. */
-export const auditOpenPayments = async (
+const auditOpenPayments = async (
   deps: StoreDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
 ): Promise<{ readonly payments: readonly Payment[]; readonly differences: readonly Difference[] }> => {

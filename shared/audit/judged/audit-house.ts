@@ -15,7 +15,7 @@ import { type Difference, differs } from '../../verdict/difference.ts'
 import { readTrail } from './audit-trail.ts'
 
 /** A difference of the house, and its client if it has one. */
-export type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
+type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
 
 const ofClient = (clientId: string | undefined, differences: readonly Difference[]): readonly HouseDifference[] =>
   differences.map((difference) => ({ clientId, difference }))

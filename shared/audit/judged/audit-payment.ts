@@ -8,16 +8,11 @@ import type { Item } from '../../table/attributes.ts'
 import { ownerOf } from '../../table/keys.ts'
 import { WORK_SLOTS } from '../../table/schema.ts'
 import { addMs, DAY_MS, END_OF_TIME, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { compared, type Difference, differs, shown, when } from '../../verdict/difference.ts'
+import { compared, type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
 
 /** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
-export const estimateOf = (payment: Payment): Pricing | undefined => {
-  try {
-    return estimatePricing(payment, payment.createdAt)
-  } catch {
-    return undefined
-  }
-}
+export const estimateOf = (payment: Payment): Pricing | undefined =>
+  madeOf(() => estimatePricing(payment, payment.createdAt))
 
 const auditAmounts = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, notionalMinor, providerFeeMinor, markupMinor, finalFee } = payment

@@ -7,7 +7,7 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, eventKey, idOf, paymentKey } from '../../table/keys.ts'
-import { type Difference, differs } from '../../verdict/difference.ts'
+import { type Difference, differs, madeOf } from '../../verdict/difference.ts'
 import { auditDeliveries } from './audit-deliveries.ts'
 import { compareEntries } from './audit-entries.ts'
 import { auditEvent, eventNamesOf } from './audit-event.ts'
@@ -62,13 +62,7 @@ const readEntry = (
 }
 
 /** Altered figures may form no valid entry; `auditMoney` reports that. */
-const expectedEntries = (payment: Payment) => {
-  try {
-    return entriesOf(payment)
-  } catch {
-    return []
-  }
-}
+const expectedEntries = (payment: Payment) => madeOf(() => entriesOf(payment)) ?? []
 
 export type JudgedPayment = {
   readonly id: PaymentId
@@ -120,6 +114,6 @@ export const judgeById = async (
   return judgePayments(
     deps,
     books,
-    keys.map((key, at) => ({ key, item: items[at], place: { listedAt: '', id: idOf(key.pk) } })),
+    keys.map((key, at) => ({ key, item: items[at] })),
   )
 }

@@ -4,13 +4,13 @@ import type { Client } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
-import { type ClientId, PaymentIdSchema, type SettlementId, SettlementIdSchema } from '../../ids.ts'
+import type { ClientId, SettlementId } from '../../ids.ts'
 import { type Ledger, readLedger } from '../../ledger/ledger-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { foundKey, idOf, type Key, ownersOf, paymentKey, settlementKey } from '../../table/keys.ts'
+import { foundKey, idOf, type Key, ownersOf, settlementKey } from '../../table/keys.ts'
 import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { readTrail, type Trail } from './audit-trail.ts'
@@ -111,12 +111,12 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
 const isClientChange = ({ action }: AuditRecord): boolean => action === 'create-client' || action === 'update-client'
 
 /** The audit trail of a client's own changes. Every client has one from its creation. */
-export const clientTrail = (deps: TableDeps, clientId: ClientId): Promise<Trail> => readTrail(deps, clientId)
+const clientTrail = (deps: TableDeps, clientId: ClientId): Promise<Trail> => readTrail(deps, clientId)
 
 const BANK = /^bank/
 
 /** A client equals what its trail says: no field, bank details above all, changes without a record. */
-export const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
+const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
   const { clientId } = client
   const last = records.toSorted((a, b) => a.number - b.number).findLast(isClientChange)
   if (last?.after === undefined) return differs('audit_record', clientId, 'a record of its creation', 'none')
@@ -138,11 +138,7 @@ export const auditClientRecord = (client: Client, records: readonly AuditRecord[
 /** Items that are read at the same time. With their events they are what an audit holds in memory. */
 const PAGE = 500
 
-/** A position in an owner's list. */
-export type Place = { readonly listedAt: string; readonly id: string }
-
 export type OwnedItem = {
-  readonly place: Place
   /** As the index has it. */
   readonly key: Key
   /** As the table has it now; undefined when it is gone. */
@@ -152,7 +148,6 @@ export type OwnedItem = {
 export type OwnedRange = {
   /** The number of the client's parts. */
   readonly parts: number
-  readonly after?: Place | undefined
   /** Their list times: from the first time to the second, both included. */
   readonly between?: readonly [string, string] | undefined
 }
@@ -165,20 +160,14 @@ export const ownedItems = async function* (
   deps: TableDeps,
   clientId: ClientId,
   entity: 'payment' | 'settlement',
-  { parts, after, between }: OwnedRange,
+  { parts, between }: OwnedRange,
 ): AsyncGenerator<readonly OwnedItem[]> {
   const partitions = ownersOf(clientId, parts).map((owner) => [owner, entity])
   const limit = shareOf(PAGE, partitions)
-  const position = after && { ...placeKey(entity, after.id), listed_at: after.listedAt, id: after.id }
   const range = between && { between }
-  for await (const { items: page } of mergedPages(deps, { index: 'by-owner', partitions, limit, range }, position)) {
+  for await (const { items: page } of mergedPages(deps, { index: 'by-owner', partitions, limit, range })) {
     const keys = page.map((item) => (entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item)))
     const items = await deps.table.getMany(keys)
-    yield keys.map((key, at) => ({ key, item: items[at], place: placeOf(page[at]) }))
+    yield keys.map((key, at) => ({ key, item: items[at] }))
   }
 }
-
-const placeOf = (row: Item | undefined): Place => ({ listedAt: String(row?.['listedAt']), id: String(row?.['id']) })
-
-const placeKey = (entity: 'payment' | 'settlement', id: string): Key =>
-  entity === 'payment' ? paymentKey(v.parse(PaymentIdSchema, id)) : settlementKey(v.parse(SettlementIdSchema, id))

@@ -17,7 +17,7 @@ import type { EntryDto } from './entry-dto-schema.ts'
 
 type Asked = { readonly after?: string | undefined; readonly limit: number }
 
-export type EntryPageDto = {
+type EntryPageDto = {
   readonly entries: readonly EntryDto[]
   /** Where the next page begins; undefined after the last one. */
   readonly next: string | undefined
@@ -69,11 +69,11 @@ const CursorSchema = v.pipe(
 )
 
 /** `of`: the settlement, or the client. */
-export const entryCursor = (of: string, { eligibleAt, entryId }: EntryPosition): string =>
+const entryCursor = (of: string, { eligibleAt, entryId }: EntryPosition): string =>
   encodeCursor({ of, eligible_at: eligibleAt, id: entryId })
 
 /** The position in a cursor. Throws 422 for a cursor of another list or outside the span. */
-export const positionIn = (
+const positionIn = (
   { of, span }: { readonly of: string; readonly span: Span },
   text: string,
   field: 'cursor' | 'after',
@@ -89,7 +89,7 @@ export const positionIn = (
 }
 
 /** An entry as its merchant sees it (design section 8). */
-export const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): EntryDto => ({
+const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): EntryDto => ({
   id: entry.entryId,
   type: entry.type,
   payment_id: entry.paymentId,
