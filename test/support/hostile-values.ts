@@ -26,10 +26,14 @@ const HOSTILE_TEXTS = [
   '00000000-0000-0000-0000-000000000000',
 ]
 
-export const hostileText = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
-  { weight: 1, arbitrary: fc.string({ maxLength: 40 }) },
+/** One of these, each as often as its number says. */
+export const weighted = <Value>(...choices: readonly (readonly [number, fc.Arbitrary<Value>])[]): fc.Arbitrary<Value> =>
+  fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+
+export const hostileText = weighted(
+  [3, fc.constantFrom(...HOSTILE_TEXTS)],
+  [1, fc.string({ unit: 'binary', maxLength: 40 })],
+  [1, fc.string({ maxLength: 40 })],
 )
 
 const hostileNumber = fc.oneof(
@@ -48,24 +52,14 @@ export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
 
 /** Mostly one of these, now and then anything at all. */
 export const mostly = (...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> =>
-  fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom(...values) },
-    { weight: 2, arbitrary: hostileText },
-    { weight: 1, arbitrary: hostileJson },
-  )
+  weighted<fc.JsonValue>([8, fc.constantFrom(...values)], [2, hostileText], [1, hostileJson])
 
 /** An object of these fields, each of which may be missing, sometimes with others beside them. */
 export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<fc.JsonValue> =>
   fc
     .tuple(
-      fc.oneof(
-        { weight: 4, arbitrary: fc.record(fields) },
-        { weight: 2, arbitrary: fc.record(fields, { requiredKeys: [] }) },
-      ),
-      fc.oneof(
-        { weight: 4, arbitrary: fc.constant({}) },
-        { weight: 1, arbitrary: fc.dictionary(hostileText, hostileJson, { maxKeys: 3 }) },
-      ),
+      weighted<object>([4, fc.record(fields)], [2, fc.record(fields, { requiredKeys: [] })]),
+      weighted<object>([4, fc.constant({})], [1, fc.dictionary(hostileText, hostileJson, { maxKeys: 3 })]),
     )
     .map(([known, others]) => Object.fromEntries([...Object.entries(others), ...Object.entries(known)]) as fc.JsonValue)
 
@@ -88,9 +82,7 @@ export const nearly = (
     .subarray(fields, { maxLength: Math.min(2, fields.length) })
     .chain((changed) => fc.record(Object.fromEntries(changed.map((name) => [name, valueOf(name)]))))
   const strange = fc.dictionary(hostileText, hostileJson, { maxKeys: 1 })
-  return fc
-    .oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: strange })
-    .map((changes) => ({ ...right, ...changes }))
+  return weighted<object>([5, known], [1, strange]).map((changes) => ({ ...right, ...changes }))
 }
 
 /** The value with every text that is one of these names replaced, at any depth. */

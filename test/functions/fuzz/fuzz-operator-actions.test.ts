@@ -8,9 +8,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
-import { filledIn, hostileJson, hostileText, nearly, objectOf } from '../../support/hostile-values.ts'
+import { filledIn, hostileJson, hostileText, nearly, objectOf, weighted } from '../../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
-import { invokeAdmin, invokeWhole, notFoundReply } from '../../support/operator-actions.ts'
+import { invokeAdmin, invokeWhole, notFoundReply, refusedWith } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { runs } from '../../support/runs.ts'
 
@@ -106,16 +106,28 @@ beforeAll(async () => {
   world = await makeWorld()
 })
 
+/** One action on a world with nothing done in it yet. */
+const arrange = async ({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) => {
+  const [deps, handler] = [copyOf(world), await handlerOf(entry)]
+  const before = tracesOf(deps)
+  return {
+    deps,
+    handler,
+    right: Object(filledIn(RIGHT_PAYLOADS[name], world.names)),
+    ask: (payload: unknown) => invokeAdmin(handler, deps, payload),
+    expectUnchanged: () => expect(tracesOf(deps)).toStrictEqual(before),
+  }
+}
+
 describe('every operator action with any payload', () => {
   it('has a right payload here', () => {
     expect(Object.keys(RIGHT_PAYLOADS)).toStrictEqual(ACTIONS.map(({ name }) => name))
   })
 
-  it.each(ACTIONS)('$name does what its right payload asks for', async ({ name, entry }) => {
-    const deps = copyOf(world)
+  it.each(ACTIONS)('$name does what its right payload asks for', async (spec) => {
+    const { deps, handler, right } = await arrange(spec)
 
-    const payload = filledIn(RIGHT_PAYLOADS[name], world.names)
-    const { status, audit } = await invokeWhole(await handlerOf(entry), deps, payload)
+    const { status, audit } = await invokeWhole(handler, deps, right)
 
     expect(status).toBe(200)
     // A change answers who made it, when and in which invocation, as its record says.
@@ -125,45 +137,34 @@ describe('every operator action with any payload', () => {
     const { operator, at, request_id } = records.at(-1) ?? {}
     expect(audit).toStrictEqual(records.length > 0 ? { operator: 'ayu', at, request_id } : undefined)
     expect([operator, typeof request_id]).toStrictEqual(
-      'operator' in Object(payload) ? ['ayu', 'string'] : [undefined, 'undefined'],
+      'operator' in right ? ['ayu', 'string'] : [undefined, 'undefined'],
     )
   })
 
   it.each(ACTIONS.filter(({ name }) => /^(list|find)-/.test(name)))(
     '$name has at most 100 rows a page',
-    async (one) => {
-      const payload = { ...Object(filledIn(RIGHT_PAYLOADS[one.name], world.names)), per_page: 101 }
+    async (spec) => {
+      const { right, ask } = await arrange(spec)
 
-      const { body } = await invokeAdmin(await handlerOf(one.entry), copyOf(world), payload)
+      const { body } = await ask({ ...right, per_page: 101 })
 
       expect(body).toMatchObject({ pagination: { page: 1, per_page: 100 } })
     },
   )
 
-  it.each(ACTIONS)('$name refuses a payload that is no object, and changes nothing', async ({ entry }) => {
-    const deps = copyOf(world)
-    const handler = await handlerOf(entry)
-    const before = tracesOf(deps)
+  it.each(ACTIONS)('$name refuses a payload that is no object, and changes nothing', async (spec) => {
+    const { ask, expectUnchanged } = await arrange(spec)
 
     for (const payload of [null, [], [{}], [1], '', 'text', '{}', 0, 17, true, false]) {
-      expect(await invokeAdmin(handler, deps, payload)).toStrictEqual({
-        status: 422,
-        body: {
-          message: 'the payload must be a JSON object',
-          code: 'validation',
-          field_errors: { body: ['must be an object'] },
-          action_hint: expect.any(String) as unknown,
-        },
-      })
+      const message = 'the payload must be a JSON object'
+      const why = { field_errors: { body: ['must be an object'] }, action_hint: expect.any(String) as unknown }
+      expect(await ask(payload)).toStrictEqual(refusedWith(message, why))
     }
-    expect(tracesOf(deps)).toStrictEqual(before)
+    expectUnchanged()
   })
 
   it.each(ACTIONS)('$name takes no unknown field, and is told who asks, and why where it must be', async (spec) => {
-    const deps = copyOf(world)
-    const handler = await handlerOf(spec.entry)
-    const right = Object(filledIn(RIGHT_PAYLOADS[spec.name], world.names))
-    const before = tracesOf(deps)
+    const { right, ask, expectUnchanged } = await arrange(spec)
     const faults = Object.entries({ ...WRONG, force: [1] })
       .filter(([field]) => field in right || field === 'force')
       .flatMap(([field, values]) => values.map((value) => [field, value] as const))
@@ -171,33 +172,27 @@ describe('every operator action with any payload', () => {
     for (const [field, value] of faults) {
       const reason: unknown = field === 'force' ? 'unknown field' : expect.any(String)
 
-      const { status, body } = await invokeAdmin(handler, deps, { ...right, [field]: value })
+      const { status, body } = await ask({ ...right, [field]: value })
 
       expect([field, value, status]).toStrictEqual([field, value, 422])
       expect(body).toMatchObject({ field_errors: { [field]: [reason] }, action_hint: expect.any(String) })
     }
-    expect(tracesOf(deps)).toStrictEqual(before)
+    expectUnchanged()
   })
 
   it.each(FOUND_FIRST)('$name gets 404 for a $what that does not exist, and changes nothing', async (spec) => {
-    const { name, entry, what } = spec
-    const deps = copyOf(world)
-    const handler = await handlerOf(entry)
-    const right = Object(filledIn(RIGHT_PAYLOADS[name], world.names))
-    const before = tracesOf(deps)
+    const { right, ask, expectUnchanged } = await arrange(spec)
 
     for (const id of [UNKNOWN_ID, 'x', '']) {
-      expect(await invokeAdmin(handler, deps, { ...right, [`${what}_id`]: id })).toStrictEqual(notFoundReply(what))
+      expect(await ask({ ...right, [`${spec.what}_id`]: id })).toStrictEqual(notFoundReply(spec.what))
     }
-    expect(tracesOf(deps)).toStrictEqual(before)
+    expectUnchanged()
   })
 
   it.each(ACTIONS)('$name answers, or refuses in the envelope and changes nothing', async (spec) => {
     const handler = await handlerOf(spec.entry)
-    const anyPayload = fc.oneof(
-      { weight: 9, arbitrary: nearlyRight(spec.name, handler) },
-      { weight: 1, arbitrary: fc.option(hostileJson, { nil: undefined }) },
-    )
+    const anything = fc.option(hostileJson, { nil: undefined })
+    const anyPayload = weighted<unknown>([9, nearlyRight(spec.name, handler)], [1, anything])
 
     await fc.assert(
       fc.asyncProperty(fc.array(anyPayload, { minLength: 1, maxLength: 2 }), async (payloads) => {

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { OPERATIONS } from '../../../infra/local/openapi/operations.ts'
 import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support/api-event.ts'
-import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
+import { hostileJson, hostileText, mostly, objectOf, weighted } from '../../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
@@ -35,27 +35,22 @@ const OPTIONAL = ['external_reference', 'customer', 'description', 'metadata', '
 
 const anyText = fc.oneof(hostileText, fc.string({ unit: 'grapheme' }), fc.lorem())
 
-const anyBody = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: objectOf({
-      method: mostly('virtual_account', 'virtual_account', 'qris', 'ewallet'),
-      channel_code: mostly('BCA', 'BCA', 'OVO', 'DANA', 'BNI', ''),
-      amount: mostly(100_000, 1, 0, 10 ** 12, 10 ** 12 + 1),
-      currency: mostly('IDR', 'IDR', 'USD'),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .dictionary(fc.constantFrom(...OPTIONAL, ...HOSTILE_NAMES), fc.oneof(hostileJson, fc.constant({})), {
-        maxKeys: 2,
-      })
-      .map((fields) => aPaymentBody({ method: 'qris', channel_code: undefined, ...fields })),
-  },
-  { weight: 1, arbitrary: hostileJson },
-  { weight: 1, arbitrary: fc.json({ maxDepth: 6 }) },
-  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((octets) => Buffer.from(octets)) },
+const required = objectOf({
+  method: mostly('virtual_account', 'virtual_account', 'qris', 'ewallet'),
+  channel_code: mostly('BCA', 'BCA', 'OVO', 'DANA', 'BNI', ''),
+  amount: mostly(100_000, 1, 0, 10 ** 12, 10 ** 12 + 1),
+  currency: mostly('IDR', 'IDR', 'USD'),
+})
+const optionalName = fc.constantFrom(...OPTIONAL, ...HOSTILE_NAMES)
+const optional = fc
+  .dictionary(optionalName, fc.oneof(hostileJson, fc.constant({})), { maxKeys: 2 })
+  .map((fields) => aPaymentBody({ method: 'qris', channel_code: undefined, ...fields }))
+const anyBody = weighted<unknown>(
+  [5, required],
+  [5, optional],
+  [1, hostileJson],
+  [1, fc.json({ maxDepth: 6 })],
+  [1, fc.uint8Array({ maxLength: 200 }).map((octets) => Buffer.from(octets))],
 )
 
 const anyValue = fc.oneof(
@@ -69,7 +64,7 @@ const queryOf = (handler: HttpHandler) => {
   const known = Object.keys(Object(Object(handler).query?.entries))
   const others = fc.dictionary(fc.oneof(fc.constantFrom(...HOSTILE_NAMES), anyText), anyValue)
   const own = known.length === 0 ? fc.constant({}) : fc.dictionary(fc.constantFrom(...known), anyValue)
-  return fc.oneof({ weight: 4, arbitrary: own }, { weight: 1, arbitrary: others })
+  return weighted<Readonly<Record<string, string>>>([4, own], [1, others])
 }
 
 const anyRequestTo = (handler: HttpHandler) =>
@@ -84,11 +79,11 @@ const anyRequestTo = (handler: HttpHandler) =>
   })
 
 /** Of who has a key, of who sends none, or of anything that is no key. */
-const anyAuthorization = fc.oneof(
-  { weight: 6, arbitrary: fc.constant('$own') },
-  { weight: 1, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: anyText },
-  { weight: 1, arbitrary: anyText.map((text) => `Bearer ${text}`) },
+const anyAuthorization = weighted<string | undefined>(
+  [6, fc.constant('$own')],
+  [1, fc.constant(undefined)],
+  [1, anyText],
+  [1, anyText.map((text) => `Bearer ${text}`)],
 )
 
 const tracesOf = ({ changes, provider, sent, published }: MemoryDeps) => ({
@@ -123,17 +118,11 @@ describe('every endpoint with any request', () => {
             const { authorization: _, ...others } = headers
             const caller = authorization === '$own' ? own : authorization !== undefined && { authorization }
 
-            const {
-              status,
-              headers: answered,
-              body,
-            } = await call(
-              deps,
-              { route, handler },
-              { ...request, headers: others, id: ids.get(id) ?? id, ...(caller && { caller }) },
-            )
+            const sent = { ...request, headers: others, id: ids.get(id) ?? id, ...(caller && { caller }) }
+            const answer = await call(deps, { route, handler }, sent)
 
-            expect(answered['content-type']).toBe('application/json')
+            const { status, body } = answer
+            expect(answer.headers['content-type']).toBe('application/json')
             if (caller === own) expect(allowedFor(name)).toContain(status)
             else if (route === '$default') expect(status).toBe(404)
             else expect([status, body]).toStrictEqual([401, { message: 'invalid credentials', code: 'auth' }])

@@ -3,7 +3,7 @@ import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.t
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { hostileJson, nearly } from '../../support/hostile-values.ts'
+import { hostileJson, nearly, weighted } from '../../support/hostile-values.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 export const CALLBACK_TOKEN = 'a-token-of-tests'
@@ -34,14 +34,9 @@ const requestOthers = {
   actions: [[], [{ descriptor: 'VIRTUAL_ACCOUNT_NUMBER' }], [SHOWN[0], { value: 7 }]],
 }
 
+const ENDED = ['FAILED', 'EXPIRED', 'CANCELED'].map((status) => ({ status }))
 const request = fc
-  .constantFrom(
-    {},
-    { status: 'FAILED' },
-    { status: 'EXPIRED' },
-    { status: 'CANCELED' },
-    { status: 'SUCCEEDED', latest_payment_id: '$payment' },
-  )
+  .constantFrom({}, ...ENDED, { status: 'SUCCEEDED', latest_payment_id: '$payment' })
   .chain((state) => nearly({ ...REQUEST, ...state }, requestOthers))
 
 const captured = (...amounts: readonly unknown[]) => amounts.map((capture_amount) => ({ capture_amount }))
@@ -61,14 +56,7 @@ const payment = nearly(CAPTURED, {
   reference_id: ['00000000-0000-4000-8000-000000000000-1', 'not-ours'],
   currency: ['PHP'],
   status: ['FAILED', 'AUTHORIZED', 'CANCELED'],
-  captures: [
-    [],
-    captured(50_000, 50_000),
-    captured(50_000),
-    captured('100000'),
-    captured(99_999.5, 0.5),
-    captured(100_000, -1),
-  ],
+  captures: [[], [50_000, 50_000], [50_000], ['100000'], [99_999.5, 0.5], [100_000, -1]].map((of) => captured(...of)),
 })
 
 const TIMES = ['2026-11-20T03:00:00.123456', '9999-12-31T23:59:59-23:59', 'yesterday']
@@ -103,16 +91,12 @@ const transaction = nearly(SETTLED, {
   product_data: [{}, null],
 })
 
-const transactions = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      has_more: fc.constantFrom(false, false, true),
-      data: fc.array(transaction, { maxLength: 3 }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.array(transaction, { maxLength: 2 }).chain((data) => nearly({ has_more: false, data })) },
-)
+const aPage = fc.record({
+  has_more: fc.constantFrom(false, false, true),
+  data: fc.array(transaction, { maxLength: 3 }),
+})
+const nearlyAPage = fc.array(transaction, { maxLength: 2 }).chain((data) => nearly({ has_more: false, data }))
+const transactions = weighted<object>([6, aPage], [1, nearlyAPage])
 
 const error = nearly(
   { error_code: 'INACTIVE_PAYMENT_REQUEST' },
@@ -134,12 +118,12 @@ const answered = (status: fc.Arbitrary<number>, json: fc.Arbitrary<unknown>): fc
 
 /** What may come back of one call: mostly an answer near the truth, else one of any status and body, or none at all. */
 export const anyOutcome = (kind: Kind): fc.Arbitrary<HttpOutcome> =>
-  fc.oneof(
-    { weight: 8, arbitrary: answered(fc.constant(200), BODIES[kind]) },
-    { weight: 2, arbitrary: answered(fc.constantFrom(...CODES), fc.oneof(BODIES[kind], error, hostileJson)) },
-    { weight: 1, arbitrary: answered(fc.constantFrom(...CODES), fc.constant(undefined)) },
-    { weight: 1, arbitrary: fc.constant({ kind: 'not_sent' as const, reason: 'ECONNREFUSED' }) },
-    { weight: 1, arbitrary: fc.constant({ kind: 'lost' as const, reason: 'timeout' }) },
+  weighted(
+    [8, answered(fc.constant(200), BODIES[kind])],
+    [2, answered(fc.constantFrom(...CODES), fc.oneof(BODIES[kind], error, hostileJson))],
+    [1, answered(fc.constantFrom(...CODES), fc.constant(undefined))],
+    [1, fc.constant<HttpOutcome>({ kind: 'not_sent', reason: 'ECONNREFUSED' })],
+    [1, fc.constant<HttpOutcome>({ kind: 'lost', reason: 'timeout' })],
   )
 
 /** One answer that was given, to what call. */
@@ -174,12 +158,7 @@ export const hostileNetwork = (
     if (outcome.kind === 'answered') said.push({ kind, status: outcome.status, json: outcome.json })
     return outcome
   }
-  const options = {
-    baseUrl: 'https://provider.example',
-    stage: 'test',
-    secrets: deps.secrets,
-    nowMs: Date.now,
-    call: respond,
-  }
+  const { secrets } = deps
+  const options = { baseUrl: 'https://provider.example', stage: 'test', secrets, nowMs: Date.now, call: respond }
   return { provider: xenditProvider(options), said }
 }
