@@ -37,21 +37,24 @@ export const unpaid = async (
   return payments
 }
 
-/** So many of one client, due now. */
-export const aFlood = async (count: number, callsPerMinute?: number) => {
-  const stage = { providerCallsPerMinute: callsPerMinute }
+/** A gateway of its own, whose provider takes so many calls a minute. */
+export const gatewayWith = (providerCallsPerMinute?: number): MemoryDeps => {
   const own = memoryDeps()
-  const deps: MemoryDeps = { ...own, stage: { ...own.stage, ...(callsPerMinute !== undefined && stage) } }
-  const payments = await unpaid(deps, await aStoredClient(deps), count)
-  deps.clock.advance(LIFE_S)
-  return { deps, payments }
+  return { ...own, stage: { ...own.stage, ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }) } }
 }
 
-const WORKERS = {
-  'due-payments': duePayments,
-  'due-deliveries': dueDeliveries,
-  'due-alerts': dueAlerts,
-} as const
+/** So many of one client, due now; `expired`: how many of them have come to their end. */
+export const aFlood = async (count: number, callsPerMinute?: number) => {
+  const deps = gatewayWith(callsPerMinute)
+  const payments = await unpaid(deps, await aStoredClient(deps), count)
+  deps.clock.advance(LIFE_S)
+  return { deps, payments, expired: () => expiredIn(deps, payments), worker: (as: TestDeps = deps) => workerOf(as) }
+}
+
+/** A worker of their slot. */
+export const workerOf = (deps: TestDeps) => workOn(deps, 'due-payments', { slot: 3, part: 0, parts: 1 })
+
+const WORKERS = { 'due-payments': duePayments, 'due-deliveries': dueDeliveries, 'due-alerts': dueAlerts } as const
 type DueQueue = keyof typeof WORKERS
 
 /** Hands everything that was sent to a queue to its function, a message each and all at once. */
@@ -60,17 +63,14 @@ export const work = async (deps: TestDeps, ...queues: readonly DueQueue[]) => {
   expect(await Promise.all(runs)).toStrictEqual(runs.map(() => ({ batchItemFailures: [] })))
 }
 
-export const workOn = (deps: TestDeps, queue: DueQueue, body: object) =>
+const workOn = (deps: TestDeps, queue: DueQueue, body: object) =>
   WORKERS[queue].withDeps(deps)({ Records: [{ messageId: 'm', body: JSON.stringify(body) }] } as never, {} as never)
 
 export const messagesTo = (deps: TestDeps, name: QueueName) =>
   deps.sent.flatMap(({ queue, message }) => (queue === name ? [message] : []))
 
-export const SLOT = { slot: 3, part: 0, parts: 1 }
-const statusesOf = (deps: MemoryDeps, payments: readonly Payment[]) =>
-  payments.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['status'])
-export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]) =>
-  statusesOf(deps, payments).filter((status) => status === 'expired').length
+export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]): number =>
+  payments.filter(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['status'] === 'expired').length
 export const idsCancelled = ({ provider }: TestDeps) =>
   provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
 

@@ -5,37 +5,34 @@ import type { ProviderOperation } from '../../../shared/provider/provider.ts'
 import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 
-import { aFlood, expiredIn, messagesTo, oneOfEachKind, SLOT, unpaid, work, workOn } from './due-flood.ts'
+import { aFlood, expiredIn, gatewayWith, messagesTo, oneOfEachKind, unpaid, work, workerOf } from './due-flood.ts'
 
 describe('the provider’s quota', () => {
   it('bounds how many payments are checked a minute, to the call, and no other kind', async () => {
-    const { deps, payments } = await aFlood(200, 60)
+    const { deps, expired, worker } = await aFlood(200, 60)
     const startedMs = deps.monotonicMs()
 
-    await workOn(deps, 'due-payments', SLOT)
+    await worker()
 
     expect(deps.monotonicMs() - startedMs).toBeLessThanOrEqual(60_000)
-    expect(expiredIn(deps, payments)).toBeGreaterThanOrEqual(50)
-    expect(expiredIn(deps, payments)).toBeLessThanOrEqual(70)
-    expect(deps.provider.calls.filter(({ operation }) => operation !== 'createRequest')).toHaveLength(
-      expiredIn(deps, payments),
-    )
+    expect(expired()).toBeGreaterThanOrEqual(50)
+    expect(expired()).toBeLessThanOrEqual(70)
+    expect(deps.provider.calls.filter(({ operation }) => operation !== 'createRequest')).toHaveLength(expired())
   })
 
   it('leaves what it has no call for unclaimed, in its turn', async () => {
-    const { deps, payments } = await aFlood(30, 60)
+    const { deps, expired, worker } = await aFlood(30, 60)
     const written = deps.changes.length
     const taken = ['cancelRequest', 'getRequest'] satisfies ProviderOperation[]
     deps.provider.script('pauseMs', (operation) => (taken.some((name) => name === operation) ? 90_000 : 0))
 
-    await workOn(deps, 'due-payments', SLOT)
+    await worker()
 
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
     expect(deps.changes).toHaveLength(written)
-    expect(expiredIn(deps, payments)).toBe(0)
+    expect(expired()).toBe(0)
   })
 
   it.each([
@@ -45,13 +42,12 @@ describe('the provider’s quota', () => {
   ] as const)(
     'is asked at the end of a wallet’s usual time, unless that is %s',
     async (_, quota, late, asked, left) => {
-      const own = memoryDeps()
-      const deps = { ...own, stage: { ...own.stage, providerCallsPerMinute: quota } }
+      const deps = gatewayWith(quota)
       const wallets = await unpaid(deps, await aStoredClient(deps), 100, { method: 'ewallet', channelCode: 'DANA' })
       const [first] = wallets
       deps.clock.set(addMs(timestampOf(Date.parse(first?.dueAt ?? '')), late * 1_000))
 
-      await workOn(deps, 'due-payments', SLOT)
+      await workerOf(deps)
 
       expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
       expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
@@ -63,8 +59,7 @@ describe('the provider’s quota', () => {
 
   it('carries as many unpaid wallets as it lets be created, to their looks and their expiries', async () => {
     const [quota, minutes] = [12, 30]
-    const own = memoryDeps()
-    const deps = { ...own, stage: { ...own.stage, providerCallsPerMinute: quota } }
+    const deps = gatewayWith(quota)
     const client = await aStoredClient(deps)
     const wallets: Payment[] = []
     const aMinute = async (at: Timestamp) => {
@@ -79,7 +74,7 @@ describe('the provider’s quota', () => {
     // A day later their expiries meet the looks of others.
     for (let minute = -15; minute < minutes; minute++) {
       await aMinute(addMs(begin, DAY_MS + minute * MINUTE_MS))
-      await workOn(deps, 'due-payments', SLOT)
+      await workerOf(deps)
       const before = addMs(deps.now(), -2 * MINUTE_MS)
       const due = wallets.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at'])
       late.push(due.filter((at) => typeof at === 'string' && at < before).length)
@@ -90,7 +85,7 @@ describe('the provider’s quota', () => {
   })
 
   it('is paused for everybody by the first 429, and asked on when the provider said', async () => {
-    const { deps, payments } = await aFlood(100)
+    const { deps, expired, worker } = await aFlood(100)
     let roomAtMs: number | undefined
     deps.provider.script('pauseMs', (operation) =>
       operation === 'cancelRequest' && roomAtMs !== undefined ? Math.max(0, roomAtMs - deps.monotonicMs()) : 0,
@@ -108,13 +103,13 @@ describe('the provider’s quota', () => {
     })
     const startedMs = deps.monotonicMs()
 
-    await workOn(noted, 'due-payments', SLOT)
+    await worker(noted)
 
     // Those of the first turn were on their way; everything else waited.
     const early = asked.filter((at) => at - startedMs < 12_000)
     expect(early.length).toBeLessThanOrEqual(5)
     expect(deps.stored.item(pausesKey)).toHaveProperty('cancel_request')
-    expect(expiredIn(deps, payments)).toBe(99)
+    expect(expired()).toBe(99)
   })
 
   it('hangs without holding up another kind', async () => {

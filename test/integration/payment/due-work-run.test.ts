@@ -9,19 +9,7 @@ import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 
-import {
-  aFlood,
-  expiredIn,
-  idsCancelled,
-  LIFE_S,
-  messagesTo,
-  NOTHING,
-  oneOfEachKind,
-  SLOT,
-  unpaid,
-  work,
-  workOn,
-} from './due-flood.ts'
+import { aFlood, idsCancelled, LIFE_S, messagesTo, NOTHING, oneOfEachKind, unpaid, work } from './due-flood.ts'
 
 describe('checkDueWork (design section 4)', () => {
   it('hands out nothing before its time, and looks at nothing itself', async () => {
@@ -58,14 +46,14 @@ describe('checkDueWork (design section 4)', () => {
   })
 
   it('divides a slot with much to do among workers, and every item has one', async () => {
-    const { deps, payments } = await aFlood(230)
+    const { deps, expired } = await aFlood(230)
 
     await checkDueWork(deps)
     const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
     await work(deps, 'due-payments')
 
     expect(shares).toStrictEqual([0, 1].map((part) => ({ slot: 3, part, parts: 2 })))
-    expect(expiredIn(deps, payments)).toBe(230)
+    expect(expired()).toBe(230)
     expect(new Set(idsCancelled(deps)).size).toBe(230)
     expect(deps.provider.countOf('cancelRequest')).toBe(230)
   })
@@ -98,12 +86,12 @@ describe('checkDueWork (design section 4)', () => {
 
 describe('a worker of a slot', () => {
   it('gives another client its turn after one turn of a flood of 2,000', async () => {
-    const { deps } = await aFlood(2_000)
+    const { deps, worker } = await aFlood(2_000)
     const other = await aStoredClient(deps)
     const [payment] = await unpaid(deps, other, 1)
     deps.clock.advance(LIFE_S)
 
-    await workOn(deps, 'due-payments', SLOT)
+    await worker()
 
     const asked = idsCancelled(deps)
     expect(asked.slice(0, 16)).toContain(payment?.paymentRequestId)
@@ -112,25 +100,25 @@ describe('a worker of a slot', () => {
   })
 
   it('does no harm beside another one on the same slot: every item is asked about once', async () => {
-    const { deps, payments } = await aFlood(60)
+    const { deps, expired, worker } = await aFlood(60)
 
-    await Promise.all([1, 2, 3].map(() => workOn(deps, 'due-payments', SLOT)))
+    await Promise.all([1, 2, 3].map(() => worker()))
 
     expect(deps.provider.countOf('cancelRequest')).toBe(60)
-    expect(expiredIn(deps, payments)).toBe(60)
+    expect(expired()).toBe(60)
   })
 
   it('goes on when one item is in trouble, and leaves it due', async () => {
-    const { deps, payments } = await aFlood(20)
+    const { deps, payments, expired, worker } = await aFlood(20)
     const [unlucky] = payments
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       if (id === unlucky?.paymentRequestId) throw new Error('something unforeseen')
       return deps.provider.healthy.cancelRequest(id, timeoutMs)
     })
 
-    await workOn(deps, 'due-payments', SLOT)
+    await worker()
 
-    expect(expiredIn(deps, payments)).toBe(19)
+    expect(expired()).toBe(19)
     const drained = deps.lines.find(({ code }) => code === 'due_work.drained')
     expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 19, failed: 1 })
     deps.clock.advance(120)
@@ -138,14 +126,14 @@ describe('a worker of a slot', () => {
   })
 
   it('ends after a minute, and the next look hands out what it left', async () => {
-    const { deps, payments } = await aFlood(100)
+    const { deps, expired, worker } = await aFlood(100)
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       await deps.sleep(20_000)
       return deps.provider.healthy.cancelRequest(id, timeoutMs)
     })
 
-    await workOn(deps, 'due-payments', SLOT)
-    const left = 100 - expiredIn(deps, payments)
+    await worker()
+    const left = 100 - expired()
 
     expect(left).toBe(100 - 3 * 6)
     expect(await checkDueWork(deps)).toMatchObject({ payment: left })

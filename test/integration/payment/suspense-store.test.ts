@@ -37,8 +37,17 @@ const bookedIn = async (deps: TestDeps): Promise<Suspense> => {
 const houseEntryOf = (deps: TestDeps, transactionId: string, type: HouseEntryType, rowAt: Timestamp) =>
   deps.table.get(houseEntryKey(rowAt.slice(0, 10), transactionId, type))
 
-const resolve = (deps: TestDeps, { suspenseId }: Suspense) =>
-  resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded_by_bank', notes: undefined })
+const resolve = (
+  deps: TestDeps,
+  { suspenseId }: Pick<Suspense, 'suspenseId'>,
+  resolution: OperatorResolution = 'refunded_by_bank',
+) => resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: undefined })
+
+/** The provider gives so much of it back. */
+const giveBack = (deps: TestDeps, item: Suspense, transactionId: string, amount: number) => {
+  const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }
+  return bookSuspenseRefund(deps, item, { row, amountMinor: minor(amount) })
+}
 
 it('putSuspense writes an item once, due to be told to the operators a minute later', async ({ deps }) => {
   const item = heldIn(deps)
@@ -81,12 +90,8 @@ it('endSuspenseAlert takes an alert off once, and makes no item where there is n
 })
 
 it('recordSuspense leaves the alert due when the topic does not answer', async ({ deps }) => {
-  const item = finding({
-    subject: crypto.randomUUID(),
-    cause: 'not_found_upstream',
-    payment: undefined,
-    now: deps.now(),
-  })
+  const subject = crypto.randomUUID()
+  const item = finding({ subject, cause: 'not_found_upstream', payment: undefined, now: deps.now() })
   const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
 
   await recordSuspense(silent, item)
@@ -94,25 +99,18 @@ it('recordSuspense leaves the alert due when the topic does not answer', async (
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
   expect(await publishSuspenseAlert(deps, item)).toBe(true)
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
-  expect(deps.published.map(({ kind, subject }) => [kind, subject])).toStrictEqual([
-    ['suspense.finding', item.suspenseId],
-  ])
+  expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: item.suspenseId }])
 })
 
 it('listSuspense lists all items, or those that are open or resolved, newest first', async () => {
   const deps = memoryDeps()
-  const made = []
+  const ids: string[] = []
   for (let count = 0; count < 3; count++) {
-    made.push(await bookedIn(deps))
+    ids.push((await bookedIn(deps)).suspenseId)
     deps.clock.advance(60)
   }
-  const [first, second, third] = made.map(({ suspenseId }) => suspenseId)
-  await resolveSuspense(deps, {
-    suspenseId: second ?? '',
-    operator: 'ayu',
-    resolution: 'refunded_by_bank',
-    notes: undefined,
-  })
+  const [first = '', second = '', third = ''] = ids
+  await resolve(deps, { suspenseId: second })
   const listed = async (payload: object) => {
     const { body } = await invokeAdmin(listSuspense, deps, payload)
     return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map((one) => one.suspense_id)
@@ -133,13 +131,9 @@ describe('resolveSuspense (design section 7)', () => {
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
-    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
-      status: 'resolved',
-      resolution: 'refunded_by_bank',
-    })
-    expect((await listAuditRecords(deps, item.suspenseId)).map(({ action }) => action)).toStrictEqual([
-      'resolve-suspense',
-    ])
+    const resolved = { status: 'resolved', resolution: 'refunded_by_bank' }
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject(resolved)
+    expect(await listAuditRecords(deps, item.suspenseId)).toMatchObject([{ action: 'resolve-suspense' }])
   })
 
   it.for([
@@ -149,57 +143,44 @@ describe('resolveSuspense (design section 7)', () => {
     const item = await bookedIn(deps)
     const { suspenseId, createdAt } = item
 
-    await resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: undefined })
+    await resolve(deps, item, resolution)
 
-    expect(await houseEntryOf(deps, `txn_${suspenseId}`, 'suspense', createdAt)).toMatchObject({
-      providerMinor: 4_900,
-      suspenseMinor: 5_000,
-      houseMinor: -100,
-    })
+    const own = { providerMinor: 4_900, suspenseMinor: 5_000, houseMinor: -100 }
+    expect(await houseEntryOf(deps, `txn_${suspenseId}`, 'suspense', createdAt)).toMatchObject(own)
     expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({ suspenseId, ...legs })
   })
 
   it('stays open when the provider gives a part back, and resolves what is left', async ({ deps }) => {
     const item = await bookedIn(deps)
-    const back = { transactionId: 'txn_part', rowAt: deps.now(), providerMinor: minor(-2_000) }
-    await bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(2_000) })
-    await bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(2_000) })
+    for (let times = 0; times < 2; times++) await giveBack(deps, item, 'txn_part', 2_000)
     const left = await findSuspense(deps, item.suspenseId)
     expect(left).toMatchObject({ status: 'open', postedMinor: 5_000, refundedMinor: 2_000 })
 
     await resolve(deps, item)
 
-    expect(await houseEntryOf(deps, item.suspenseId, 'suspense_refunded', item.createdAt)).toMatchObject({
-      suspenseMinor: -3_000,
-      bankMinor: -3_000,
-    })
+    const entry = await houseEntryOf(deps, item.suspenseId, 'suspense_refunded', item.createdAt)
+    expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
   it('is refused on what was read before the provider gave a part back', async ({ deps }) => {
     const item = await bookedIn(deps)
-    const back = { transactionId: 'txn_between', rowAt: deps.now(), providerMinor: minor(-2_000) }
-    const refund = () => bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(2_000) })
+    const raced = beforeFirst(deps, 'transact', () => giveBack(deps, item, 'txn_between', 2_000))
 
-    await expect(resolve(beforeFirst(deps, 'transact', refund), item)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(resolve(raced, item)).rejects.toMatchObject({ code: 'conflict' })
 
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'open', refundedMinor: 2_000 })
   })
 
-  it('is resolved by the provider’s refunds once nothing is left, before or after its own row settles', async ({
-    deps,
-  }) => {
+  it('is resolved by refunds once nothing is left, before or after its own row settles', async ({ deps }) => {
     const item = heldIn(deps)
     await recordSuspense(deps, item)
-    const back = { transactionId: 'txn_all', rowAt: deps.now(), providerMinor: minor(-5_000) }
-    await bookSuspenseRefund(deps, item, { row: back, amountMinor: minor(5_000) })
+    await giveBack(deps, item, 'txn_all', 5_000)
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
 
     await bookSuspense(deps, item, { transactionId: 'txn_own', rowAt: deps.now(), providerMinor: minor(4_900) })
 
-    expect(await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)).toMatchObject({
-      providerMinor: 4_900,
-      suspenseMinor: 0,
-    })
+    const entry = await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)
+    expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 0 })
   })
 
   it('waits for the row of money, and takes money and findings each by its own words', async ({ deps }) => {
@@ -207,13 +188,11 @@ describe('resolveSuspense (design section 7)', () => {
     await recordSuspense(deps, item)
     const found = finding({ subject: crypto.randomUUID(), cause: 'fee_assumed', payment: undefined, now: deps.now() })
     await recordSuspense(deps, found)
-    const by = (suspenseId: string, resolution: OperatorResolution) =>
-      resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: undefined })
 
-    await expect(by(item.suspenseId, 'refunded_by_bank')).rejects.toThrow('has not settled this money yet')
-    await expect(by(item.suspenseId, 'explained')).rejects.toMatchObject({ code: 'validation' })
-    await expect(by(found.suspenseId, 'written_off')).rejects.toMatchObject({ code: 'validation' })
-    expect(await by(found.suspenseId, 'explained')).toMatchObject({ status: 'resolved', resolution: 'explained' })
+    await expect(resolve(deps, item)).rejects.toThrow('has not settled this money yet')
+    await expect(resolve(deps, item, 'explained')).rejects.toMatchObject({ code: 'validation' })
+    await expect(resolve(deps, found, 'written_off')).rejects.toMatchObject({ code: 'validation' })
+    expect(await resolve(deps, found, 'explained')).toMatchObject({ status: 'resolved', resolution: 'explained' })
   })
 
   it('answers 404 for an item that does not exist', async ({ deps }) => {
