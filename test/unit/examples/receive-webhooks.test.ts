@@ -127,27 +127,15 @@ const aReceiver = (fails = 0) => {
 const current = () => ({ ...sent(), ...standardOf(SECRET, BODY, Math.floor(Date.now() / 1_000)) })
 
 describe('receiveWebhook', () => {
-  it('works once for an event that comes five times, at once and later', async () => {
-    const { receiver, handled } = aReceiver()
-    const request = { headers: current(), body: BODY }
-
-    const first = await Promise.all(Array.from({ length: 4 }, () => receiveWebhook(receiver, request)))
-    const later = await receiveWebhook(receiver, request)
-
-    expect([...first, later].map(({ status }) => status)).toStrictEqual([200, 200, 200, 200, 200])
-    expect(handled).toStrictEqual([EVENT_ID])
-  })
-
-  it('answers 500 for work that failed, which is then done by the next attempt', async () => {
+  it('works once for an event that comes several times, at once and later, also after work that failed', async () => {
     const { receiver, handled, reported } = aReceiver(1)
     const request = { headers: current(), body: BODY }
 
-    const statuses = [
-      (await receiveWebhook(receiver, request)).status,
-      (await receiveWebhook(receiver, request)).status,
-    ]
+    const failed = await receiveWebhook(receiver, request)
+    const together = await Promise.all(Array.from({ length: 4 }, () => receiveWebhook(receiver, request)))
+    const later = await receiveWebhook(receiver, request)
 
-    expect(statuses).toStrictEqual([500, 200])
+    expect([failed, ...together, later].map(({ status }) => status)).toStrictEqual([500, 200, 200, 200, 200, 200])
     expect(handled).toStrictEqual([EVENT_ID])
     expect(reported).toStrictEqual([new Error('the database is away')])
   })

@@ -52,20 +52,14 @@ const scripted = (
   return { client, requests, waits }
 }
 
-const refusedWith = (code: string): Scripted => [
-  HTTP_STATUS[code as keyof typeof HTTP_STATUS],
-  { code, message: 'no' },
-  { 'x-request-id': 'r-1' },
-]
+const statusOf = (code: string) => HTTP_STATUS[code as keyof typeof HTTP_STATUS]
+const refusedWith = (code: string): Scripted => [statusOf(code), { code, message: 'no' }, { 'x-request-id': 'r-1' }]
 
-const reasonOf = (asked: Promise<unknown>): Promise<GatewayRefused> =>
-  asked.then(
-    () => Promise.reject(new Error('it was answered')),
-    (error: unknown) => {
-      if (error instanceof GatewayRefused) return error
-      throw error
-    },
-  )
+const reasonOf = async (asked: Promise<unknown>): Promise<GatewayRefused> => {
+  const reason = await asked.catch((error: unknown) => error)
+  if (reason instanceof GatewayRefused) return reason
+  throw new Error('it was answered', { cause: reason })
+}
 
 describe('the client', () => {
   it.each(Object.keys(HTTP_STATUS))('goes by the table of errors for %s', async (code) => {
@@ -75,9 +69,8 @@ describe('the client', () => {
 
     const isRetried = RETRIED_CODES.includes(code)
     expect(requests).toHaveLength(isRetried ? 2 : 1)
-    if (isRetried) expect(outcome).toStrictEqual(PAYMENT)
-    else
-      expect(outcome).toMatchObject({ code, status: HTTP_STATUS[code as keyof typeof HTTP_STATUS], requestId: 'r-1' })
+    const refusal = expect.objectContaining({ code, status: statusOf(code), requestId: 'r-1' })
+    expect(outcome).toStrictEqual(isRetried ? PAYMENT : refusal)
   })
 
   it.each<[string, Scripted, number]>([
@@ -142,18 +135,15 @@ describe('the client', () => {
     expect(waits).toStrictEqual([])
   })
 
-  it('takes a cancel that another try of its own had done for done', async () => {
-    const gone: Scripted = [422, { code: 'validation', message: 'payment cannot be cancelled in status=cancelled' }]
-    const { client } = scripted([new TypeError('reset'), gone, [200, { ...PAYMENT, status: 'cancelled' }]])
+  it('takes a cancel that another try of its own had done for done, and refuses one of what is paid', async () => {
+    const gone = (status: string): Scripted[] => [
+      [422, { code: 'validation', message: `payment cannot be cancelled in status=${status}` }],
+      [200, { ...PAYMENT, status }],
+    ]
+    const [done, paid] = [scripted([new TypeError('reset'), ...gone('cancelled')]), scripted(gone('succeeded'))]
 
-    expect(await client.cancelPayment('p1')).toMatchObject({ status: 'cancelled' })
-  })
-
-  it('refuses a cancel of what is paid', async () => {
-    const gone: Scripted = [422, { code: 'validation', message: 'payment cannot be cancelled in status=succeeded' }]
-    const { client } = scripted([gone, [200, { ...PAYMENT, status: 'succeeded' }]])
-
-    expect(await reasonOf(client.cancelPayment('p1'))).toMatchObject({ code: 'validation' })
+    expect(await done.client.cancelPayment('p1')).toMatchObject({ status: 'cancelled' })
+    expect(await reasonOf(paid.client.cancelPayment('p1'))).toMatchObject({ code: 'validation' })
   })
 
   it('asks for a redelivery again only when it was not let in', async () => {
@@ -196,10 +186,7 @@ describe('the client', () => {
 
   it('lists every page, and a row once that a new one moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
-    const pages: Scripted[] = [
-      [200, { data: rows.slice(0, 100) }],
-      [200, { data: rows.slice(98) }],
-    ]
+    const pages = [rows.slice(0, 100), rows.slice(98)].map((data): Scripted => [200, { data }])
     const { client, requests } = scripted(pages)
 
     const seen: Payment[] = []

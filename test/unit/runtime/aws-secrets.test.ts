@@ -11,24 +11,16 @@ beforeEach(() => void client.reset())
 afterAll(() => client.restore())
 
 describe('secrets in Secrets Manager', () => {
-  it('are read again half an hour after they were read, and not before', async () => {
+  it.each([
+    ['half an hour', undefined, 1_800_000],
+    ['a minute where the value does not fit', 'fresh', 60_000],
+  ] as const)('are read again after %s, and not before', async (_case, fresh, keptMs) => {
     client.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
     let nowMs = 0
     const secrets = opened(() => nowMs)
 
     const seen = []
-    for (nowMs of [0, 1_799_999, 1_800_000]) seen.push(await secrets.get('s'))
-
-    expect(seen).toStrictEqual(['old', 'old', 'new'])
-  })
-
-  it('are read again after a minute where the value does not fit', async () => {
-    client.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
-    let nowMs = 0
-    const secrets = opened(() => nowMs)
-
-    const seen = []
-    for (nowMs of [0, 59_999, 60_000]) seen.push(await secrets.get('s', 'fresh'))
+    for (nowMs of [0, keptMs - 1, keptMs]) seen.push(await secrets.get('s', fresh))
 
     expect(seen).toStrictEqual(['old', 'old', 'new'])
   })
