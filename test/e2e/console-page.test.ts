@@ -122,16 +122,20 @@ describeInChromium(() => {
   })
 
   it('shows in the equation of the balance what went back after a settlement', async ({ world, browser }) => {
-    const { create, payment } = asMerchant(world)
+    const { get, create, payment } = asMerchant(world)
     const id = String((await create({ ...VA, amount: 4_321_000 })).body['id'])
     await world.pay(id)
     await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
     await eventually(async () => expect(await payment(id)).toMatchObject({ fee_status: 'actual' }))
-    const of = { operator: 'test', client_id: world.cloud.demoClient.client_id }
-    const { body } = await world.admin('trigger-settlement', of)
-    const closing = { operator: 'test', settlement_id: Object(body['settlements'])[0].id, notes: 'the bank refused it' }
+    // The sweep that the days have woken may come first, or refuse the operator meanwhile.
+    await eventually(async () => {
+      await world.admin('trigger-settlement', { operator: 'test', client_id: world.cloud.demoClient.client_id })
+      expect((await get('/v1/balance?include=settlements')).body).toMatchObject({ in_settlement_minor: 4_312_239 })
+    })
+    const { data } = (await get('/v1/settlements')).body
+    const closing = { operator: 'test', settlement_id: Object(data)[0].id, notes: 'the bank refused it' }
     for (const action of ['mark-settlement-failed', 'recredit-settlement']) await world.admin(action, closing)
     const [request] = await world.upstream(id)
     await world.control(`/payment_requests/${request?.payment_request_id}/reverse`, { kind: 'voided' })
