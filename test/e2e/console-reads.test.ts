@@ -2,10 +2,11 @@
  * Goal: the console shows what is, however much changes, whatever answers late or not at all. Method: the machine's own
  * Chromium before a scripted gateway, whose answers and changes a test times.
  */
+import type { Browser } from 'playwright-core'
 import { it as base, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { aBrowser, CHROMIUM, describeInChromium, openPage } from './console-browser.ts'
-import { startScriptedConsole } from './scripted-console.ts'
+import { type Script, startScriptedConsole } from './scripted-console.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -28,23 +29,27 @@ const listOf = (...amounts: readonly number[]) => ({
 
 const NOW = { now: '2026-11-23T10:00:00.000Z' }
 
+/** The console's page before a gateway that answers so. */
+const scripted = async (browser: Browser, answer: Script['answer']) => {
+  const gateway = await startScriptedConsole({ answer })
+  const { page } = await openPage(browser)
+  await page.goto(`${gateway.url}/console`)
+  return { gateway, page }
+}
+
 describeInChromium(() => {
   it('keeps up while 500 payments of another merchant arrive, one read at a time', async ({ browser }) => {
     const ANSWER_MS = 250
     let [amount, reads, inFlight, mostInFlight] = [1_000, 0, 0, 0]
-    const gateway = await startScriptedConsole({
-      answer: async ({ path }) => {
-        if (path !== '/v1/payments') return NOW
-        const list = listOf(amount)
-        reads += 1
-        mostInFlight = Math.max(mostInFlight, ++inFlight)
-        await sleep(ANSWER_MS)
-        inFlight -= 1
-        return list
-      },
+    const { gateway, page } = await scripted(browser, async ({ path }) => {
+      if (path !== '/v1/payments') return NOW
+      const list = listOf(amount)
+      reads += 1
+      mostInFlight = Math.max(mostInFlight, ++inFlight)
+      await sleep(ANSWER_MS)
+      inFlight -= 1
+      return list
     })
-    const { page } = await openPage(browser)
-    await page.goto(`${gateway.url}/console`)
     await page.getByText('Rp 1,000').waitFor()
 
     let arrived = 0
@@ -101,20 +106,16 @@ describeInChromium(() => {
       const amount = 1_000 * Number(query.get('page'))
       return { ...listOf(amount), pagination: { page: 1, per_page: 12, total: 30, total_pages: 3 } }
     }
-    const gateway = await startScriptedConsole({
-      answer: ({ path, query, body, headers }) => {
-        if (path === '/v1/payments' && headers.authorization === 'Bearer key-of-client-2') return listOf(9_000)
-        if (path === '/v1/payments') return pageOf(query)
-        if (path.includes('list-clients'))
-          return { status: 200, body: { data: [{ client_id: 'client-2', name: 'Toko' }] } }
-        if (path.includes('issue-api-key')) return { status: 200, body: { api_key: 'key-of-client-2' } }
-        if (!path.includes('find-payments')) return NOW
-        asked.push(body.toString())
-        return { status: 200, body: { data: [aPayment(7_000)], complete: false, cursor: 'cursor-1' } }
-      },
+    const { page } = await scripted(browser, ({ path, query, body, headers }) => {
+      if (path === '/v1/payments' && headers.authorization === 'Bearer key-of-client-2') return listOf(9_000)
+      if (path === '/v1/payments') return pageOf(query)
+      if (path.includes('list-clients'))
+        return { status: 200, body: { data: [{ client_id: 'client-2', name: 'Toko' }] } }
+      if (path.includes('issue-api-key')) return { status: 200, body: { api_key: 'key-of-client-2' } }
+      if (!path.includes('find-payments')) return NOW
+      asked.push(body.toString())
+      return { status: 200, body: { data: [aPayment(7_000)], complete: false, cursor: 'cursor-1' } }
     })
-    const { page } = await openPage(browser)
-    await page.goto(`${gateway.url}/console`)
     await page.getByText('page 1 of 3, 30 payments').waitFor()
 
     await page.getByRole('button', { name: 'Older payments' }).click()
@@ -146,14 +147,10 @@ describeInChromium(() => {
     browser,
   }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
-    const gateway = await startScriptedConsole({
-      answer: async ({ path }) => {
-        await mayAnswer
-        return path === '/v1/payments' ? listOf() : NOW
-      },
+    const { gateway, page } = await scripted(browser, async ({ path }) => {
+      await mayAnswer
+      return path === '/v1/payments' ? listOf() : NOW
     })
-    const { page } = await openPage(browser)
-    await page.goto(`${gateway.url}/console`)
     const payments = page.getByRole('region', { name: 'Payments' })
     const states = ['Loading…', 'None yet.', 'The gateway does not answer.']
     const shown = () => Promise.all(states.map((text) => payments.getByText(text).count()))
@@ -169,16 +166,12 @@ describeInChromium(() => {
   it('does an action once by Enter, is busy meanwhile, and says in its place what came of it', async ({ browser }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
     let creates = 0
-    const gateway = await startScriptedConsole({
-      answer: async ({ method, path }) => {
-        if (method !== 'POST' || path !== '/v1/payments') return path === '/v1/payments' ? listOf() : NOW
-        creates += 1
-        await mayAnswer
-        return undefined
-      },
+    const { page } = await scripted(browser, async ({ method, path }) => {
+      if (method !== 'POST' || path !== '/v1/payments') return path === '/v1/payments' ? listOf() : NOW
+      creates += 1
+      await mayAnswer
+      return undefined
     })
-    const { page } = await openPage(browser)
-    await page.goto(`${gateway.url}/console`)
     const create = page.getByRole('button', { name: 'Create payment', exact: true })
     const notices = (region: string) => page.getByRole('region', { name: region, exact: true }).getByRole('status')
 

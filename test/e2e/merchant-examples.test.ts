@@ -35,11 +35,15 @@ const allOf = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   return found
 }
 
+const payOf = async (world: World, client: ReturnType<typeof clientOf>, id: string) => {
+  await world.pay(id)
+  await eventually(async () => expect(await client.getPayment(id)).toMatchObject({ status: 'succeeded' }))
+}
+
 describe('the client of docs/examples', () => {
   it('takes a payment from its creation to its payout', async ({ world, shop: { client, clientId } }) => {
     const created = await client.createPayment({ ...ORDER, external_reference: 'order-1', metadata: { cart: [1] } })
-    await world.pay(created.id)
-    await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ status: 'succeeded' }))
+    await payOf(world, client, created.id)
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
     // Workers read the slices that the sync hands out.
@@ -82,8 +86,7 @@ describe('the client of docs/examples', () => {
 
   it('cancels, and says why it cannot', async ({ world, shop: { client } }) => {
     const [kept, paid] = [await client.createPayment(ORDER), await client.createPayment(ORDER)]
-    await world.pay(paid.id)
-    await eventually(async () => expect(await client.getPayment(paid.id)).toMatchObject({ status: 'succeeded' }))
+    await payOf(world, client, paid.id)
 
     expect(await client.cancelPayment(kept.id)).toMatchObject({ id: kept.id, status: 'cancelled' })
     expect(await client.cancelPayment(kept.id)).toMatchObject({ id: kept.id, status: 'cancelled' })

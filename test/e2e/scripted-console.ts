@@ -9,7 +9,7 @@ import {
   startLocalHttpServer,
 } from '../../infra/local/process/local-http-server.ts'
 
-type Script = {
+export type Script = {
   readonly port?: number
   readonly clientId?: string
   /** What all four doors answer; undefined is 404. */
