@@ -5,13 +5,12 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { assertDeployable } from './assert-deployable.ts'
-import { OriginSecret } from './edge/origin-secret.ts'
-import { OperatorTopic } from './monitoring/operator-topic.ts'
+import { operatorTopic } from './monitoring/operator-topic.ts'
 import { type DeployedStage, hasAlarms } from './stage.ts'
 import { StageStack } from './stage-stack.ts'
-import { GatewayTable } from './storage/gateway-table.ts'
-import { ProviderSecrets } from './storage/provider-secrets.ts'
-import { encryptsAll, StageKey } from './storage/stage-key.ts'
+import { gatewayTable } from './storage/gateway-table.ts'
+import { encryptsAll, stageKey } from './storage/stage-key.ts'
+import { originSecret, type ProviderSecrets, providerSecrets } from './storage/stage-secrets.ts'
 import { GatewayQueues } from './triggers/gateway-queues.ts'
 
 /**
@@ -36,15 +35,15 @@ export class DataStack extends StageStack {
     assertDeployable(stage)
     const holds = 'table, key, secrets, queues, topics'
     super(scope, stage, { part: 'data', holds, terminationProtection: stage.deletionProtection })
-    this.sealKey = new StageKey(this, 'Key', stage).key
+    this.sealKey = stageKey(this, 'Key', stage)
     this.key = encryptsAll(stage) ? this.sealKey : undefined
-    this.table = new GatewayTable(this, 'Table', stage, this.key).table
+    this.table = gatewayTable(this, 'Table', stage, this.key)
     this.queues = new GatewayQueues(this, 'Queues', stage, this.key)
-    this.provider = new ProviderSecrets(this, 'Provider', stage, this.key)
-    this.originSecret = stage.front === 'none' ? undefined : new OriginSecret(this, 'Origin', stage).secret
+    this.provider = providerSecrets(this, 'Provider', stage, this.key)
+    this.originSecret = stage.front === 'none' ? undefined : originSecret(this, 'Origin', stage)
     const { alarmRecipients, pageRecipients = alarmRecipients } = stage
     const topicOf = (id: string, name: 'alerts' | 'pages', recipients: readonly string[]) =>
-      new OperatorTopic(this, id, { stage, name, recipients, key: this.key }).topic
+      operatorTopic(this, id, { stage, name, recipients, key: this.key })
     this.topic = topicOf('Alerts', 'alerts', alarmRecipients)
     // Tickets that can wait do not reach the topic that wakes people.
     this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined

@@ -11,9 +11,9 @@ import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { StageDomain } from '../stage-file.ts'
 import { arnOf, StageStack } from '../stage-stack.ts'
+import { FRONT_REGION } from '../storage/stage-secrets.ts'
 import { apiDomainName, certificateOf, hostedZone } from './api-domain.ts'
 import { FrontLog } from './front-log.ts'
-import { FRONT_REGION } from './origin-secret.ts'
 import { WebAcl } from './web-acl.ts'
 
 /** Longer than the API's request limit, so that the gateway's envelope answers slow requests. */

@@ -7,7 +7,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { PROVER, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
-import type { ProviderSecrets } from '../storage/provider-secrets.ts'
+import type { ProviderSecrets } from '../storage/stage-secrets.ts'
 
 type Props = {
   readonly stage: DeployedStage

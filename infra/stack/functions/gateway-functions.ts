@@ -25,60 +25,62 @@ const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResource
     ? { vpc: egress.vpc, vpcSubnets: egress.subnets, securityGroups: [egress.securityGroup] }
     : {}
 
-/** One function of the manifest with a role and a log of its own. */
-class GatewayFunction extends Construct {
+export type GatewayFunction = {
+  readonly spec: FunctionSpec
   readonly lambda: lambda.Function
   /** What its trigger invokes: the function, or the alias that a deployment moves to a new version. */
   readonly live: lambda.IFunction
-
-  constructor(scope: Construct, spec: FunctionSpec, resources: GrantedResources, code: lambda.Code) {
-    super(scope, spec.name)
-    const functionName = nameOf(resources.stage.settings.name, spec)
-    const isAliased = hasAlias(spec, resources.stage)
-
-    this.lambda = new lambda.Function(this, 'Function', {
-      code,
-      ...nodeRuntime(this, { stage: resources.stage, functionName }, (logGroup) => grantsOf(spec, resources, logGroup)),
-      memorySize: spec.memoryMb,
-      timeout: Duration.seconds(spec.timeoutSeconds),
-      environment: environmentOf(spec, resources),
-      // Kept when the next version comes: an alias can only move back to an existing version (runbook).
-      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
-      recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
-      ...reservedConcurrency(spec, resources.stage),
-      ...networkOf(spec, resources),
-      ...(!isAliased && asyncRuns(spec, resources)),
-    })
-    this.live = isAliased ? this.liveAlias(asyncRuns(spec, resources)) : this.lambda
-  }
-
-  private liveAlias(options: lambda.AliasOptions): lambda.Alias {
-    return new lambda.Alias(this, 'Live', { aliasName: LIVE_ALIAS, version: this.lambda.currentVersion, ...options })
-  }
 }
 
-type Triggered<Kind extends Trigger['kind']> = {
-  readonly spec: FunctionSpec
+/** One function of the manifest with a role and a log of its own. */
+const gatewayFunction = (
+  parent: Construct,
+  spec: FunctionSpec,
+  resources: GrantedResources,
+  code: lambda.Code,
+): GatewayFunction => {
+  const scope = new Construct(parent, spec.name)
+  const { stage } = resources
+  const functionName = nameOf(stage.settings.name, spec)
+  const isAliased = hasAlias(spec, stage)
+  const made = new lambda.Function(scope, 'Function', {
+    code,
+    ...nodeRuntime(scope, { stage, functionName }, (logGroup) => grantsOf(spec, resources, logGroup)),
+    memorySize: spec.memoryMb,
+    timeout: Duration.seconds(spec.timeoutSeconds),
+    environment: environmentOf(spec, resources),
+    // Kept when the next version comes: an alias can only move back to an existing version (runbook).
+    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+    recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
+    ...reservedConcurrency(spec, stage),
+    ...networkOf(spec, resources),
+    ...(!isAliased && asyncRuns(spec, resources)),
+  })
+  if (!isAliased) return { spec, lambda: made, live: made }
+  const version = { aliasName: LIVE_ALIAS, version: made.currentVersion }
+  return { spec, lambda: made, live: new lambda.Alias(scope, 'Live', { ...version, ...asyncRuns(spec, resources) }) }
+}
+
+type Triggered<Kind extends Trigger['kind']> = GatewayFunction & {
   readonly trigger: Extract<Trigger, { readonly kind: Kind }>
-  readonly lambda: lambda.Function
-  readonly live: lambda.IFunction
 }
 
 /** The functions of one stack. */
 export class GatewayFunctions extends Construct {
-  readonly all: readonly { readonly spec: FunctionSpec; readonly made: GatewayFunction }[]
+  readonly all: readonly GatewayFunction[]
 
   constructor(scope: Construct, id: string, specs: readonly FunctionSpec[], resources: GrantedResources) {
     super(scope, id)
     const assetOf = assetsOf(resources.stage)
-    this.all = specs.map((spec) => ({ spec, made: new GatewayFunction(this, spec, resources, assetOf(spec)) }))
+    this.all = specs.map((spec) => gatewayFunction(this, spec, resources, assetOf(spec)))
   }
 
   /** The functions that one kind of trigger starts. */
   triggeredBy<Kind extends Trigger['kind']>(kind: Kind): readonly Triggered<Kind>[] {
-    return this.all.flatMap(({ spec, made }) =>
-      isTrigger(spec.trigger, kind) ? [{ spec, trigger: spec.trigger, lambda: made.lambda, live: made.live }] : [],
-    )
+    return this.all.flatMap((one) => {
+      const { trigger } = one.spec
+      return isTrigger(trigger, kind) ? [{ ...one, trigger }] : []
+    })
   }
 }
 

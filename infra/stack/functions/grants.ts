@@ -3,7 +3,7 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
-import { type FunctionSpec, queuesOf, type SecretAccess } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, isHttp, queuesOf, type SecretAccess } from '../../../functions/function-spec.ts'
 import { sealContext } from '../../../shared/secrets.ts'
 import {
   type FieldAction,
@@ -14,7 +14,6 @@ import {
 } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
 import type { DataStack } from '../data-stack.ts'
-import { originGrants } from '../edge/origin-secret.ts'
 import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
 import type { DeployedStage } from '../stage.ts'
 import { allow } from './allow.ts'
@@ -29,6 +28,8 @@ export type GrantedResources = {
 export const logGrant = ({ logGroupArn }: LogGroup): PolicyStatement[] =>
   allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroupArn])
 
+const READ_SECRET = ['secretsmanager:GetSecretValue']
+
 /** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
 export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => {
   const { stage, data } = resources
@@ -40,11 +41,12 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
       spec.sends.map((name) => data.queues.byName[name].queueArn),
     ),
     ...allow(spec.alerts ? ['sns:Publish'] : [], [data.topic.topicArn]),
-    ...spec.secrets.flatMap((access) => allow(['secretsmanager:GetSecretValue'], [secretOf(access, data)])),
+    ...spec.secrets.flatMap((access) => allow(READ_SECRET, [secretOf(access, data)])),
     ...triggerGrants(spec, data),
     ...keyGrants(spec, data.key),
     ...sealGrants(spec, data.sealKey, stage.settings.name),
-    ...originGrants(spec, data),
+    // Every function that answers HTTP compares with this one secret, and no other function can read it.
+    ...(isHttp(spec) && data.originSecret ? allow(READ_SECRET, [data.originSecret.secretArn]) : []),
     ...egressGrants(spec, resources),
   ]
 }

@@ -20,32 +20,28 @@ type Props = {
  * A topic for operators. AWS asks its recipients once to confirm, by e-mail or at their address. Other subscriptions
  * are made after the deployment.
  */
-export class OperatorTopic extends Construct {
-  /** By its name, so that other stacks refer to nothing of this one. */
-  readonly topic: sns.ITopic
-
-  constructor(scope: Construct, id: string, { stage, name, recipients, key }: Props) {
-    super(scope, id)
-    const topicName = stackNameOf(stage, name)
-    this.topic = sns.Topic.fromTopicArn(this, 'ByName', arnOf(this, 'sns', topicName))
-    const topic = new sns.Topic(this, 'Topic', {
-      topicName,
-      displayName: `Payment gateway ${stage.settings.name}${name === 'pages' ? ' pages' : ''}`,
-      enforceSSL: true,
-      ...(key && { masterKey: key }),
-    })
-    // A policy of one's own replaces the one a topic is born with, by which alarms of the account could publish. Our
-    // functions publish by their roles.
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [topic.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      }),
-    )
-    for (const recipient of recipients) topic.addSubscription(subscriptionOf(recipient))
-  }
+export const operatorTopic = (parent: Construct, id: string, { stage, name, recipients, key }: Props): sns.ITopic => {
+  const scope = new Construct(parent, id)
+  const topicName = stackNameOf(stage, name)
+  const topic = new sns.Topic(scope, 'Topic', {
+    topicName,
+    displayName: `Payment gateway ${stage.settings.name}${name === 'pages' ? ' pages' : ''}`,
+    enforceSSL: true,
+    ...(key && { masterKey: key }),
+  })
+  // A policy of one's own replaces the one a topic is born with, by which alarms of the account could publish. Our
+  // functions publish by their roles.
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  )
+  for (const recipient of recipients) topic.addSubscription(subscriptionOf(recipient))
+  // By its name, so that other stacks refer to nothing of this one.
+  return sns.Topic.fromTopicArn(scope, 'ByName', arnOf(scope, 'sns', topicName))
 }
 
 const subscriptionOf = (recipient: string): sns.ITopicSubscription =>

@@ -7,7 +7,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { allow } from '../functions/allow.ts'
 import { assetOf } from '../functions/assets-of.ts'
-import type { GatewayFunctions } from '../functions/gateway-functions.ts'
+import type { GatewayFunction, GatewayFunctions } from '../functions/gateway-functions.ts'
 import { logGrant } from '../functions/grants.ts'
 import { nodeRuntime } from '../functions/node-runtime.ts'
 import { PROVER, stackNameOf } from '../stack-name-of.ts'
@@ -16,8 +16,6 @@ import { arnOf } from '../stage-stack.ts'
 
 /** Longer than all rounds of a proof. After the second one CloudFormation takes silence for a failure. */
 const [PROVER_TIMEOUT, PROOF_TIMEOUT] = [Duration.seconds(330), Duration.minutes(6)]
-
-type Made = GatewayFunctions['all'][number]['made']
 
 /**
  * A release proves itself before traffic: each new version is asked whether it can work, and no alias moves before all
@@ -33,9 +31,9 @@ export class ReleaseProof extends Construct {
   ) {
     super(scope, id)
     const proven = functions.all.filter(({ spec }) => runsByItself(spec))
-    const asks = proven.map(({ spec, made }) => ({
-      Target: targetOf(made),
-      ...(answersClients(spec) && { Route: routeKeyOf(spec) }),
+    const asks = proven.map((one) => ({
+      Target: targetOf(one),
+      ...(answersClients(one.spec) && { Route: routeKeyOf(one.spec) }),
     }))
     const targets = asks.map(({ Target }) => Target)
     this.proof = new CustomResource(this, 'Proof', {
@@ -44,8 +42,8 @@ export class ReleaseProof extends Construct {
       serviceTimeout: PROOF_TIMEOUT,
       properties: { Asks: asks },
     })
-    this.renewWith(proven.map(({ made }) => made))
-    this.holdBack(...proven.flatMap(({ made: { live } }) => (live instanceof Alias ? [live] : [])))
+    this.renewWith(proven)
+    this.holdBack(...proven.flatMap(({ live }) => (live instanceof Alias ? [live] : [])))
   }
 
   /** Makes or changes these only after the proof. */
@@ -74,7 +72,7 @@ export class ReleaseProof extends Construct {
    * The proof's name has a digest of all functions and roles, so that a release with another function or role has a proof
    * of its own. A rollback then only deletes that one. A version alone says nothing of its role.
    */
-  private renewWith(functions: readonly Made[]): void {
+  private renewWith(functions: readonly GatewayFunction[]): void {
     const { defaultChild } = this.proof.node
     if (!(defaultChild instanceof CfnResource)) return
     const digested = () => {
@@ -96,5 +94,5 @@ const templateOf = (resource: IConstruct | undefined): object =>
   resource instanceof CfnResource ? resource._toCloudFormation() : {}
 
 /** The version that the release brings, or the function itself where the stage has no versions. */
-const targetOf = ({ lambda, live }: Made): string =>
+const targetOf = ({ lambda, live }: GatewayFunction): string =>
   live instanceof Alias ? lambda.currentVersion.functionArn : lambda.functionArn

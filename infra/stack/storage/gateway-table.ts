@@ -40,40 +40,31 @@ const globalIndex = (
   ...throughputOf(stage),
 })
 
-/** The one table, from the schema that the local gateway and the tests create theirs from. */
-export class GatewayTable extends Construct {
-  /** The one that the functions use, by its name: the stack's own, or one that was restored beside it. */
-  readonly table: dynamodb.ITableV2
-
-  constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
-    super(scope, id)
-    this.makeTable(stage, key)
-    this.table = dynamodb.TableV2.fromTableName(this, 'ByName', tableNameOf(stage))
-  }
-
-  private makeTable(stage: DeployedStage, key?: Key): void {
-    const { adopted } = stage.table
-    const { warmThroughput, ...maximum } = throughputOf(stage)
-    const table = new dynamodb.TableV2(this, adopted === 1 ? 'Table' : `Table${adopted}`, {
-      tableName: tableNameOf(stage, adopted),
-      partitionKey: attribute(TABLE_SCHEMA.partitionKey),
-      sortKey: attribute(TABLE_SCHEMA.sortKey),
-      globalSecondaryIndexes: Object.entries(TABLE_SCHEMA.indexes).map(([name, index]) =>
-        globalIndex(name, index, stage),
-      ),
-      billing: dynamodb.Billing.onDemand(maximum),
-      ...(warmThroughput && { warmThroughput }),
-      timeToLiveAttribute: TABLE_SCHEMA.ttl,
-      pointInTimeRecoverySpecification: {
-        pointInTimeRecoveryEnabled: true,
-        recoveryPeriodInDays: RECOVERY_DAYS,
-      },
-      encryption: key ? dynamodb.TableEncryptionV2.awsManagedKey() : dynamodb.TableEncryptionV2.dynamoOwnedKey(),
-      deletionProtection: stage.deletionProtection,
-      removalPolicy: stage.removalPolicy,
-    })
-    if (key) encryptWith(table, key.keyArn)
-  }
+/**
+ * The one table, from the schema that the local gateway and the tests create theirs from. Answers the one that the
+ * functions use, by its name: the stack's own, or one that was restored beside it.
+ */
+export const gatewayTable = (parent: Construct, id: string, stage: DeployedStage, key?: Key): dynamodb.ITableV2 => {
+  const scope = new Construct(parent, id)
+  const { adopted } = stage.table
+  const { warmThroughput, ...maximum } = throughputOf(stage)
+  const table = new dynamodb.TableV2(scope, adopted === 1 ? 'Table' : `Table${adopted}`, {
+    tableName: tableNameOf(stage, adopted),
+    partitionKey: attribute(TABLE_SCHEMA.partitionKey),
+    sortKey: attribute(TABLE_SCHEMA.sortKey),
+    globalSecondaryIndexes: Object.entries(TABLE_SCHEMA.indexes).map(([name, index]) =>
+      globalIndex(name, index, stage),
+    ),
+    billing: dynamodb.Billing.onDemand(maximum),
+    ...(warmThroughput && { warmThroughput }),
+    timeToLiveAttribute: TABLE_SCHEMA.ttl,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: RECOVERY_DAYS },
+    encryption: key ? dynamodb.TableEncryptionV2.awsManagedKey() : dynamodb.TableEncryptionV2.dynamoOwnedKey(),
+    deletionProtection: stage.deletionProtection,
+    removalPolicy: stage.removalPolicy,
+  })
+  if (key) encryptWith(table, key.keyArn)
+  return dynamodb.TableV2.fromTableName(scope, 'ByName', tableNameOf(stage))
 }
 
 /** By hand: the construct takes a key only in a stack that is told its region, and this one is told by its deployer. */

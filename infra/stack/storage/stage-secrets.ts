@@ -1,0 +1,64 @@
+import { Aws, CfnCondition, Fn, RemovalPolicy } from 'aws-cdk-lib'
+import type { Key } from 'aws-cdk-lib/aws-kms'
+import { CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import { Construct } from 'constructs'
+import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+
+export type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: Secret }
+
+/**
+ * What we show the provider and what it shows us, apart: many functions read the one, and a single one the other. The
+ * stack makes each with a random text, which is no valid value: until an operator puts the real one, every provider call
+ * and callback fails instead of trusting something guessable. Later deployments leave the operator's values alone, and so
+ * does the deletion of a stack that keeps its data.
+ */
+export const providerSecrets = (parent: Construct, id: string, stage: DeployedStage, key?: Key): ProviderSecrets => {
+  const scope = new Construct(parent, id)
+  const props = { removalPolicy: removalPolicyBesidesTable(stage), ...(key && { encryptionKey: key }) }
+  return {
+    key: new Secret(scope, 'Secret', {
+      ...props,
+      secretName: providerSecretName(stage.settings.name),
+      description: 'JSON {"secret_key"}; filled in by an operator',
+    }),
+    callbackTokens: new Secret(scope, 'Callback', {
+      ...props,
+      secretName: callbackSecretName(stage.settings.name),
+      description: 'JSON {"callback_tokens": [one, or two during a rotation]}; filled in by an operator',
+    }),
+  }
+}
+
+/** Where CloudFront and its firewall are configured, whatever region the gateway is in. */
+export const FRONT_REGION = 'us-east-1'
+
+/**
+ * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the front's region. How to
+ * exchange it: shared/runtime/origin-guard.ts.
+ */
+export const originSecret = (parent: Construct, id: string, stage: DeployedStage): Secret => {
+  const scope = new Construct(parent, id)
+  const secret = new Secret(scope, 'Secret', {
+    secretName: originSecretName(stage.settings.name),
+    description: 'JSON {"current"}, and "previous" during a rotation; added by CloudFront, checked by the functions',
+    generateSecretString: {
+      secretStringTemplate: '{}',
+      generateStringKey: 'current',
+      excludePunctuation: true,
+      passwordLength: 64,
+    },
+    // Useless without its stack; a new stack makes a new one.
+    removalPolicy: RemovalPolicy.DESTROY,
+  })
+  // A secret cannot be copied to the region it is in.
+  const elsewhere = new CfnCondition(scope, 'FrontIsElsewhere', {
+    expression: Fn.conditionNot(Fn.conditionEquals(Aws.REGION, FRONT_REGION)),
+  })
+  const { defaultChild } = secret.node
+  if (defaultChild instanceof CfnSecret) {
+    const copy = Fn.conditionIf(elsewhere.logicalId, [{ Region: FRONT_REGION }], Aws.NO_VALUE)
+    defaultChild.addPropertyOverride('ReplicaRegions', copy)
+  }
+  return secret
+}
