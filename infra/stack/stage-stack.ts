@@ -26,3 +26,6 @@ export const arnOf = (scope: IConstruct, service: string, resource: string): str
 /** Every log is kept for 14 days. */
 export const addLog = (scope: Construct, logGroupName: string, removalPolicy: RemovalPolicy, id = 'Log'): LogGroup =>
   new LogGroup(scope, id, { logGroupName, retention: RetentionDays.TWO_WEEKS, removalPolicy })
+
+/** The log's name without the `:*` that CloudFormation appends. */
+export const bareArn = (log: LogGroup): string => arnOf(log, 'logs', `log-group:${log.logGroupName}`)

@@ -1,5 +1,5 @@
 import { RUN_SECONDS } from '../../infra/stack/capacity/payment-use.ts'
-import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-log.ts'
+import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 

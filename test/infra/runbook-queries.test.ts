@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-log.ts'
+import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
 import { WORK_SLOTS } from '../../shared/table/schema.ts'
 import { PROJECT_ROOT, type SourceFile, sourcesIn } from '../support/source-file.ts'
 import { synthesised } from '../support/stack-template.ts'

@@ -2,10 +2,9 @@ import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import { runAdmin } from '../admin/run-admin.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
-import { checkAccountQuotas, checkApiRequests } from '../check/check-account-quotas.ts'
+import { bootstrapChecks, checkAccountQuotas, checkApiRequests, checkCredentials } from '../check/check-account.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { type DoctorIo, runDoctor } from '../doctor/run-doctor.ts'
-import { bootstrapChecks, checkCredentials } from './check-account.ts'
 import { makeOriginCertificate } from './make-origin-certificate.ts'
 
 export type InitInput = {

@@ -4,8 +4,7 @@ import { Construct } from 'constructs'
 import { invalidCredentials } from '../../../shared/client/authenticate.ts'
 import { toErrorReply } from '../../../shared/errors.ts'
 import type { DeployedStage } from '../stage.ts'
-import { addLog } from '../stage-stack.ts'
-import { bareArn } from './front-log.ts'
+import { addLog, bareArn } from '../stage-stack.ts'
 import { CALLBACK_PATHS, createsWithoutKey, exactly, not, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
+import { OLDEST_BOOTSTRAP } from '../../../infra/operate/check/check-account.ts'
 import { ok, unclear, wrong } from '../../../infra/operate/check/finding.ts'
-import { OLDEST_BOOTSTRAP } from '../../../infra/operate/deploy/check-account.ts'
 import { type DeployIo, runCdk, runDeploy } from '../../../infra/operate/deploy/run-deploy.ts'
 import { synthesised } from '../../support/stack-template.ts'
 

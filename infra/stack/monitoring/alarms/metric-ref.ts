@@ -66,30 +66,24 @@ export const AWS_METRICS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
 
-type AwsNamespace = keyof typeof AWS_METRICS
-type DimensionsIn<
-  Namespace extends AwsNamespace,
-  Name extends keyof (typeof AWS_METRICS)[Namespace],
-> = (typeof AWS_METRICS)[Namespace][Name] extends readonly (infer Dimension extends string)[] ? Dimension : never
+type AwsMetrics = typeof AWS_METRICS
+type DimensionOf<Names> = Names extends readonly (infer Dimension extends string)[] ? Dimension : never
 
 /** A metric of AWS's own. An index of a table is one dimension more than the table, so not every one is required. */
 export const awsMetric = <
-  const Namespace extends AwsNamespace,
-  const Name extends keyof (typeof AWS_METRICS)[Namespace] & string,
+  const Namespace extends keyof AwsMetrics,
+  const Name extends keyof AwsMetrics[Namespace] & string,
 >(
   namespace: Namespace,
   name: Name,
-  dimensions: Readonly<Partial<Record<DimensionsIn<Namespace, Name>, string>>>,
+  given: Readonly<Partial<Record<DimensionOf<AwsMetrics[Namespace][Name]>, string>>>,
   statistic: Statistic,
-): MetricRef => ({
-  namespace,
-  name,
-  dimensions: Object.fromEntries(Object.entries<string | undefined>(dimensions).flatMap(definedEntry)),
-  statistic,
-})
-
-const definedEntry = ([name, value]: readonly [string, string | undefined]): readonly (readonly [string, string])[] =>
-  value === undefined ? [] : [[name, value]]
+): MetricRef => {
+  const defined = Object.entries<string | undefined>(given).flatMap(([dimension, value]) =>
+    value === undefined ? [] : [[dimension, value]],
+  )
+  return { namespace, name, dimensions: Object.fromEntries(defined), statistic }
+}
 
 /** The sum over several metrics, of which some may have nothing to say: a missing one counts as nothing. */
 export const sumOf = (metrics: readonly MetricRef[]): Formula => {
