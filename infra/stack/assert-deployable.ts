@@ -1,4 +1,3 @@
-import { MANIFEST } from '../../functions/manifest.ts'
 import { assertCarried, assertClientLimits } from './capacity/assert-carried.ts'
 import { assertReservable } from './functions/reserved-concurrency.ts'
 import { assertStageName, type DeployedStage } from './stage.ts'
@@ -31,7 +30,7 @@ export const assertDeployable = (stage: DeployedStage): void => {
   for (const [reason, isSo] of Object.entries(wrong)) {
     if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
   }
-  assertReservable(stage, MANIFEST)
+  assertReservable(stage)
   assertCarried(stage)
   assertClientLimits(stage)
 }

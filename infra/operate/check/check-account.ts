@@ -4,7 +4,6 @@ import { GetAccountSettingsCommand, type LambdaClient } from '@aws-sdk/client-la
 import { GetHostedZoneCommand, type Route53Client } from '@aws-sdk/client-route-53'
 import { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand } from '@aws-sdk/client-service-quotas'
 import { GetCallerIdentityCommand, type STSClient } from '@aws-sdk/client-sts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import type { StageDomain } from '../../stack/stage-file.ts'
@@ -52,7 +51,7 @@ const checkBootstrap = async (client: CloudFormationClient, what: string): Promi
 /** Whether the account can spare what a new stage reserves: CloudFormation says so after minutes, and takes everything back. */
 export const checkSpareConcurrency = async (client: LambdaClient, stage: DeployedStage): Promise<Finding> => {
   const what = 'Lambda concurrency'
-  const wanted = reservedRuns(stage, MANIFEST)
+  const wanted = reservedRuns(stage)
   // A new account may run ten at a time, all of them unreserved: enough for a stage that asks for none.
   if (wanted === 0) return ok(what, 'this stage reserves nothing')
   const { AccountLimit: limit } = await client.send(new GetAccountSettingsCommand({}))

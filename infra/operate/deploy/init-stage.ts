@@ -1,7 +1,7 @@
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import { runAdmin } from '../admin/run-admin.ts'
-import { type AwsClients, awsClients } from '../check/aws-clients.ts'
+import { awsClients } from '../check/aws-clients.ts'
 import { bootstrapChecks, checkAccountQuotas, checkApiRequests, checkCredentials } from '../check/check-account.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { type DoctorIo, runDoctor } from '../doctor/run-doctor.ts'
@@ -19,11 +19,8 @@ export type InitInput = {
  * What a stage needs and its template cannot make. The account's quotas come first: people answer requests. What is
  * there stays as it is, and what fails stops nothing else, so the same call goes on after a failure.
  */
-export const initStage = async (
-  { stage, region, root, runCdk }: InitInput,
-  connect: (region: string) => AwsClients = awsClients,
-): Promise<readonly Finding[]> => {
-  const aws = connect(region)
+export const initStage = async ({ stage, region, root, runCdk }: InitInput): Promise<readonly Finding[]> => {
+  const aws = awsClients(region)
   const credentials = await checkCredentials(aws.sts, region)
   if (credentials.state !== 'ok') return [credentials]
   const found = [credentials, ...(await checkAccountQuotas(aws, stage))]

@@ -31,16 +31,13 @@ export type Preflight = {
  * What `cdk deploy` would not say at all, or only after harm is done: a stage for which production's settings are missing,
  * packages or an account by mistake, a first deployment that has to be taken back. Reads only.
  */
-export const preflight = async (
-  { stage, region, flags, root }: PreflightInput,
-  connect: (region: string) => AwsClients = awsClients,
-): Promise<Preflight> => {
+export const preflight = async ({ stage, region, flags, root }: PreflightInput): Promise<Preflight> => {
   const here = [...checkSettings(stage), ...(await runCheck('packages', async () => checkInstalled(root)))]
   if (region === undefined) {
     const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
     return { findings: [...here, wrong('region', 'none is set', todo)], first: false }
   }
-  const aws = connect(region)
+  const aws = awsClients(region)
   const credentials = await checkCredentials(aws.sts, region)
   if (credentials.state !== 'ok') return { findings: [...here, credentials], first: false }
   let first = false

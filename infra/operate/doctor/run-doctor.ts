@@ -1,6 +1,6 @@
 import { readOptions, runCommand } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
-import { type AwsClients, awsClients } from '../check/aws-clients.ts'
+import { awsClients } from '../check/aws-clients.ts'
 import { hasWrong, renderFindings, wrong } from '../check/finding.ts'
 import { regionOf, stageNamed } from '../check/stage-named.ts'
 import type { Waiting } from './check-stack.ts'
@@ -19,12 +19,11 @@ const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' } } as cons
 
 export type DoctorIo = Waiting & {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly connect?: (region: string) => AwsClients
   readonly providerUrl?: string
 }
 
 /** The doctor's command line. */
-export const runDoctor = (argv: readonly string[], { env, connect = awsClients, ...io }: DoctorIo): Promise<number> =>
+export const runDoctor = (argv: readonly string[], { env, ...io }: DoctorIo): Promise<number> =>
   runCommand(USAGE, argv, async () => {
     const { json, stage: name } = readOptions(argv, OPTIONS)
     const stage = stageNamed(name)
@@ -32,7 +31,7 @@ export const runDoctor = (argv: readonly string[], { env, connect = awsClients, 
     const findings =
       region === undefined
         ? [wrong('region', 'none is set', 'set AWS_REGION, or a region in the profile')]
-        : await examineStage({ stage, aws: connect(region), ...io })
+        : await examineStage({ stage, aws: awsClients(region), ...io })
     const words = { ok: 'ok', wrong: 'wrong', unclear: 'could not look' }
     console.log(printableLines(json ? JSON.stringify(findings, null, 2) : renderFindings(findings, words)))
     if (hasWrong(findings)) return 1

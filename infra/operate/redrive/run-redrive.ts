@@ -3,6 +3,7 @@ import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { printable, printableLines } from '../../local/terminal/printable.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
+import { awsClients } from '../check/aws-clients.ts'
 import { errorName, remedyFor } from '../check/finding.ts'
 import { regionNamed, stageNamed } from '../check/stage-named.ts'
 
@@ -37,7 +38,8 @@ const MAX_POLLS = 900
 export type RedriveIo = {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly sleep: (ms: number) => Promise<unknown>
-  readonly connect: (region: string) => aws.SQSClient
+  /** Undefined: the operator's own account. */
+  readonly sqs?: aws.SQSClient
 }
 
 type Queue = { readonly sqs: aws.SQSClient; readonly url: string; readonly arn: string; readonly waiting: number }
@@ -59,7 +61,7 @@ export const runRedrive = (argv: readonly string[], io: RedriveIo): Promise<numb
     }
     const instead = DEAD_LETTERS.get(name ?? '')
     if (purge && instead === undefined) throw new UsageError('messages of this queue are not deleted: move them back')
-    const sqs = io.connect(await regionNamed(io.env))
+    const { sqs = awsClients(await regionNamed(io.env)).sqs } = io
     try {
       if (name === undefined) {
         for (const one of names) await stateOf(sqs, prefix, one)

@@ -9,7 +9,7 @@ import { printable } from '../../local/terminal/printable.ts'
 import { stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { encryptsAll } from '../../stack/storage/stage-key.ts'
-import type { AwsClients } from '../check/aws-clients.ts'
+import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { errorName, remedyFor, unlessAbsent } from '../check/finding.ts'
 import { regionNamed } from '../check/stage-named.ts'
 import { missingSettings } from './missing-settings.ts'
@@ -38,7 +38,6 @@ const MAX_POLLS = 4_320
 export type RestoreIo = {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly sleep: (ms: number) => Promise<unknown>
-  readonly connect: (region: string) => Pick<AwsClients, 'dynamodb' | 'lambda'>
   readonly stageNamed: (name: string | undefined) => DeployedStage
 }
 
@@ -58,7 +57,7 @@ export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<numb
       throw new UsageError('give one of --at TIME, --backup ARN and --finish')
     }
     const source = backup === undefined ? timeOf(at) : { backup }
-    const clients = io.connect(await regionNamed(io.env))
+    const clients = awsClients(await regionNamed(io.env))
     try {
       if (source === undefined) {
         await complete(clients.dynamodb, { stage, TableName: tableNameOf(stage) }, io.sleep)

@@ -101,7 +101,7 @@ const runStations = (stage: DeployedStage): readonly Station[] => {
       own.push({ name: `the runs reserved for ${spec.name}`, perSecond: runs / needs, remedy })
     }
   }
-  const left = stage.accountConcurrency - reservedRuns(stage, MANIFEST)
+  const left = stage.accountConcurrency - reservedRuns(stage)
   if (shared === 0) return own
   const remedy = 'raise accountConcurrency, where the account has as many'
   return [...own, { name: 'the runs of the account', perSecond: left / shared, remedy }]

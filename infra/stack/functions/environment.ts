@@ -1,5 +1,4 @@
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV, queueUrlVariable } from '../../../shared/runtime/config.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
@@ -35,7 +34,7 @@ export const environmentOf = (
 })
 
 const rateLimitOf = (spec: FunctionSpec, stage: DeployedStage): Record<string, string> => {
-  const environments = clientEnvironments(spec, stage, MANIFEST)
+  const environments = clientEnvironments(spec, stage)
   if (environments === undefined) return {}
   const { clientRateLimit, clientCreateLimit } = stage.settings
   return {

@@ -29,5 +29,5 @@ export const watchedStack = (stage: DeployedStage, apiId: string): Watched => ({
   }),
   functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
   accountConcurrency: stage.accountConcurrency,
-  reservedRuns: reservedRuns(stage, MANIFEST),
+  reservedRuns: reservedRuns(stage),
 })

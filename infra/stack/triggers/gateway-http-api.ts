@@ -4,7 +4,6 @@ import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
@@ -83,7 +82,7 @@ export class GatewayHttpApi extends Construct {
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
       },
     })
-    const settings = routeSettings(stage.routeThrottles, MANIFEST)
+    const settings = routeSettings(stage)
     if (settings !== undefined && deployed.node.defaultChild instanceof apigateway.CfnStage) {
       deployed.node.defaultChild.routeSettings = settings
       // A stage that names a route before it exists is refused.

@@ -1,4 +1,5 @@
-import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
+import { routeKeyOf } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { Throttle } from '../stage-file.ts'
 
@@ -16,11 +17,10 @@ export const throttleOf = (
  * that no function of the manifest answers: its throttle would protect nothing. A route that is removed from the
  * manifest must lose its throttle in an earlier deployment, since API Gateway keeps looking for it.
  */
-export const routeSettings = (
-  throttles: Readonly<Record<string, Throttle>>,
-  manifest: readonly FunctionSpec[],
-): Readonly<Record<string, object>> | undefined => {
-  const routes = new Set(manifest.map(routeKeyOf))
+export const routeSettings = ({
+  routeThrottles: throttles,
+}: DeployedStage): Readonly<Record<string, object>> | undefined => {
+  const routes = new Set(MANIFEST.map(routeKeyOf))
   const unknown = Object.keys(throttles).filter((route) => !routes.has(route))
   if (unknown.length > 0) throw new Error(`routeThrottles: no function answers ${unknown.join(', ')}`)
   const settings = Object.entries(throttles).map(([route, { requestsPerSecond, burst }]) => [

@@ -61,7 +61,6 @@ const redriveWith = async (io: Partial<RedriveIo>, ...argv: readonly string[]) =
   const code = await runRedrive(argv, {
     env: { AWS_REGION: 'ap-southeast-3' },
     sleep: async (ms) => void slept.push(ms),
-    connect: (region) => new SQSClient({ region }),
     ...io,
   })
   return { code, text: printed.join('\n'), slept }
@@ -218,10 +217,7 @@ it('peeking at a real queue leaves every message where it was, to be received ag
   const QueueUrl = await emulator.queue('gateway-prod-webhooks-dead')
   await emulator.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{"client_id":"c1"}' }))
   const peek = async () => {
-    const { text } = await redriveWith(
-      { connect: () => emulator.sqs },
-      ...'--stage prod --queue webhooks --peek'.split(' '),
-    )
+    const { text } = await redriveWith({ sqs: emulator.sqs }, ...'--stage prod --queue webhooks --peek'.split(' '))
     return text.split('\n')[1]
   }
 

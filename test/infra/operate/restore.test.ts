@@ -93,7 +93,6 @@ const restore = async (...argv: readonly string[]) => {
     env: { AWS_REGION: 'ap-southeast-3' },
     stageNamed: () => stage,
     sleep: async (ms) => void slept.push(ms),
-    connect: (region) => ({ dynamodb: new aws.DynamoDBClient({ region }), lambda: new LambdaClient({ region }) }),
   })
   return { code, text: printed.join('\n'), slept }
 }

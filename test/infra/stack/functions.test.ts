@@ -120,7 +120,7 @@ describe('reserved concurrency', () => {
       ['sync-slices', 87],
     ])
     expect(raisedBy(600)).toStrictEqual([])
-    expect(() => assertReservable({ ...granted(60_000), accountConcurrency: 900 }, MANIFEST)).toThrow(
+    expect(() => assertReservable({ ...granted(60_000), accountConcurrency: 900 })).toThrow(
       `it takes ${totalOf('prod') + 409 + 100}`,
     )
   })
@@ -130,6 +130,6 @@ describe('reserved concurrency', () => {
     const tooFew = stageWith({ accountConcurrency: total + 99 }, 'prod')
 
     expect(() => synthesised(tooFew)).toThrow(`${total} of accountConcurrency ${total + 99} leave fewer than 100`)
-    expect(() => assertReservable({ ...tooFew, accountConcurrency: total + 100 }, MANIFEST)).not.toThrow()
+    expect(() => assertReservable({ ...tooFew, accountConcurrency: total + 100 })).not.toThrow()
   })
 })
