@@ -43,19 +43,8 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
   return 0
 }
 
-/** A report that one run could not finish: the next run goes on from the cursor. */
-const Unfinished = v.object({
-  status: v.literal(200),
-  body: v.object({
-    continuing: v.literal(true),
-    cursor: v.string(),
-    csv: v.optional(v.string(), ''),
-    data: v.optional(v.array(v.unknown()), []),
-    left_out: v.optional(v.array(v.unknown()), []),
-  }),
-})
-
-const LastPart = v.object({
+/** A report, or the part of it that one run could finish: with `continuing`, the next run goes on from the cursor. */
+const Part = v.object({
   status: v.literal(200),
   body: v.looseObject({
     csv: v.optional(v.string()),
@@ -69,28 +58,22 @@ const MOST_RUNS = 500
 
 /** Asks for an answer, and for the rest of it as often as there is more. The parts of a CSV or a list are one answer. */
 const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> => {
-  let csv = ''
-  const data: unknown[] = []
-  const leftOut: unknown[] = []
+  const parts: v.InferOutput<typeof Part>['body'][] = []
   let payload = asked.payload
   for (let run = 0; run < MOST_RUNS; run++) {
     const answer = await invokeAction(spec, { ...asked, payload }, env)
-    const unfinished = v.safeParse(Unfinished, answer)
-    if (!unfinished.success) {
-      if (!v.is(LastPart, answer)) return answer
-      const { body } = answer
+    if (!v.is(Part, answer)) return answer
+    const { body } = answer
+    parts.push(body)
+    if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
       const whole = {
-        ...(body.csv !== undefined && { csv: csv + body.csv }),
-        ...(body.data && { data: [...data, ...body.data] }),
-        ...(body.left_out && { left_out: [...leftOut, ...body.left_out] }),
+        ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
+        ...(body.data && { data: parts.flatMap(({ data = [] }) => data) }),
+        ...(body.left_out && { left_out: parts.flatMap(({ left_out: leftOut = [] }) => leftOut) }),
       }
       return { ...answer, body: { ...body, ...whole } }
     }
-    const { body } = unfinished.output
-    csv += body.csv
-    data.push(...body.data)
-    leftOut.push(...body.left_out)
-    payload = { ...asked.payload, cursor: body.cursor }
+    payload = { ...asked.payload, cursor: body['cursor'] }
   }
   throw new InvocationFailed(`${spec.name} was not finished after ${MOST_RUNS} runs`)
 }

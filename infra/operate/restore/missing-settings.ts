@@ -7,7 +7,8 @@ import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 /** A setting of the stage's table that a restore does not carry, and that is not as the stage says. */
 export type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
 
-type Wanted = {
+/** The table that a stage is to have. */
+export type Wanted = {
   readonly client: aws.DynamoDBClient
   readonly stage: DeployedStage
   readonly TableName: string

@@ -1,6 +1,6 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
-import { functionName } from '../../../functions/function-spec.ts'
+import { functionName, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { parseForeignTime } from '../../../shared/time.ts'
@@ -12,7 +12,7 @@ import { encryptsAll } from '../../stack/storage/stage-key.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { errorName, remedyFor, unlessAbsent } from '../check/finding.ts'
 import { regionNamed } from '../check/stage-named.ts'
-import { missingSettings } from './missing-settings.ts'
+import { missingSettings, type Wanted } from './missing-settings.ts'
 
 const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)
 
@@ -60,7 +60,7 @@ export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<numb
     const clients = awsClients(await regionNamed(io.env))
     try {
       if (source === undefined) {
-        await complete(clients.dynamodb, { stage, TableName: tableNameOf(stage) }, io.sleep)
+        await complete({ client: clients.dynamodb, stage, TableName: tableNameOf(stage) }, io.sleep)
         return 0
       }
       const refused = await whyNotClosed(clients, stage)
@@ -89,60 +89,48 @@ const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage�
 const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) => {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
-  const FunctionName = MANIFEST.filter(({ trigger }) => trigger.kind === 'http').map((spec) =>
-    functionName(name, spec),
-  )[0]
+  const [FunctionName] = MANIFEST.filter(isHttp).map((spec) => functionName(name, spec))
   const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
   return Environment?.Variables?.[ENV.role] === 'closed' ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
-type Named = { readonly stage: DeployedStage; readonly TableName: string }
-
 /** A table that is there already was begun by an earlier call. */
 const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source: Source, sleep: RestoreIo['sleep']) => {
   const generation = stage.table.generation + 1
-  const TableName = tableNameOf(stage, generation)
-  const there = await unlessAbsent(
-    ['ResourceNotFoundException'],
-    client.send(new aws.DescribeTableCommand({ TableName })),
-  )
-  if (there) say(`${TableName} is there: going on with it`)
-  else await begin(client, { stage, TableName }, source)
-  await complete(client, { stage, TableName }, sleep)
-  say(
-    `Next: set "generation": ${generation} in ${stage.settings.name}’s file and deploy (docs/operations.md, section 7)`,
-  )
+  const wanted = { client, stage, TableName: tableNameOf(stage, generation) }
+  const ask = client.send(new aws.DescribeTableCommand({ TableName: wanted.TableName }))
+  const there = await unlessAbsent(['ResourceNotFoundException'], ask)
+  if (there) say(`${wanted.TableName} is there: going on with it`)
+  else await begin(wanted, source)
+  await complete(wanted, sleep)
+  const file = `${stage.settings.name}’s file`
+  say(`Next: set "generation": ${generation} in ${file} and deploy (docs/operations.md, section 7)`)
 }
 
-const begin = async (client: aws.DynamoDBClient, { stage, TableName: TargetTableName }: Named, source: Source) => {
+const begin = async ({ client, stage, TableName: TargetTableName }: Wanted, source: Source) => {
   const SSESpecificationOverride = encryptsAll(stage)
     ? ({ Enabled: true, SSEType: 'KMS', KMSMasterKeyId: `alias/${stackNameOf(stage)}` } as const)
     : undefined
   const target = { TargetTableName, SSESpecificationOverride }
-  await ('at' in source
-    ? client.send(
-        new aws.RestoreTableToPointInTimeCommand({
-          ...target,
-          SourceTableName: tableNameOf(stage),
-          RestoreDateTime: source.at,
-        }),
-      )
-    : client.send(new aws.RestoreTableFromBackupCommand({ ...target, BackupArn: source.backup })))
+  if ('at' in source) {
+    const from = { SourceTableName: tableNameOf(stage), RestoreDateTime: source.at }
+    await client.send(new aws.RestoreTableToPointInTimeCommand({ ...target, ...from }))
+  } else await client.send(new aws.RestoreTableFromBackupCommand({ ...target, BackupArn: source.backup }))
   say(`${TargetTableName} is being restored; this takes minutes, or hours for a large table`)
 }
 
-const complete = async (client: aws.DynamoDBClient, named: Named, sleep: RestoreIo['sleep']): Promise<void> => {
-  await untilActive(client, named.TableName, sleep)
-  for (const { what, put } of await missingSettings({ client, ...named })) {
+const complete = async (wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void> => {
+  await untilActive(wanted, sleep)
+  for (const { what, put } of await missingSettings(wanted)) {
     await put()
-    await untilActive(client, named.TableName, sleep)
-    say(`${named.TableName}: ${what} set`)
+    await untilActive(wanted, sleep)
+    say(`${wanted.TableName}: ${what} set`)
   }
-  say(`${named.TableName} is as the stage’s file says`)
+  say(`${wanted.TableName} is as the stage’s file says`)
 }
 
 /** The table and all of its indexes: DynamoDB takes no change while one of them is made. */
-const untilActive = async (client: aws.DynamoDBClient, TableName: string, sleep: RestoreIo['sleep']) => {
+const untilActive = async ({ client, TableName }: Wanted, sleep: RestoreIo['sleep']) => {
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))
     const states = [Table?.TableStatus, ...(Table?.GlobalSecondaryIndexes ?? []).map(({ IndexStatus }) => IndexStatus)]
