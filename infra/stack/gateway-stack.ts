@@ -11,9 +11,8 @@ import { ReleaseProof } from './release/release-proof.ts'
 import type { DeployedStage } from './stage.ts'
 import { StageStack } from './stage-stack.ts'
 import { encryptLogs } from './storage/stage-key.ts'
-import { EventSources } from './triggers/event-sources.ts'
+import { EventSources, Schedules } from './triggers/event-sources.ts'
 import { GatewayHttpApi } from './triggers/gateway-http-api.ts'
-import { Schedules } from './triggers/schedules.ts'
 
 /** The API, the callback route and the workers, and what starts them. It keeps no data. */
 export class GatewayStack extends StageStack {

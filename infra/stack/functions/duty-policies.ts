@@ -1,5 +1,5 @@
 import { Annotations, CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
-import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { DUTIES, mayInvoke, ROLES, type Role } from '../../../functions/function-spec.ts'
@@ -37,13 +37,13 @@ export class DutyPolicies extends Construct {
       managedPolicyName: name,
       description: `Payment gateway ${stage.settings.name}: ${does}`.replaceAll('’', "'"),
       statements: [
-        new PolicyStatement({
+        {
           sid: 'Invoke',
           actions: ['lambda:InvokeFunction'],
           resources: functions.map((called) => arnOf(this, 'lambda', `function:${stackNameOf(stage, called)}`)),
-        }),
+        },
         ...(role === 'deploy' ? this.deploying(props) : []),
-      ],
+      ].map((allowed) => new PolicyStatement(allowed)),
     })
     new CfnOutput(Stack.of(this), `${role.charAt(0).toUpperCase()}${role.slice(1)}PolicyArn`, {
       value: policy.managedPolicyArn,
@@ -54,30 +54,23 @@ export class DutyPolicies extends Construct {
   }
 
   /** `cdk deploy` works by the roles that `cdk bootstrap` made. The provider's secrets are put, and read by the doctor. */
-  private deploying({ provider, key }: Props): PolicyStatement[] {
+  private deploying({ provider, key }: Props): PolicyStatementProps[] {
     const secrets = [provider.key.secretArn, provider.callbackTokens.secretArn]
     const { partition, account, region } = Stack.of(this)
+    const conditions = { StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` } }
+    const forKey = { sid: 'Key', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], conditions }
     return [
-      new PolicyStatement({
+      {
         sid: 'Deploy',
         actions: ['sts:AssumeRole'],
         resources: [`arn:${partition}:iam::${account}:role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`],
-      }),
-      new PolicyStatement({
+      },
+      {
         sid: 'ProviderSecrets',
         actions: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
         resources: secrets,
-      }),
-      ...(key
-        ? [
-            new PolicyStatement({
-              sid: 'Key',
-              actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-              resources: [key.keyArn],
-              conditions: { StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` } },
-            }),
-          ]
-        : []),
+      },
+      ...(key ? [{ ...forKey, resources: [key.keyArn] }] : []),
     ]
   }
 }

@@ -1,15 +1,14 @@
+import { Duration } from 'aws-cdk-lib'
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
-import { queuesOf } from '../../../functions/function-spec.ts'
+import { type DailyTimes, functionName, queuesOf, type ScheduleSpec } from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type DeployedStage, loadOf } from '../stage.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 
-type Props = {
-  readonly stage: DeployedStage
-  readonly queues: GatewayQueues
-  readonly functions: GatewayFunctions
-}
+type Props = { readonly stage: DeployedStage; readonly queues: GatewayQueues; readonly functions: GatewayFunctions }
 
 /** Connects each queue to the function that reads it. */
 export class EventSources extends Construct {
@@ -26,6 +25,33 @@ export class EventSources extends Construct {
           reportBatchItemFailures: true,
         })
       }
+    }
+  }
+}
+
+const scheduleOf = (spec: ScheduleSpec, times: DailyTimes): Schedule => {
+  if ('everyMinutes' in spec) return Schedule.rate(Duration.minutes(spec.everyMinutes))
+  const { hour, minute } = times[spec.dailyAt]
+  return Schedule.cron({ hour: String(hour), minute: String(minute) })
+}
+
+/** Starts functions by the clock. EventBridge may start one twice or late: each of them must not mind. */
+export class Schedules extends Construct {
+  constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
+    super(scope, id)
+    for (const { spec, trigger, live } of functions.triggeredBy('schedule')) {
+      new Rule(this, spec.name, {
+        ruleName: functionName(stage.settings.name, spec),
+        schedule: scheduleOf(trigger.schedule, stage),
+        enabled: stage.role === 'open',
+        targets: [
+          new LambdaFunction(live, {
+            retryAttempts: 0,
+            maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
+            deadLetterQueue: queues.deadRuns,
+          }),
+        ],
+      })
     }
   }
 }
