@@ -53,7 +53,9 @@ const FIELDS = new Map(
         .flatMap((file) => [
           ...keysIn(file),
           // What a function of another file makes of what is logged.
-          ...file.imports.flatMap(({ path = '' }) => (/\/logged-[a-z]+\.ts$/.test(path) ? named(path) : [])),
+          ...file.imports.flatMap(({ path = '', typeOnly }) =>
+            !typeOnly && /\/log(ged-[a-z]+)?\.ts$/.test(path) ? named(path) : [],
+          ),
         ]),
     ],
   ]),
