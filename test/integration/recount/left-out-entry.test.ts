@@ -3,13 +3,11 @@
  * taken away before the sweep and put back after it, as a slow commit would have it.
  */
 import { describe, expect } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import { readClientBook } from '../../../shared/books/read-client-book.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
-import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { entryKey, type Key, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
@@ -77,18 +75,6 @@ describe('recount-ledger: an entry outside its settlement', () => {
     expect(entries).toHaveLength(2)
     expect(differences).toStrictEqual([])
     expect(book).toMatchObject({ 'taken_in.virtual_account': 270_000, clients: settlement.netMinor + late.netMinor })
-  })
-
-  it('is not repaired by a difference that the audit does not find', async ({ deps, client }) => {
-    const { settlement } = await settledWithout(deps, client)
-    const { differences } = await auditLedger(deps, client.clientId)
-    const wrong = differences.map((one) => (one.what === 'settlement.digest' ? { ...one, found: 'other' } : one))
-
-    const refused = recountLedger(deps, { clientId: client.clientId, expected: wrong, operator: 'ana' })
-
-    const fieldErrors = { expected: [`settlement.digest of ${settlement.settlementId}`] }
-    await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors })
-    await recount(deps, client)
   })
 
   it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {

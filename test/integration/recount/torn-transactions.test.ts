@@ -1,13 +1,15 @@
 /**
- * Goal: whatever a restore left of the last transaction, one recount repairs it. Method: each flow of money runs on a
- * table in memory, and its transactions are recorded. Of each, every torn state is made: each item missing, each item
- * alone, each prefix. Then the audit, the recount of what it shows, and the audit again; then the provider calls again and
- * the sync reads every row, twice. Several payments may be torn by one restore: of some flows one after the other, each
- * torn state of the first with each of the second.
+ * Goal: whatever a restore left of the last transaction, one recount repairs it, and money counts once whatever the recount
+ * meets. Method: each flow of money runs on a table in memory, and its transactions are recorded. Of each, every torn state
+ * is made: each item missing, each item alone, each prefix. Then the audit, the recount of what it shows, and the audit
+ * again; then the provider calls again and the sync reads every row, twice. Of some flows two transactions are torn
+ * together; and before each transaction of a recount another recount runs, the provider calls, or the recount dies.
  */
 import { describe, expect, it } from 'vitest'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import type { MemoryDeps } from '../../support/memory-deps.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
@@ -82,4 +84,70 @@ describe('a restore in the midst of two transactions of one payment', async () =
   const second = await recordTransactions(deps, syncRows)
 
   it.each(tornTogether([...first, ...second]))('$title', ({ world }) => heal(world(), client, 2))
+})
+
+type Meeting = { readonly when: 'before' | 'after'; readonly meet: (deps: MemoryDeps, client: Client) => Promise<void> }
+
+const die = async (): Promise<void> => {
+  throw new Error('the worker died')
+}
+
+const MEETINGS: Readonly<Record<string, Meeting>> = {
+  'dies before it writes': { when: 'before', meet: die },
+  'dies after it has written': { when: 'after', meet: die },
+  'meets another recount': { when: 'before', meet: recount },
+  'meets callbacks': { when: 'before', meet: hearCallbacks },
+}
+
+/** A recount with something at its nth transaction. Answers whether it made so many. */
+const recountMeeting = async (
+  deps: MemoryDeps,
+  client: Client,
+  { when, meet, nth }: Meeting & { readonly nth: number },
+): Promise<boolean> => {
+  let made = 0
+  const hook = async ({ name }: { readonly name: string }) => {
+    if (name === 'transact' && ++made === nth) await meet(deps, client)
+  }
+  // A recount that was overtaken answers 409, and one that died nothing.
+  await recount(interceptTable(deps, { [when]: hook }), client).catch(() => undefined)
+  return made >= nth
+}
+
+const MOST_TRANSACTIONS = 5
+const MOST_ROUNDS = 3
+
+const untilBalanced = async (deps: MemoryDeps, client: Client): Promise<void> => {
+  for (let round = 0; round < MOST_ROUNDS; round++) await recount(deps, client)
+  expect(await auditLedger(deps, client.clientId)).toMatchObject({ balanced: true })
+}
+
+const TAKEN = [
+  'succeeds',
+  'succeeds while it is created',
+  'fails',
+  'is posted with what went back before',
+  'shows its row late',
+  'is voided while it is open',
+  'gets back what was written off',
+  'is settled again',
+]
+
+describe.each(Object.entries(MEETINGS))('a recount that %s', (_, meeting) => {
+  describe.each(Object.entries(FLOWS).filter(([name]) => TAKEN.includes(name)))(
+    'of a payment that %s',
+    async (__, flow) => {
+      const torn = await tornOf(flow)
+
+      it.each(sampleOf(torn.states, 6))('$title', async ({ world }) => {
+        for (let nth = 1; nth <= MOST_TRANSACTIONS; nth++) {
+          const deps = world()
+          if (!(await recountMeeting(deps, torn.client, { ...meeting, nth }))) return
+          await untilBalanced(deps, torn.client)
+          await expectHealed(deps, torn)
+        }
+        throw new Error('the recount never ended')
+      })
+    },
+  )
 })

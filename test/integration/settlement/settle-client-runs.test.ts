@@ -4,15 +4,27 @@
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { ledgerPk } from '../../../shared/table/keys.ts'
+import { handler as worker } from '../../../functions/queue/settle-client.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
+import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
+import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { beforeFirst, interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
+import { beforeFirst, interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { sweepADayLater } from '../../support/payout-builders.ts'
-import { aDayLater, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
-import { clientTest as it } from './client-test.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import {
+  aDayLater,
+  BY_OPERATOR,
+  inSteps,
+  settle,
+  settlementsOf,
+  sweep,
+  trigger,
+  withFloor,
+} from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest, clientTest as it } from './client-test.ts'
 
 describe('settleClient that another run overtakes', () => {
   it('lets the late one settle what became eligible since', async ({ deps, client }) => {
@@ -72,27 +84,143 @@ describe('settleClient that another run overtakes', () => {
   })
 })
 
-describe('settleClient beside live payments', () => {
-  it('writes the window and the fences of shards alone, and loses no credit', async ({ deps, client }) => {
-    for (let at = 0; at < 3; at++) await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), at * 5_000) })
-    aDayLater(deps)
-    const settling = recordTable(deps)
-    const settleThreeTimes = async () => {
-      const settlements: (Settlement | undefined)[] = []
-      for (let round = 0; round < 3; round++) {
-        settlements.push(await sweep(settling.deps, client))
-        deps.clock.advance(5)
-      }
-      return settlements
+/** Two payments in a first millisecond, one in each of the following. */
+const fivePayments = async (deps: TestDeps, client: Client) => {
+  const times = [0, 0, 1, 2, 3].map((ms) => addMs(deps.now(), ms))
+  for (const paidAt of times) await aSucceededPayment(deps, client, { paidAt })
+  deps.clock.advance(600)
+  aDayLater(deps)
+}
+
+const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
+
+const messagesIn = ({ sent }: TestDeps) => sent.splice(0).map(({ message }) => JSON.stringify(message.body))
+
+/** The queue until it is empty, every message twice. */
+const workedOff = async (deps: TestDeps): Promise<number> => {
+  let runs = 0
+  for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
+    const [body] = bodies
+    for (let time = 0; time < 2; time++) {
+      runs++
+      const event = { Records: [{ messageId: 'm', body }] }
+      await worker.withDeps(deps)(event as never, { functionName: 'settle-client' } as never)
     }
+  }
+  return runs
+}
 
-    const credits = Array.from({ length: 100 }, () => aSucceededPayment(deps, client))
-    const [settlements] = await Promise.all([settleThreeTimes(), ...credits])
+/** Of a client whose digests have blocks of one entry: each test says itself where its books are recounted. */
+const stepped = clientTest.extend('client', ({ deps }) => withFloor(deps))
 
-    expect(settlements.map((settlement) => settlement?.paymentCount)).toStrictEqual([1, 1, 1])
-    const written = writtenKeys(settling.calls).filter(({ pk }) => pk === ledgerPk(client.clientId))
-    expect(new Set(written.map(({ sk }) => sk)).size).toBe(17)
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 100 * 95_900, succeeded: 103 })
-    expect(await sweepADayLater(deps, client)).toMatchObject({ paymentCount: 100, netMinor: 100 * 95_900 })
+/** The settlements that a sweep and the messages after it come to, in these steps. */
+const settledIn = async (small: TestDeps, client: Client) => {
+  await settle(small, client)
+  await workedOff(small)
+  await expectBalanced(small, client.clientId)
+  return settlementsOf(small, client)
+}
+
+describe('a window that one run cannot sum', () => {
+  stepped('is settled in the name of the operator who asked, who is told that it goes on', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    const { operator } = BY_OPERATOR
+
+    const invocation = { requestId: 'r-1', recorded: () => {} }
+    const answer = await triggerSettlement({ ...small, invocation }, { clientId: client.clientId, operator })
+    await workedOff(small)
+
+    expect(answer).toStrictEqual({ settlement: undefined, isContinuing: true })
+    const [settlement] = await settlementsOf(deps, client)
+    expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
+    expect(await listAuditRecords(deps, settlement?.settlementId ?? '')).toMatchObject([{ operator, requestId: 'r-1' }])
+    await expectBalanced(small, client.clientId)
+  })
+
+  stepped.for([1, 2, 3])('has the digest of one run in blocks of %i', async (block, { deps, client }) => {
+    await fivePayments(deps, client)
+
+    expect(await settledIn(inSteps(deps, 2, 1, block), client)).toMatchObject([ALL_FIVE])
+  })
+
+  stepped('goes on to a later end, with entries that were posted since', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    await settle(small, client)
+    await fivePayments(deps, client)
+
+    await workedOff(small)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
+    await expectBalanced(small, client.clientId)
+  })
+
+  stepped('is not read from its beginning again', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    await settle(small, client)
+    await settle(small, client)
+    const { deps: recorded, calls } = recordTable(small)
+
+    await settle(recorded, client)
+
+    const starts = queriesIn(calls).flatMap(({ partition, cursor }) =>
+      String(partition).startsWith('JOURNAL') ? [cursor !== undefined] : [],
+    )
+    // The first look is one row from the beginning; the sum goes on after the position.
+    expect(starts.slice(0, 2)).toStrictEqual([false, true])
+  })
+
+  stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const isKeeping = (step: unknown) => JSON.stringify(step).includes('progressNumber')
+    const small = interceptTable(inSteps(deps), {
+      before: async (call) => {
+        if (call.name === 'update' && isKeeping(call.steps)) await sweep(inSteps(deps, 100, 100), client)
+      },
+    })
+
+    expect(await settle(small, client)).toMatchObject({ settlement: undefined, isContinuing: false })
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
+    await expectBalanced(inSteps(deps), client.clientId)
+  })
+
+  stepped('waits below the floor, and is settled with what comes', async ({ deps }) => {
+    const client = await withFloor(deps, 600_000)
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    expect(await settledIn(small, client)).toStrictEqual([])
+    await fivePayments(deps, client)
+
+    expect(await settledIn(small, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
+  })
+})
+
+/** The same table, where a look at the journal sometimes misses its last entry. */
+const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): TestDeps =>
+  withRequests(deps, {
+    ...deps.requests,
+    query: async (input) => {
+      const page = await deps.requests.query(input)
+      if (input.partition[0] !== journalPk(client.clientId) || page.items.length === 0 || !isLate()) return page
+      return { ...page, items: page.items.slice(0, -1), count: page.items.length - 1 }
+    },
+  })
+
+describe('the last minutes of a window', () => {
+  it('that never come to rest are recorded by no run', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
+    aDayLater(deps)
+    let looks = 0
+    const restless = lateVisible(deps, client, () => ++looks % 2 === 0)
+
+    await expect(sweep(restless, client)).rejects.toThrow('kept changing')
+
+    expect(await settlementsOf(deps, client)).toStrictEqual([])
+    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 2 })
   })
 })

@@ -4,11 +4,10 @@ import { type ClientChanges, changeClient } from '../../../shared/client/client-
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
 import {
   aDayLater,
   BANK,
@@ -29,37 +28,12 @@ const NEW_BANK = { ...BANK, bankAccountNo: '7777777777' }
 const change = (deps: TestDeps, { clientId }: Client, changes: ClientChanges) =>
   changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes })
 
-/** What merchants see without asking for more. */
-const balanceOf = async (deps: TestDeps, { clientId }: Client) => {
-  const { inSettlementMinor: _, paidOutMinor: __, ...balance } = await getBalance(deps, clientId)
-  return balance
-}
-
-const linesOf = async (deps: TestDeps, { settlementId }: { readonly settlementId: string }) => {
-  const statement = await settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' })
-  return ('entries' in statement ? (statement.entries ?? []) : []).map((line) => [line.type, line.client_net_minor])
-}
-
 /** It fails, and an operator makes its funds available again; a minute goes by. */
 const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
   await fail(deps, settlement)
   await recredit(deps, settlement)
   deps.clock.advance(60)
 }
-
-describe('recrediting a failed settlement (design section 4)', () => {
-  it('makes its net available, and leaves all else as it is', async ({ deps, client, settlement }) => {
-    deps.clock.advance(60)
-    await fail(deps, settlement)
-
-    const recredited = await recredit(deps, settlement)
-
-    expect(recredited).toMatchObject({ status: 'failed', notes: BY_OPERATOR.notes, recreditedAt: deps.now() })
-    expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(recredited)
-    const balance = { availableMinor: 95_900, pendingMinor: 0, updatedAt: deps.now() }
-    expect(await balanceOf(deps, client)).toStrictEqual(balance)
-  })
-})
 
 describe('a re-credit in the next settlement', () => {
   it('is one line with the sums of the failed one, and bank details of now', async ({ deps, client, recredited }) => {
@@ -82,8 +56,8 @@ describe('a re-credit in the next settlement', () => {
       bank: { bankAccountNo: NEW_BANK.bankAccountNo, isChange: true },
     })
     expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
-    expect(await linesOf(deps, settlement ?? recredited)).toStrictEqual([['recredit', 95_900]])
-    expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
+    expect(await entriesIn(deps, client)).toMatchObject([{ type: 'payment' }, { type: 'recredit', netMinor: 95_900 }])
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
   })
 
   it('is recorded together with what was posted since', async ({ deps, client, recredited }) => {
@@ -112,7 +86,7 @@ describe('a re-credit in the next settlement', () => {
     let last = await sweptNow(deps, client)
     for (let round = 0; round < 20; round++) {
       await recreditedNow(deps, last)
-      expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900, pendingMinor: 0 })
+      expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900, pendingMinor: 0 })
       last = await sweptNow(deps, client)
       expect(last).toMatchObject({ netMinor: 95_900, paymentCount: 1, entryCount: 1 })
     }
@@ -144,7 +118,7 @@ describe('a re-credit in the next settlement', () => {
 
     const refusal = { code: 'validation', actionHint: 'Nothing else is open.' }
     await expect(trigger(deps, client)).rejects.toMatchObject(refusal)
-    expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900 })
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900 })
     await change(deps, client, { settlementFloorMinor: minor(95_899) })
     expect(await sweep(deps, client)).toMatchObject({ netMinor: 95_900 })
   })

@@ -6,8 +6,7 @@ import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { behind, recordQuestions } from './asked-head.ts'
-import { syncTest as it } from './sync-test.ts'
+import { behind, syncTest as it, recordQuestions } from './sync-test.ts'
 
 describe('sync: what the head reads', () => {
   it('reads the last seven days at first, in slices, up to now', async ({ deps, rows }) => {

@@ -17,8 +17,7 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { behind, foreignRow } from './asked-head.ts'
-import { syncTest as it } from './sync-test.ts'
+import { behind, foreignRow, syncTest as it } from './sync-test.ts'
 
 /** The same gateway, where the provider's list is asked for in another way. */
 const listing = (deps: TestDeps, listTransactions: TestDeps['provider']['listTransactions']): TestDeps => ({
