@@ -21,7 +21,7 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINA
 export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
 /** Posts a payment or moves its money: payment, shard, entries. No function may update or delete an entry. */
-export const POSTING: TableAccess = {
+const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
   PutItem: ['JOURNAL'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],

@@ -1,5 +1,5 @@
 /** The kind of an alert; it is part of the contract of the alert message. */
-export type AlertKind =
+type AlertKind =
   | 'delivery.abandoned'
   | 'suspense.money'
   | 'suspense.finding'

@@ -26,7 +26,7 @@ export const HTTP_STATUS = {
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
 /** The additional envelope fields of a refused payout (design section 11). */
-export type PayoutRefusal = {
+type PayoutRefusal = {
   /** Figures that an operator must echo. */
   readonly confirm?: Readonly<Record<string, number | true>>
   readonly retryAt?: string
@@ -91,7 +91,7 @@ export type Envelope = {
   readonly retry_at?: string
 }
 
-export type ErrorReply = {
+type ErrorReply = {
   readonly status: number
   readonly body: Envelope
   readonly retryAfterSeconds: number | undefined

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type FieldErrors, invalid } from './errors.ts'
+import { type FieldErrors, invalid, notFound } from './errors.ts'
 
 const MAX_FIELDS = 20
 
@@ -38,4 +38,15 @@ export const parseInput = <const Schema extends v.GenericSchema>(
   const reason = reasons[0] ?? 'not valid'
   // A reason that names its field needs no prefix, because the spec's messages are whole sentences.
   throw invalid(reason.includes(field) ? reason : `${field}: ${reason}`, fieldErrors, actionHint)
+}
+
+/** Throws 404: a malformed id is one that does not exist (design section 5). */
+export const parseId = <const Schema extends v.GenericSchema>(
+  schema: Schema,
+  id: string,
+  what: Parameters<typeof notFound>[0],
+): v.InferOutput<Schema> => {
+  const parsed = v.safeParse(schema, id)
+  if (!parsed.success) throw notFound(what)
+  return parsed.output
 }

@@ -3,7 +3,7 @@ import { isLosslessNumber, type LosslessNumber, parse, splitNumber, stringify } 
 /** Deeper nesting is refused before parsing, because the recursive parser fails at about 5,000 levels. */
 const MAX_DEPTH = 2_000
 
-export type JsonRead =
+type JsonRead =
   | { readonly ok: true; readonly value: unknown; readonly text: string }
   | { readonly ok: false; readonly reason: string }
 
@@ -138,7 +138,7 @@ export const parseOwnJson = (text: string): unknown => parse(text, undefined, { 
 const TEXT = Symbol('JSON text')
 
 /** A value that is known by its text. `toJson` writes that text; `JSON.stringify` moves integer-like keys to the front. */
-export type JsonText = { readonly [TEXT]: string; readonly toJSON: () => unknown }
+type JsonText = { readonly [TEXT]: string; readonly toJSON: () => unknown }
 
 export const jsonText = (text: string): JsonText => ({ [TEXT]: text, toJSON: () => parseOwnJson(text) })
 

@@ -2,7 +2,7 @@ import type { LogCode } from './log.ts'
 
 export const METRIC_NAMESPACE = 'PaymentGateway'
 
-export type MetricUnit = 'Count' | 'Milliseconds' | 'None'
+type MetricUnit = 'Count' | 'Milliseconds' | 'None'
 
 type MetricSpec = {
   readonly unit: MetricUnit

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 /** Limits of spec sections 4.2 and 8. */
 const DEFAULT_PER_PAGE = 25
-export const MAX_PER_PAGE = 100
+const MAX_PER_PAGE = 100
 
 export type Page = { readonly page: number; readonly perPage: number }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { notFound } from '../errors.ts'
+import { parseId } from '../field-errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
 import { MOST_LEDGER_PARTS } from '../table/schema.ts'
@@ -58,19 +58,9 @@ export const CLIENT_FIELDS = {
   ),
 }
 
-/** Throws 404: a malformed id is one that does not exist (design section 5). */
-export const parseClientId = (id: string): ClientId => {
-  const parsed = v.safeParse(ClientIdSchema, id)
-  if (!parsed.success) throw notFound('client')
-  return parsed.output
-}
+export const parseClientId = (id: string): ClientId => parseId(ClientIdSchema, id, 'client')
 
-/** Throws 404, as above. */
-export const parseKeyId = (id: string): KeyId => {
-  const parsed = v.safeParse(KeyIdSchema, id)
-  if (!parsed.success) throw notFound('api key')
-  return parsed.output
-}
+export const parseKeyId = (id: string): KeyId => parseId(KeyIdSchema, id, 'api key')
 
 /** A client as operators see it. */
 export const toClientDto = (client: Client) => ({

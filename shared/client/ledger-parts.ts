@@ -11,7 +11,7 @@ export const LedgerPartsSchema = v.object({
   before: v.number(),
   from: TimestampSchema,
 })
-export type LedgerParts = v.InferOutput<typeof LedgerPartsSchema>
+type LedgerParts = v.InferOutput<typeof LedgerPartsSchema>
 
 type Parted = { readonly ledgerParts?: LedgerParts | undefined }
 

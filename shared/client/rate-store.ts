@@ -22,7 +22,7 @@ export const pointsIn = ({ second, points }: Pick<Counter, 'second' | 'points'>,
 /** Which counter of a client: of all its requests, or of its creates. */
 export type CounterName = { readonly clientId: ClientId; readonly of: 'requests' | 'creates' }
 
-export type Counting = {
+type Counting = {
   readonly second: number
   readonly points: number
   readonly limit: number

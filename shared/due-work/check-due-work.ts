@@ -8,7 +8,7 @@ import { type CheckedWork, type DueSlot, findDuePage, mostParts } from './due-sl
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
 /** Items that were found due, by kind; of each slot as many as are counted. */
-export type DueWorkSummary = Record<CheckedWork | 'audit', number>
+type DueWorkSummary = Record<CheckedWork | 'audit', number>
 
 /** A slot gets one more worker for each so many due items. */
 const ITEMS_OF_A_PART = 100

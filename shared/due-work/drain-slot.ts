@@ -5,7 +5,7 @@ import { type CheckedWork, type DueItem, type DuePage, type DueSlot, findDuePage
 import { type DueTurns, dueTurns } from './due-turns.ts'
 
 /** A row of the index with the item as it is now. */
-export type ReadItem = DueItem & { readonly item: Item }
+type ReadItem = DueItem & { readonly item: Item }
 
 /** `skip`: its check is left out this time. `later`: it waits for its turn. */
 export type Turn = 'check' | 'skip' | 'later'
@@ -29,7 +29,7 @@ type Placed = readonly [due: ReadItem, turn: Turn]
 
 const isLater = ([, turn]: Placed): boolean => turn === 'later'
 
-export type DrainSummary = { readonly done: number; readonly failed: number }
+type DrainSummary = { readonly done: number; readonly failed: number }
 
 /** As long as the time between two runs of check-due-work, which hands the slot on if work is left. */
 const RUN_BUDGET_MS = 60 * SECOND_MS

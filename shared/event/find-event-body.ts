@@ -11,7 +11,7 @@ const BodyOnly = v.object({ body: v.string() })
 const BODIES_KEPT = 100
 /** Only an erasure changes the bytes, and it is refused while a delivery is in progress. */
 const BODY_KEPT_MS = 10 * SECOND_MS
-export type CachedBody = Cached & { readonly reading: Promise<string | undefined> }
+type CachedBody = Cached & { readonly reading: Promise<string | undefined> }
 
 declare module '../memory.ts' {
   interface Memory {

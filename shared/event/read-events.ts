@@ -31,7 +31,7 @@ const whole = (row: unknown): unknown => {
 export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
 
 /** The position of an event, as its row and its index entries say. */
-export const EventPositionSchema = v.pipe(
+const EventPositionSchema = v.pipe(
   v.unknown(),
   v.transform(whole),
   v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),

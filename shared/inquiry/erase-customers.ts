@@ -13,7 +13,7 @@ import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-stor
 type EraseDeps = RecordDeps & Pick<Deps, 'log'>
 
 /** The erased fields and events of one payment; none if its customer was erased before. */
-export type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
+type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
 
 const ACTION = 'erase-customer'
 

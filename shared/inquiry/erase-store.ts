@@ -47,7 +47,7 @@ const CUSTOMER = '"customer":'
  * customer comes before the merchant's metadata, and quotes inside a string are escaped, so the first such key is the
  * customer.
  */
-export const withoutCustomer = (body: string): string | undefined => {
+const withoutCustomer = (body: string): string | undefined => {
   const data = memberText(body, 'data')
   const customer = data === undefined ? undefined : memberText(data, 'customer')
   if (customer === undefined) return undefined

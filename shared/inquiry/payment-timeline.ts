@@ -105,10 +105,7 @@ const eligibleAtOf = ({ paidAt, postedAt }: Payment): Timestamp | undefined =>
  * The settlements that contain a payment, oldest first: the one that swept its entry and, after a re-credit, the one
  * that contains the re-credit. None for an open payment.
  */
-export const settlementsWithPayment = async (
-  deps: Pick<Deps, 'table'>,
-  payment: Payment,
-): Promise<readonly Settlement[]> => {
+const settlementsWithPayment = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<readonly Settlement[]> => {
   const found: Settlement[] = []
   let at = eligibleAtOf(payment)
   while (at !== undefined && found.length < MAX_SETTLEMENTS) {

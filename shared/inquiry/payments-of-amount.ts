@@ -20,7 +20,7 @@ const MAX_LOOKED_AT = 5_000
 const MAX_SHOWN = 100
 const PAGE = 100
 
-export type AmountSearch = {
+type AmountSearch = {
   readonly clientId: ClientId
   readonly amountMinor: number
   /** The day of the create in Asia/Jakarta, such as 2026-11-30. */

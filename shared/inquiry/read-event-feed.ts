@@ -35,7 +35,7 @@ const roomFor = (events: readonly (Event | undefined)[]): number => {
   return events.length
 }
 
-export type EventFeed = {
+type EventFeed = {
   /** Oldest first, including events that are not settled. */
   readonly events: readonly Event[]
   readonly next: FeedCursor

@@ -13,7 +13,7 @@ import { toSuspenseDto } from '../suspense/suspense-dto.ts'
 import { suspenseAbout } from '../suspense/suspense-store.ts'
 import { destinationKey, destinationPk } from '../table/keys.ts'
 
-export type PaymentSearch = {
+type PaymentSearch = {
   readonly payments: readonly Payment[]
   /** False if there may be more payments. */
   readonly complete: boolean
@@ -123,10 +123,10 @@ const ownOfReference = async (
 }
 
 /** The most payments of one number that are read. The provider reuses numbers, but not often. */
-export const MOST_AT_DESTINATION = 1_000
+const MOST_AT_DESTINATION = 1_000
 
 /** Payments of all clients that showed a destination, newest first. `complete`: there are no more. */
-export const paymentsAtDestination = async (
+const paymentsAtDestination = async (
   deps: Pick<Deps, 'table'>,
   destination: string,
   page: Page,

@@ -60,7 +60,7 @@ const whole = (row: unknown): unknown => {
 /** The row of a payment that a client can see (spec 2.1). */
 export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
 
-export const StoredPaymentSchema = v.pipe(
+const StoredPaymentSchema = v.pipe(
   v.unknown(),
   v.transform(whole),
   v.variant('status', [CreatingPaymentSchema, PaymentFields]),

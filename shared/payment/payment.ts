@@ -49,7 +49,7 @@ export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 export const FEE_STATUSES = ['estimated', 'actual', 'assumed'] as const
 
 /** The public reversal of a succeeded payment (design section 10). Its status and its amounts stay. */
-export const ReversalSchema = v.object({
+const ReversalSchema = v.object({
   kind: v.picklist(REVERSAL_KINDS),
   /** The sum of all reversals so far. */
   amountMinor: MinorSchema,

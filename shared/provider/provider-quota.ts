@@ -29,11 +29,11 @@ export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinut
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
 
 /** The number of workers that can process all payments which this quota lets clients create. */
-export const workersForQuota = (work: keyof typeof SECONDS_A_PAYMENT, callsPerMinute: number): number =>
-  Math.ceil((callsPerMinute / 60) * SECONDS_A_PAYMENT[work])
+export const workersForQuota = (work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number =>
+  Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
 
 /** `retryAt`: when the caller can take the rest; undefined if all wanted calls were granted. */
-export type CallsTaken = { readonly granted: number; readonly retryAt: Timestamp | undefined }
+type CallsTaken = { readonly granted: number; readonly retryAt: Timestamp | undefined }
 
 /** A caller that loses more races for the counter tries again in the next window. */
 const MAX_TRIES = 3

@@ -12,7 +12,7 @@ import type { ProviderOperation } from './provider.ts'
 const WINDOW_MS = 10 * SECOND_MS
 const WINDOWS = MINUTE_MS / WINDOW_MS
 
-export type QuotaWindow = { readonly number: number; readonly limit: number; readonly endsAt: Timestamp }
+type QuotaWindow = { readonly number: number; readonly limit: number; readonly endsAt: Timestamp }
 
 /** The window of a moment. The limits of a minute's windows add up to exactly the quota. */
 export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {

@@ -28,7 +28,7 @@ const text = v.pipe(
 const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
 
 /** PHP writes an empty array for an object without members. */
-export const asObject = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? {} : value)
+const asObject = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? {} : value)
 
 const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
 
@@ -62,7 +62,7 @@ const MAX_BYTES = 16_384
 
 const MAX_LEVELS = 32
 
-export type MetadataRead =
+type MetadataRead =
   | { readonly ok: true; readonly text: string | undefined }
   | { readonly ok: false; readonly reason: string }
 

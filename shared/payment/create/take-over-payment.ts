@@ -10,7 +10,7 @@ import { COMMIT_FAILED } from './end-attempt.ts'
 import { holdBackPush, mayBeSent } from './hold-back-push.ts'
 import type { ParsedRequest } from './refuse-body.ts'
 
-export type TakeOver =
+type TakeOver =
   | { readonly kind: 'taken'; readonly creating: CreatingPayment }
   /** Another caller was first, or the payment is paid: its present state. */
   | { readonly kind: 'overtaken'; readonly stored: StoredPayment | undefined }

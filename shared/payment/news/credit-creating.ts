@@ -1,6 +1,4 @@
-import { credit } from '../../ledger/count-store.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment } from '../../provider/provider.ts'
-import { transactWhileFresh } from '../../table/table.ts'
 import { announcementOf } from '../announcement.ts'
 import { rememberCapture } from '../attempt-store.ts'
 import { commitSucceeded, putPointers } from '../creating-store.ts'
@@ -8,7 +6,7 @@ import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, NewsSource } from '../payment.ts'
 import type { OnCreating } from './apply-news.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
-import { afterSuccess, paidBy, type TransitionResult } from './succeed-payment.ts'
+import { commitSuccess, paidBy, type TransitionResult } from './succeed-payment.ts'
 
 const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string | undefined> => {
   if (news.requestStatus !== undefined) return news.destination
@@ -48,19 +46,10 @@ export const succeedCreatingPayment = async (
   creating: CreatingPayment,
   { capture, destination, source }: LateCapture,
 ): Promise<TransitionResult> => {
-  const now = deps.now()
+  const at = deps.now()
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
-  const made = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
-  const succeeded = { ...paidBy(deps, made, { capture, at: now, source }), rememberedProviderPaymentIds: undefined }
-  const [told] = await Promise.all([announcementOf(deps, succeeded, now), putPointers(deps, succeeded)])
-  const outcome = await transactWhileFresh(
-    deps,
-    {
-      payment: commitSucceeded(succeeded, now),
-      ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
-      ...told.steps,
-    },
-    told.freshUntil,
-  )
-  return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
+  const made = newPayment(creating, upstream, { createdAt: at, expiresAt: undefined })
+  const succeeded = { ...paidBy(deps, made, { capture, at, source }), rememberedProviderPaymentIds: undefined }
+  const [told] = await Promise.all([announcementOf(deps, succeeded, at), putPointers(deps, succeeded)])
+  return commitSuccess(deps, succeeded, { payment: commitSucceeded(succeeded, at), from: undefined, at, source }, told)
 }

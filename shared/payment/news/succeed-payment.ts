@@ -2,6 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { credit } from '../../ledger/count-store.ts'
 import { loggedPayment } from '../../log.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
+import type { Step } from '../../table/step.ts'
 import { transactWhileFresh } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
@@ -29,18 +30,6 @@ export const paidBy = (
   }
 }
 
-export const afterSuccess = async (
-  deps: NewsDeps,
-  payment: Payment,
-  source: NewsSource,
-  told: Announcement,
-): Promise<Payment> => {
-  // This line and the payment's timeline show a merchant without an endpoint.
-  deps.log.info('payment.succeeded', { ...loggedPayment(payment), source, deliveries: told.deliveries.length })
-  await tellWorkers(deps, told)
-  return payment
-}
-
 /**
  * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
  * 3.1). The condition on `pending` makes the credit happen once, however many callers bring the same capture. `paid_at`
@@ -53,19 +42,33 @@ export const succeedPayment = async (
   capture: ProviderPayment,
   source: NewsSource,
 ): Promise<TransitionResult> => {
-  const now = deps.now()
-  const succeeded = paidBy(deps, payment, { capture, at: now, source })
-  const told = await announcementOf(deps, succeeded, now)
-  const outcome = await transactWhileFresh(
-    deps,
-    {
-      payment: leavePending(succeeded),
-      ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
-      ...told.steps,
-    },
-    told.freshUntil,
-  )
-  return outcome.applied === true ? afterSuccess(deps, succeeded, source, told) : undefined
+  const at = deps.now()
+  const succeeded = paidBy(deps, payment, { capture, at, source })
+  const told = await announcementOf(deps, succeeded, at)
+  return commitSuccess(deps, succeeded, { payment: leavePending(succeeded), from: 'pending', at, source }, told)
+}
+
+type Success = {
+  readonly payment: Step
+  readonly from: 'pending' | undefined
+  readonly at: Timestamp
+  readonly source: NewsSource
+}
+
+/** Commits a success with its credit and its announcement, and then tells the workers. */
+export const commitSuccess = async (
+  deps: NewsDeps,
+  succeeded: Payment,
+  { payment, from, at, source }: Success,
+  told: Announcement,
+): Promise<TransitionResult> => {
+  const ledger = credit({ ...succeeded, from }, succeeded.netMinor, at)
+  const outcome = await transactWhileFresh(deps, { payment, ledger, ...told.steps }, told.freshUntil)
+  if (outcome.applied !== true) return undefined
+  // This line and the payment's timeline show a merchant without an endpoint.
+  deps.log.info('payment.succeeded', { ...loggedPayment(succeeded), source, deliveries: told.deliveries.length })
+  await tellWorkers(deps, told)
+  return succeeded
 }
 
 /** Under a contract that bills later, the tariff's fee is the actual fee, known at success. */

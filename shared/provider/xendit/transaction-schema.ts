@@ -7,7 +7,7 @@ import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendi
 const typed = (type: TransactionType, ...names: readonly string[]) => names.map((name) => [name, type] as const)
 
 /** The provider books two of these types although its documented list lacks them. */
-export const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
+const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
   ...typed('payment', 'PAYMENT'),
   ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
   ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
@@ -18,7 +18,7 @@ export const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
   ...typed('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
 ])
 
-export const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
+const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
   ['PENDING', 'pending'],
   ['SUCCESS', 'success'],
   ['FAILED', 'failed'],
@@ -34,13 +34,13 @@ export const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new 
   ['chargeback_deduction SUCCESS', 'chargeback'],
 ])
 
-export const WITHDRAWAL_TYPES = new Set(['WITHDRAWAL'])
+const WITHDRAWAL_TYPES = new Set(['WITHDRAWAL'])
 
 /** Rows whose amount includes the provider's dispute fee. */
-export const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
+const CHARGEBACK_TYPES = new Set(['CHARGEBACK', 'chargeback_deduction'])
 
 export const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
-export const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
+const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
 
 /** Rounded up, so that we never credit more than we received. */
 const keptOf = (amount: number, net: number): Minor => minor(Math.ceil(amount - net))

@@ -140,4 +140,4 @@ const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
 ])
 
 /** Maps the provider's failure code to our reason; `other` for an unknown code. */
-export const failureReasonOf = (code: string | undefined): FailureReason => FAILURE_REASON.get(code ?? '') ?? 'other'
+const failureReasonOf = (code: string | undefined): FailureReason => FAILURE_REASON.get(code ?? '') ?? 'other'

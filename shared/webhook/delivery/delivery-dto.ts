@@ -1,17 +1,11 @@
-import * as v from 'valibot'
-import { notFound } from '../../errors.ts'
 import { typeOfEvent } from '../../event/event.ts'
+import { parseId } from '../../field-errors.ts'
 import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
 import type { DeliveryAttempt } from './delivery.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
-/** Throws 404: a malformed id is one that does not exist (design section 5). */
-export const parseDeliveryId = (text: string): DeliveryId => {
-  const parsed = v.safeParse(DeliveryIdSchema, text)
-  if (!parsed.success) throw notFound('delivery')
-  return parsed.output
-}
+export const parseDeliveryId = (text: string): DeliveryId => parseId(DeliveryIdSchema, text, 'delivery')
 
 /** A delivery as operators see it (design section 7). Every field is present; null when it has no value. */
 export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({

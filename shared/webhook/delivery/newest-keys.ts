@@ -8,7 +8,7 @@ import type { DeliveryStatus } from './delivery.ts'
 import { DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
 
 /** A delivery's position in the lists. */
-export type ListKey = { readonly at: string; readonly id: string }
+type ListKey = { readonly at: string; readonly id: string }
 
 export type Wanted = {
   readonly status: DeliveryStatus | undefined

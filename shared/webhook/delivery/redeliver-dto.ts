@@ -7,7 +7,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts'
 import type { RedeliveredDto } from './own-delivery-dto-schema.ts'
 
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
-export type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
+type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
 
 /** The payload of an operator's `redeliver` (design section 7). */
 export const REDELIVER_FIELDS = {

@@ -10,7 +10,7 @@ import type { Redelivered, SinceRequest } from './redeliver-dto.ts'
 import { redeliverSince, sendAgain, type WriteRound } from './redeliver-since.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
-export type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
+type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /**
  * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws
@@ -35,7 +35,7 @@ export const redeliver = async (
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
-export const requireEnabledEndpoint = async (
+const requireEnabledEndpoint = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   endpointId: EndpointId,
@@ -62,7 +62,7 @@ const recorded =
     return recordChange(deps, record, steps)
   }
 
-export type EndpointRedelivery = SinceRequest & {
+type EndpointRedelivery = SinceRequest & {
   readonly clientId: ClientId
   readonly endpointId: EndpointId
   readonly operator: string

@@ -29,7 +29,7 @@ export const alertDueAt = (endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined, 
   endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, ALERT_EVERY_MS))
 
 /** True while an abandoned delivery may be unreported. */
-export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
+const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
 
 const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]): Alert => {
   const named = told.slice(0, MOST_NAMED).map(({ deliveryId }) => deliveryId)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { notFound } from '../../errors.ts'
 import { EVENT_TYPES, REVERSED_EVENT_TYPE } from '../../event/event.ts'
+import { parseId } from '../../field-errors.ts'
 import { type EndpointId, EndpointIdSchema } from '../../ids.ts'
 import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
@@ -22,12 +22,7 @@ export const ENDPOINT_FIELDS = {
   enabled: v.boolean(),
 }
 
-/** Throws 404: a malformed id is one that does not exist (design section 5). */
-export const parseEndpointId = (text: string): EndpointId => {
-  const parsed = v.safeParse(EndpointIdSchema, text)
-  if (!parsed.success) throw notFound('endpoint')
-  return parsed.output
-}
+export const parseEndpointId = (text: string): EndpointId => parseId(EndpointIdSchema, text, 'endpoint')
 
 const shown = ({ url, eventTypes, enabled, createdAt }: Endpoint) => ({
   url,

@@ -17,9 +17,7 @@ export const urlRulesOf = (stage: StageSettings): UrlRules => ({
   httpsPortOnly: stage.httpsPortOnly,
 })
 
-export type UrlVerdict =
-  | { readonly allowed: true; readonly url: URL }
-  | { readonly allowed: false; readonly reason: string }
+type UrlVerdict = { readonly allowed: true; readonly url: URL } | { readonly allowed: false; readonly reason: string }
 
 /** The only hosts that count as loopback in stage local, with their fixed addresses. */
 const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map([
@@ -57,7 +55,7 @@ export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
   return { allowed: true, url }
 }
 
-export type AddressVerdict =
+type AddressVerdict =
   | { readonly kind: 'allowed'; readonly addresses: readonly ResolvedAddress[] }
   | { readonly kind: 'refused' }
   | { readonly kind: 'unresolved' }
