@@ -19,9 +19,9 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   toAdjustmentDto(
     await adjustLedger(deps, {
       clientId: parseClientId(request.client_id),
+      reference: request.reference,
       kind: request.kind,
       amountMinor: request.amount_minor,
-      reference: request.reference,
       providerTransactionId: request.provider_transaction_id,
       notes: request.notes,
       operator: request.operator,

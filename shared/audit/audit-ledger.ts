@@ -1,5 +1,4 @@
-import { findClient } from '../client/client-store.ts'
-import { notFound } from '../errors.ts'
+import { requireClient } from '../client/client-store.ts'
 import type { ClientId } from '../ids.ts'
 import { MINUTE_MS } from '../time.ts'
 import { noteFound } from '../verdict/client-verdict-store.ts'
@@ -31,8 +30,7 @@ const suspensePart = (deps: AuditDeps, clientId: ClientId): Part => ({
  * client until they are gone. Changes no money. Throws 404 for an unknown client.
  */
 export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
-  const client = await findClient(deps, clientId)
-  if (client === undefined) throw notFound('client')
+  const client = await requireClient(deps, clientId)
   const parts = [...(await partsOf(deps, client, ALL_SLICES)), suspensePart(deps, clientId)]
   const { found, isInconclusive } = await judgeParts(deps, parts, { runMs: RUN_MS, mostParts: parts.length })
   await noteFound(deps, clientId, found, undefined)

@@ -1,29 +1,19 @@
 import * as v from 'valibot'
 import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
-import { type ClientId, derivedUuid, UuidSchema } from '../ids.ts'
+import { derivedUuid, UuidSchema } from '../ids.ts'
 import { type Entry, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
 import { figuresOf } from '../journal/figures.ts'
 import { findUnclaimedRow, type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
+import { less, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { later, type Timestamp } from '../time.ts'
-import { type Adjustment, type AdjustmentKind, findAdjustment, putAdjustment } from './adjustment-store.ts'
+import { type Adjustment, findAdjustment, putAdjustment } from './adjustment-store.ts'
 
-export type AdjustmentInput = {
-  readonly clientId: ClientId
-  readonly kind: AdjustmentKind
-  /** The change of the client's balance, signed. */
-  readonly amountMinor: Minor
-  /** The operator's own reference: a repeat writes nothing. */
-  readonly reference: string
-  readonly providerTransactionId: string | undefined
-  readonly notes: string | undefined
-  readonly operator: string
-}
+export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & { readonly operator: string }
 
 export type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
 
@@ -73,19 +63,10 @@ const assertWritten = ({ amountMinor }: AdjustmentInput, { writtenOffMinor }: Wi
 }
 
 const stepsOf = (input: AdjustmentInput, row: HouseEntry | undefined, window: Window, postedAt: Timestamp) => {
-  const { clientId, reference, kind, amountMinor, providerTransactionId, notes } = input
+  const { operator: _, ...asked } = input
+  const { clientId, kind, amountMinor } = asked
   const entry = entryOf(input, row, postedAt)
-  const { entryId, eligibleAt } = entry
-  const adjustment: Adjustment = {
-    clientId,
-    reference,
-    kind,
-    amountMinor,
-    providerTransactionId,
-    notes,
-    entryId,
-    eligibleAt,
-  }
+  const adjustment: Adjustment = { ...asked, entryId: entry.entryId, eligibleAt: entry.eligibleAt }
   const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const house = row ? givenAway(input, row, postedAt) : { houseEntry: undefined, houseTotal: undefined }
   const steps = {

@@ -14,8 +14,10 @@ export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number]
 /** One adjustment, with the position of its entry: a repeated reference is compared with it. */
 export const AdjustmentSchema = v.object({
   clientId: ClientIdSchema,
+  /** The operator's own reference: a repeat writes nothing. */
   reference: v.string(),
   kind: v.picklist(ADJUSTMENT_KINDS),
+  /** The change of the client's balance, signed. */
   amountMinor: MinorSchema,
   providerTransactionId: v.optional(v.string()),
   notes: v.optional(v.string()),

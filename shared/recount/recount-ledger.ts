@@ -23,26 +23,23 @@ const NAMED = 20
 const named = (differences: readonly Difference[]): readonly string[] =>
   differences.slice(0, NAMED).map(({ what, id }) => `${what} of ${id}`)
 
-const notFoundNow = (differences: readonly Difference[]) =>
-  invalid(
-    'the audit does not find these differences now',
-    { expected: named(differences) },
-    'Run audit-ledger again and repeat with its differences exactly as it shows them.',
-  )
+const refusal = (message: string, hint: string) => (differences: readonly Difference[]) =>
+  invalid(message, { expected: named(differences) }, hint)
 
-const incomplete = (differences: readonly Difference[]) =>
-  invalid(
-    'the audit finds more differences; a figure is repaired only together with all of them',
-    { expected: named(differences) },
-    'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
-  )
+const notFoundNow = refusal(
+  'the audit does not find these differences now',
+  'Run audit-ledger again and repeat with its differences exactly as it shows them.',
+)
 
-const notRepaired = (differences: readonly Difference[]) =>
-  invalid(
-    'recount-ledger does not repair these differences; nothing was written',
-    { expected: named(differences) },
-    'The runbook explains each. Accept those that finance has explained with accept-difference; then repeat with the others.',
-  )
+const incomplete = refusal(
+  'the audit finds more differences; a figure is repaired only together with all of them',
+  'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
+)
+
+const notRepaired = refusal(
+  'recount-ledger does not repair these differences; nothing was written',
+  'The runbook explains each. Accept those that finance has explained with accept-difference; then repeat with the others.',
+)
 
 const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((other) => isSame(one, other))
 

@@ -1,6 +1,5 @@
-import type { Client } from '../client/client.ts'
-import { findClient } from '../client/client-store.ts'
-import { invalid, notFound } from '../errors.ts'
+import { requireClient } from '../client/client-store.ts'
+import { invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { raiseFence } from '../ledger/fence-store.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
@@ -22,12 +21,6 @@ type SettleResult = {
   readonly floorMinor: Minor
   /** True when one run could not sum the window: the queue has a message for the next run. */
   readonly isContinuing: boolean
-}
-
-const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client> => {
-  const client = await findClient(deps, clientId)
-  if (client === undefined) throw notFound('client')
-  return client
 }
 
 /**
@@ -76,7 +69,7 @@ const settleOnce = async (
   const window = await readWindow(deps, clientId)
   const end = later(addMs(deps.now(), 1), keptSum(window)?.end ?? addMs(window.settledUntil, 1))
   const span = { start: window.settledUntil, end }
-  const { settlementFloorMinor: floorMinor } = await registered(deps, clientId)
+  const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
   const waiting = (eligibleMinor: Minor): SettleResult => {
     deps.log.info('settlement.waiting', { client_id: clientId })
     return { settlement: undefined, eligibleMinor, floorMinor, isContinuing: false }
@@ -92,7 +85,7 @@ const settleOnce = async (
     return { settlement: undefined, eligibleMinor: sums.netMinor, floorMinor, isContinuing: true }
   }
   // Read after the summing, which can take minutes: the record has the present floor and bank details.
-  const client = await registered(deps, clientId)
+  const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
   const settlement = newSettlement(deps, client, { window, end, sums }, trigger.by)
   const recorded = await recordSettlement(deps, settlement, trigger)
@@ -111,7 +104,7 @@ export const settleClient = async (
   clientId: ClientId,
   trigger: SettleTrigger,
 ): Promise<SettleResult> => {
-  const { parts } = await readWindow(deps, (await registered(deps, clientId)).clientId)
+  const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
   if (await postOverdue(deps, { clientId, parts })) await sendForNextRun(deps, clientId, trigger)
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)

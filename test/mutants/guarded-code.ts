@@ -16,7 +16,7 @@ const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   [/^shared\/runtime\/(queue-handler|aws\/sns-alerts|aws\/sqs-queues)\.ts$/, 'delivery'],
   [/^shared\/(client|operator|inquiry)\/|^shared\/(page|ids)\.ts$/, 'tenancy'],
   [/^shared\/table\/(keys|list-items|merged-pages)\.ts$/, 'tenancy'],
-  [/^shared\/runtime\/(api-handler|admin-handler|http-handler|http-envelope|schedule-handler)\.ts$/, 'tenancy'],
+  [/^shared\/runtime\/(api-handler|admin-handler|http-handler|schedule-handler)\.ts$/, 'tenancy'],
   [/^functions\/(api|admin|callback|queue|schedule)\//, 'tenancy'],
   [/^shared\/(payment|ledger|settlement|reversal|sync|suspense|audit|books|due-work|provider|table)\//, 'money'],
   [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table|joined-reads)/, 'money'],
