@@ -5,7 +5,7 @@ import { deployedStage } from '../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { withWritten } from '../written-part.ts'
-import { costReport } from './cost-report.ts'
+import { costReport } from './costs.ts'
 import { measureFlows } from './measure-flows.ts'
 import { SUITES } from './suites.ts'
 

@@ -1,7 +1,7 @@
-import { floorReport } from './floor/floor-report.ts'
+import { floorReport } from './floor/floor.ts'
 import { growthReport } from './growth/growth.ts'
 import { monthEndReport } from './growth/month-end.ts'
-import { neighboursReport } from './neighbours/neighbours-report.ts'
+import { neighboursReport } from './neighbours/neighbours.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 import { startReport } from './start/start-report.ts'
 import { measureUnits, unitsReport } from './units/measure-units.ts'
@@ -34,7 +34,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     run: startReport,
   },
   growth: {
-    does: 'lists, balance, settling, statements and audits at a hundred to a hundred thousand payments',
+    does: 'lists, balance, settling, statements and audits at a hundred to thirty thousand payments',
     run: () => growthReport(),
   },
   'month-end': {

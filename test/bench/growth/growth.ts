@@ -129,7 +129,7 @@ const measureGrowth = async (payments: number): Promise<Growth> => {
   return { payments, costs }
 }
 
-const SIZES = [100, 10_000, 100_000] as const
+const SIZES = [100, 10_000, 30_000] as const
 
 const shown = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)

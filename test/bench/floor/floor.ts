@@ -1,14 +1,17 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { markdownTable } from '../../support/markdown-table.ts'
 import { PAYMENT_BODY } from '../assumptions.ts'
 import { addMerchant } from '../local/bench-merchant.ts'
 import { CALLBACK_HEADERS, keepCallbacks, payAtProvider } from '../local/customers.ts'
 import type { HttpCaller } from '../local/http-caller.ts'
-import { during, type Latencies, measureLoop, noLatencies } from '../local/latencies.ts'
+import { during, type Latencies, measureLoop, noLatencies, percentile, perSecond } from '../local/latencies.ts'
 import { type Program, startBench, startProgram } from '../local/start-bench.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../local/webhook-receiver.ts'
+import { measuredOn } from '../measured-on.ts'
+import type { SuiteReport } from '../suites.ts'
 
-export const REQUESTS = ['create', 'get', 'list', 'callback', 'callback to webhook'] as const
+const REQUESTS = ['create', 'get', 'list', 'callback', 'callback to webhook'] as const
 type FloorRequest = (typeof REQUESTS)[number]
 const CONCURRENCIES = [1, 8, 32] as const
 
@@ -16,17 +19,17 @@ const CONCURRENCIES = [1, 8, 32] as const
 type Side = Readonly<Record<FloorRequest, Latencies>>
 
 /** Every kind of request at one concurrency, on both. */
-export type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
+type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
 
 /** Payments by callers who pay flat out, and the webhooks of these payments. */
-export type PaceFigure = {
+type PaceFigure = {
   readonly paid: Latencies
   /** Webhooks that came until the last payment was answered. */
   readonly told: number
   /** From the last payment to the last webhook. */
   readonly restMs: number
 }
-export const PAYING = 16
+const PAYING = 16
 
 type Measured = {
   readonly name: 'gateway' | 'floor'
@@ -156,7 +159,7 @@ const measure = async (sides: readonly Measured[]): Promise<readonly FloorFigure
  * The local gateway and the floor program, each a process of its own on the same DynamoDB Local, with the provider's
  * simulator in its process; the same requests of both, in turn.
  */
-export const measureFloor = async () => {
+const measureFloor = async () => {
   await using started = new AsyncDisposableStack()
   const receiver = await startWebhookReceiver()
   started.defer(() => receiver.close())
@@ -174,4 +177,62 @@ export const measureFloor = async () => {
   for (const side of sides) await warmUp(side)
   // Awaited here: what was started is ended when this returns.
   return { figures: await measure(sides), pace: await measurePace(own) }
+}
+
+const p50 = ({ ms }: Latencies): number => percentile(ms, 0.5)
+const p99 = ({ ms }: Latencies): number => percentile(ms, 0.99)
+
+const beside = (digits: number, own: number, floor: number): readonly string[] => [
+  own.toFixed(digits),
+  floor.toFixed(digits),
+  (own / floor).toFixed(2),
+]
+
+const HEADING = [
+  'Request',
+  'At once',
+  'a second',
+  'floor',
+  'ratio',
+  'p50 ms',
+  'floor',
+  'ratio',
+  'p99 ms',
+  'floor',
+  'ratio',
+  'Asked',
+]
+
+const rowsOf = ({ concurrency, gateway, floor }: FloorFigures): readonly (readonly string[])[] =>
+  REQUESTS.map((request) => {
+    const [own, least] = [gateway[request], floor[request]]
+    const times = [p50, p99].flatMap((of) => beside(1, of(own), of(least)))
+    const pace = beside(0, perSecond(own), perSecond(least))
+    return [request, String(concurrency), ...pace, ...times, `${own.ms.length}, ${least.ms.length}`]
+  })
+
+/** Webhooks of a flat-out load: this part of the payments' pace, and all within this time after the last payment. */
+const LEAST_PACE = 0.5
+const MOST_REST_MS = 5_000
+
+const paceText = ({ paid, told, restMs }: PaceFigure): string => {
+  const payments = perSecond(paid)
+  const webhooks = (told / paid.elapsedMs) * 1_000
+  const ratio = (webhooks / payments).toFixed(2)
+  return `While ${PAYING} callers paid flat out: ${payments.toFixed(1)} payments and ${webhooks.toFixed(1)} webhooks a second (${ratio}); the last webhook came ${(restMs / 1_000).toFixed(1)} s after the last payment (${paid.ms.length} payments).`
+}
+
+const tooSlow = ({ paid, told, restMs }: PaceFigure): readonly string[] => [
+  ...(told < paid.ms.length * LEAST_PACE ? [`${told} webhooks came while ${paid.ms.length} payments were made`] : []),
+  ...(restMs > MOST_REST_MS ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`] : []),
+]
+
+/**
+ * Throughput, p50 and p99 of every request on the gateway and on the floor program, with the ratio of each. Fails when
+ * the webhooks of a flat-out load are late.
+ */
+export const floorReport = async (): Promise<SuiteReport> => {
+  const { figures, pace } = await measureFloor()
+  const text = [measuredOn('npm run bench -- floor'), markdownTable(HEADING, figures.flatMap(rowsOf)), paceText(pace)]
+  return { text: text.join('\n\n'), failures: tooSlow(pace) }
 }

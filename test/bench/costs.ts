@@ -3,18 +3,19 @@ import { isHttp } from '../../functions/function-spec.ts'
 import { UNSEALED_MS } from '../../shared/runtime/aws/kms-sealer.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/secrets-manager.ts'
 import { MINUTE_MS } from '../../shared/time.ts'
+import { markdownTable } from '../support/markdown-table.ts'
 import type { StackTemplate } from '../support/stack-template.ts'
 import { ACCESS_LINE_BYTES, ASSUMPTIONS } from './assumptions.ts'
 import type { Measured } from './measure-flows.ts'
 import type { Flow } from './metered-world.ts'
 import { keyRequests, metricMonths, runsPerMonth, specOf } from './monthly-activity.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
-import { PRICES, type Prices } from './prices.ts'
+import { PRICED, PRICES, type Prices } from './prices.ts'
 
 /** How much is used of what is billed. */
 type Usage = Readonly<Partial<Prices>>
 
-export type CostLine = { readonly component: string; readonly basis: string; readonly usage: Usage }
+type CostLine = { readonly component: string; readonly basis: string; readonly usage: Usage }
 
 /** What is deployed, as synthesised: the gateway's stack and that of its front. */
 export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate, 'ofType'>>>
@@ -119,7 +120,7 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
 }
 
 /** What a month with payments in every hour adds, however many they are. */
-export const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, perPayment }: Measured): CostLine[] => {
+const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, perPayment }: Measured): CostLine[] => {
   const metricMonth = metricMonths([...idleRuns, ...perPayment]) - metricMonths(idleRuns)
   const { idle, busy } = keyRequests(gateway)
   const metrics = `${one(metricMonth)} more of our own, by the hours: one channel, and all goes well`
@@ -163,7 +164,7 @@ const paymentCosts = (flows: readonly Flow[], storedBytes: number): CostLine[] =
 }
 
 /** What else comes besides, and what a stage's options add. */
-export const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
+const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
   const { invocations, messages, writes, reads } = abandoned
   const hops = `${invocations} invocations, ${messages} messages, ${one(writes)} writes, ${one(reads)} reads each`
   const [byChannel, every] = [metricsByChannel(), everyMetric().size]
@@ -188,4 +189,38 @@ export const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine
     }),
     line('a million alert mails', 'SNS', { snsEmailMillion: MILLION }),
   ]
+}
+
+const dollars = (usd: number) => `$${usd.toFixed(2)}`
+const bold = (text: string) => (text === '' ? '' : `**${text}**`)
+
+const costs = (lines: readonly CostLine[], sum?: string) => {
+  const rows = lines.map((line) => [line.component, line.basis, dollars(usdOf(line))])
+  const all = [sum ?? '', '', dollars(sumOf(lines))].map(bold)
+  return markdownTable(['What', 'Of', 'USD'], [...rows, ...(sum === undefined ? [] : [all])])
+}
+
+const flowTable = (flows: Measured['perPayment']) =>
+  markdownTable(
+    ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
+    flows.map(({ name, functionName, writes, reads, messages }) => [
+      name,
+      `\`${functionName}\``,
+      ...[writes, reads, messages].map((value) => value.toFixed(1)),
+    ]),
+  )
+
+/** The tables of docs/operations.md as markdown. The same measurement gives the same text. */
+export const costReport = (templates: Templates, measured: Measured): string => {
+  const { region, readOn } = PRICED
+  return [
+    `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
+    `Measured for one payment that is paid:\n\n${flowTable(measured.perPayment)}`,
+    `For an unpaid one:\n\n${flowTable(measured.perUnpaid)}`,
+    `Idle, a month:\n\n${costs(idleCosts(templates, measured), 'Idle, a month')}`,
+    `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(templates, measured), 'In use, a month, on top')}`,
+    `A million paid payments:\n\n${costs(paidCosts(measured), 'A million paid payments')}`,
+    `A million unpaid payments:\n\n${costs(unpaidCosts(measured), 'A million unpaid payments')}`,
+    `Besides:\n\n${costs(otherCosts(measured))}`,
+  ].join('\n\n')
 }
