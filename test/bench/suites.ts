@@ -5,7 +5,7 @@ import { neighboursReport } from './neighbours/neighbours.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 import { startReport } from './start/start-report.ts'
 import { measureUnits, unitsReport } from './units/measure-units.ts'
-import { wallsReport } from './walls/walls-report.ts'
+import { wallsReport } from './walls/walls.ts'
 
 /** What a suite measured: its part of a document, and what is not as it must be, in words. */
 export type SuiteReport = { readonly text: string; readonly failures?: readonly string[] }

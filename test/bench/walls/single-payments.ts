@@ -1,4 +1,4 @@
-import { startWallsWorld, type WallsWorld } from './walls-world.ts'
+import { startWallsWorld, type WallsWorld } from './measure-use.ts'
 
 export type Load = {
   readonly callsPerMinute: number
