@@ -57,82 +57,73 @@ export const changing =
 /** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
 export const isRaise = (step: Step): boolean => isShard(step) && changes(step, 'closedUntil')
 
+/** A border that answers some requests in its own way. */
+const border = (own: (requests: TableRequests) => Partial<TableRequests>): Border => ({
+  requests: (requests) => ({ ...requests, ...own(requests) }),
+})
+
 /** The raises of shards reach the table just before the next transaction of their action: after the sum. */
-export const fenceAfterSum: Border = {
-  requests: (requests) => {
-    let put: Step[] = []
-    return {
-      ...requests,
-      write: async (step) => {
-        if (!isRaise(step) || step.kind !== 'update') return requests.write(step)
-        put.push(step)
-        return { applied: true, item: { ...step.changes.set } }
-      },
-      transact: async (steps) => {
-        const raises = put
-        put = []
-        await Promise.all(raises.map((step) => requests.write(step)))
-        return requests.transact(steps)
-      },
-    }
-  },
-}
+export const fenceAfterSum = border((requests) => {
+  let put: Step[] = []
+  return {
+    write: async (step) => {
+      if (!isRaise(step) || step.kind !== 'update') return requests.write(step)
+      put.push(step)
+      return { applied: true, item: { ...step.changes.set } }
+    },
+    transact: async (steps) => {
+      const raises = put
+      put = []
+      await Promise.all(raises.map((step) => requests.write(step)))
+      return requests.transact(steps)
+    },
+  }
+})
 
 /** One shard is never raised. */
-export const withoutRaiseOf = (sk: string): Border => ({
-  requests: (requests) => ({
-    ...requests,
+export const withoutRaiseOf = (sk: string): Border =>
+  border((requests) => ({
     write: async (step) =>
       isRaise(step) && step.kind === 'update' && step.key.sk === sk
         ? { applied: true, item: { ...step.changes.set } }
         : requests.write(step),
-  }),
-})
+  }))
 
 /** The answer to the write that closes the window names the parts of an earlier read. */
-export const partsAsRead: Border = {
-  requests: (requests) => {
-    let parts: unknown
-    return {
-      ...requests,
-      get: async (key, some) => {
-        const item = await requests.get(key, some)
-        if (key.sk === 'WINDOW') parts = item?.['parts']
-        return item
-      },
-      write: async (step) => {
-        const outcome = await requests.write(step)
-        return isWindow(step) && outcome.item ? { ...outcome, item: { ...outcome.item, parts } } : outcome
-      },
-    }
-  },
-}
-
-/** A sum that was kept for another window counts for the one that is read. */
-export const anyStart: Border = {
-  requests: (requests) => ({
-    ...requests,
+export const partsAsRead = border((requests) => {
+  let parts: unknown
+  return {
     get: async (key, some) => {
       const item = await requests.get(key, some)
-      const progress = item?.['progress']
-      if (item === undefined || progress === undefined) return item
-      return { ...item, progress: { ...Object(progress), start: item['settledUntil'] } }
+      if (key.sk === 'WINDOW') parts = item?.['parts']
+      return item
     },
-  }),
-}
+    write: async (step) => {
+      const outcome = await requests.write(step)
+      return isWindow(step) && outcome.item ? { ...outcome, item: { ...outcome.item, parts } } : outcome
+    },
+  }
+})
+
+/** A sum that was kept for another window counts for the one that is read. */
+export const anyStart = border((requests) => ({
+  get: async (key, some) => {
+    const item = await requests.get(key, some)
+    const progress = item?.['progress']
+    if (item === undefined || progress === undefined) return item
+    return { ...item, progress: { ...Object(progress), start: item['settledUntil'] } }
+  },
+}))
 
 /** The tail of a window is read once: a second reading is answered as the first was. */
-export const oneLook: Border = {
-  requests: (requests) => {
-    const looks = new Map<string, ReturnType<TableRequests['query']>>()
-    return {
-      ...requests,
-      query: (input) => {
-        const text = JSON.stringify(input)
-        const answer = looks.get(text) ?? requests.query(input)
-        looks.set(text, answer)
-        return answer
-      },
-    }
-  },
-}
+export const oneLook = border((requests) => {
+  const looks = new Map<string, ReturnType<TableRequests['query']>>()
+  return {
+    query: (input) => {
+      const text = JSON.stringify(input)
+      const answer = looks.get(text) ?? requests.query(input)
+      looks.set(text, answer)
+      return answer
+    },
+  }
+})

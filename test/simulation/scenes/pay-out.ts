@@ -1,7 +1,8 @@
-import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
+import { amount, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { meet, type SituationName } from '../sometimes/situations.ts'
 import { passed } from '../world/drive.ts'
 import { lookUp, operate } from '../world/lambda.ts'
+import { windowRow } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import type { Scene } from './http.ts'
@@ -67,27 +68,18 @@ export const payOutTwice = async (scene: Scene): Promise<void> => {
   const { world, seen } = scene
   const [one, other] = recordedOf(world)
   if (one === undefined || other === undefined) return payOut(scene)
-  const replies = await Promise.all(
-    [one, other].map((settlement) =>
-      operate(world, 'mark-settlement-paid', {
-        settlement_id: text(settlement, 'settlement_id'),
-        bank_reference: `one transfer of ${text(one, 'settlement_id')}`,
-      }),
-    ),
-  )
+  const reference = { bank_reference: `one transfer of ${text(one, 'settlement_id')}` }
+  const pay = ({ settlement_id }: RawItem) => operate(world, 'mark-settlement-paid', { settlement_id, ...reference })
+  const replies = await Promise.all([one, other].map(pay))
   if (replies.some((reply) => reply?.status === 409)) meet(world, 'a bank reference is used a second time')
   if (replies.every((reply) => reply?.status === 200)) seen.problems.push('one transfer has paid out two settlements')
 }
 
-const windowOf = ({ table }: World, clientId: string): RawItem =>
-  table.item({ pk: `LEDGER#${clientId}`, sk: 'WINDOW' }) ?? {}
-
 /** Pending and available of a client. */
 const balanceOf = (world: World, clientId: string): number => {
   const shards = world.table.items(`LEDGER#${clientId}`).filter(({ sk }) => String(sk).startsWith('SHARD#'))
-  const credited = shards.reduce((total, shard) => total + amount(shard, 'credited_minor'), 0)
-  const window = windowOf(world, clientId)
-  return credited - amount(window, 'in_settlement_minor') - amount(window, 'paid_out_minor')
+  const window = windowRow(world, clientId)
+  return sum(shards, 'credited_minor') - amount(window, 'in_settlement_minor') - amount(window, 'paid_out_minor')
 }
 
 /** A row of no payment that no correction has taken over. */
@@ -144,11 +136,7 @@ export const resolveSuspense = async ({ world, seen, prng }: Scene): Promise<voi
   const { suspense_id: id, kind } = prng.pick(items)
   const resolutions = RESOLUTIONS[kind]
   const resolve = (resolution: string) =>
-    operate(world, 'resolve-suspense', {
-      suspense_id: id,
-      resolution,
-      notes: `note ${prng.int(1, 9)}`,
-    })
+    operate(world, 'resolve-suspense', { suspense_id: id, resolution, notes: `note ${prng.int(1, 9)}` })
   const asked = prng.chance(0.4) ? resolutions : [prng.pick(resolutions)]
   const replies = await Promise.all(asked.map(resolve))
   const taken = replies.filter((reply) => reply?.status === 200).length

@@ -10,6 +10,16 @@ export type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpRep
 
 export type Shown = Readonly<Record<string, unknown>>
 
+/** The problems of one after the other. */
+export const gathered = async <Item>(
+  items: Iterable<Item>,
+  problemsOf: (item: Item) => Promise<readonly string[]>,
+): Promise<readonly string[]> => {
+  const problems: string[] = []
+  for (const item of items) problems.push(...(await problemsOf(item)))
+  return problems
+}
+
 const ENTRY_FIELDS =
   'type payment_id recredited_settlement_id external_reference method channel_code paid_at posted_at'.split(' ')
 

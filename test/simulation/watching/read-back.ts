@@ -2,7 +2,7 @@
 import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { type Ask, entryProblems, PER_PAGE, type Shown } from './read-back-entries.ts'
+import { type Ask, entryProblems, gathered, PER_PAGE, type Shown } from './read-back-entries.ts'
 
 /** Fields that a row calls what the API calls them. */
 const same = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, name]))
@@ -71,44 +71,37 @@ const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[], fi
     : [`${ENDPOINTS[kind].list} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
 }
 
-/** By each reference that anybody has used, with any status and with one: what is stored with it, and no other's. */
-const referenceProblems = async (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) => {
-  const problems: string[] = []
-  for (const reference of references) {
+/** By each reference that a merchant has used, with any status and with one: what is stored with it, and no other's. */
+const referenceProblems = (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) =>
+  gathered(references, async (reference) => {
     const meant = own.filter((item) => item['external_reference'] === reference)
     const paid = meant.filter(({ status }) => status === 'succeeded')
     const filter = { external_reference: reference }
-    problems.push(...(await listProblems(ask, 'payment', meant, filter)))
-    problems.push(...(await listProblems(ask, 'payment', paid, { ...filter, status: 'succeeded' })))
-    problems.push(...(await countProblems(ask, meant, filter)))
-  }
-  return problems
-}
+    return [
+      ...(await listProblems(ask, 'payment', meant, filter)),
+      ...(await listProblems(ask, 'payment', paid, { ...filter, status: 'succeeded' })),
+      ...(await countProblems(ask, meant, filter)),
+    ]
+  })
 
 /** Each of a kind by itself. */
-const eachProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[]): Promise<readonly string[]> => {
-  const problems: string[] = []
-  for (const item of stored) {
+const eachProblems = (ask: Ask, kind: Kind, stored: readonly RawItem[]) =>
+  gathered(stored, async (item) => {
     const reply = await ask(ENDPOINTS[kind].get, { id: idOf(kind, item) })
-    problems.push(...differences(kind, reply?.body ?? {}, item))
-  }
-  return problems
-}
+    return differences(kind, reply?.body ?? {}, item)
+  })
 
 const DAY_MS = 86_400_000
 const dayBefore = (at: unknown): string => new Date(Date.parse(String(at)) - DAY_MS).toISOString()
 
 /** The public period of each settlement is the swept window less 24 hours. */
-const periodProblems = async (ask: Ask, settlements: readonly RawItem[]): Promise<readonly string[]> => {
-  const problems: string[] = []
-  for (const item of settlements) {
+const periodProblems = (ask: Ask, settlements: readonly RawItem[]) =>
+  gathered(settlements, async (item) => {
     const { body = {} } = (await ask(ENDPOINTS.settlement.get, { id: idOf('settlement', item) })) ?? {}
     const isRight =
       body['period_start'] === dayBefore(item['swept_from']) && body['period_end'] === dayBefore(item['swept_until'])
-    if (!isRight) problems.push(`settlement ${idOf('settlement', item)} shows another period than it swept`)
-  }
-  return problems
-}
+    return isRight ? [] : [`settlement ${idOf('settlement', item)} shows another period than it swept`]
+  })
 
 const countProblems = async (ask: Ask, payments: readonly RawItem[], filter: Filter = {}) => {
   const first = await ask('api-list-payments', { query: filter })

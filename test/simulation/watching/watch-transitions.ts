@@ -2,7 +2,7 @@ import { type RawItem, text } from '../../support/recount/books.ts'
 import { count } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { DAY_MS, ms } from './rules.ts'
+import { DAY_MS, isChanged, ms, type Rules, rewrites, watchRules } from './rules.ts'
 
 const TERMINAL: Readonly<Record<string, readonly string[]>> = {
   PAYMENT: ['succeeded', 'failed', 'expired', 'cancelled'],
@@ -26,32 +26,24 @@ const watchRetention = (world: World) => {
   }
 }
 
-/** Checked at every single write: nothing leaves a terminal status, and what was announced never changes. */
+const ofEveryRow: Rules = {
+  'leaves a terminal status': (write) =>
+    TERMINAL[write.key.sk]?.includes(text(write.before, 'status')) === true && isChanged(write, 'status'),
+  'changes its bytes': rewrites('body'),
+  'is credited twice': rewrites('credited_provider_payment_id'),
+  'changes its destination': rewrites('payment_destination'),
+}
+
+/** Checked at every write: nothing leaves a terminal status, what was announced never changes, and nothing is lost. */
 export const watchTransitions = (world: World, seen: Observations): void => {
   const retention = watchRetention(world)
+  watchRules(world, seen, () => ofEveryRow)
   world.onChange.push(({ key, before, after }) => {
     const name = `${key.pk} ${key.sk}`
     if (before === undefined) return void retention.write(name)
-    if (after === undefined) {
-      // Of an endpoint `watch-endpoint-rows.ts` says what its deletion leaves.
-      if (/^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
-      if (retention.mayGo(name, key.sk, before)) return count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
-      seen.problems.push(`${name} was deleted`)
-      return
-    }
-    if (TERMINAL[key.sk]?.includes(text(before, 'status')) === true && after['status'] !== before['status']) {
-      seen.problems.push(`${name} went from ${text(before, 'status')} to ${text(after, 'status')}`)
-    }
-    if (before['body'] !== undefined && after['body'] !== before['body'])
-      seen.problems.push(`${name} changed its bytes`)
-    if (
-      before['credited_provider_payment_id'] !== undefined &&
-      after['credited_provider_payment_id'] !== before['credited_provider_payment_id']
-    ) {
-      seen.problems.push(`${name} was credited twice`)
-    }
-    if (before['payment_destination'] !== undefined && after['payment_destination'] !== before['payment_destination']) {
-      seen.problems.push(`${name} changed its destination`)
-    }
+    // What the deletion of an endpoint leaves is checked where endpoints are.
+    if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
+    if (retention.mayGo(name, key.sk, before)) count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
+    else seen.problems.push(`${name} was deleted`)
   })
 }
