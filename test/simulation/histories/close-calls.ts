@@ -1,7 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { OPEN } from '../promises/watch-closing.ts'
 import { changeAccount } from '../scenes/change-clients.ts'
-import { http } from '../scenes/http.ts'
+import { http, tenantOf } from '../scenes/http.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
@@ -56,7 +56,7 @@ export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
 
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after?.['status'] !== 'pending') return
-    const tenant = play.tenants.find(({ clientId }) => clientId === after['client_id'])
+    const tenant = tenantOf(play, after['client_id'])
     if (!tenant || !happens(0.15)) return
     const cancel = () => void http(play, tenant, 'api-cancel-payment', { id: key.pk.slice('PAYMENT#'.length) })
     for (const _ of ['one', 'another'])

@@ -1,11 +1,10 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
-import { http } from '../scenes/http.ts'
+import { createAs, http } from '../scenes/http.ts'
 import { meet } from '../sometimes/situations.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { passed } from '../world/drive.ts'
-import { type HttpRequest, type InvokeOptions, operate } from '../world/lambda.ts'
-import { paymentRow } from '../world/rows.ts'
+import { type InvokeOptions, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { customerPays, wrongAmount } from './customers.ts'
@@ -41,9 +40,7 @@ export const sendCreate = async (
 ): Promise<void> => {
   if (key !== undefined) play.created.set(paymentIdForKey(tenant.clientId, key), { tenant, key, body })
   const wasShown = key !== undefined && play.seen.paymentsOfKey.has(`${tenant.clientId} ${key}`)
-  const headers: HttpRequest['headers'] = key === undefined ? {} : { 'idempotency-key': key }
-  const reply = await http(play, tenant, 'api-create-payment', { headers, body }, options)
-  observeCreate(play.seen, tenant, key, reply)
+  const reply = await createAs(play, tenant, key, body, options)
   count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
   if (reply?.text.includes('may still be answered')) meet(play.world, 'a push is held back')
   if (wasShown && [400, 422].includes(reply?.status ?? 0))
@@ -87,14 +84,54 @@ export const payLostCreate = async (play: Play): Promise<void> => {
   const tenant = world.prng.pick(play.tenants)
   const key = `key-${play.keys++}`
   world.provider.orderFault({ target: 'create', fault: 'timeout_after_commit' })
-  const asked = { headers: { 'idempotency-key': key }, body: JSON.stringify(UNPAID) }
-  for (let tried = 0; tried < 2; tried++) {
-    observeCreate(play.seen, tenant, key, await http(play, tenant, 'api-create-payment', asked))
-  }
+  for (let tried = 0; tried < 2; tried++) await createAs(play, tenant, key, JSON.stringify(UNPAID))
   const requests = world.provider.findPaymentRequests(paymentIdForKey(tenant.clientId, key))
   const [first] = requests
   if (first && requests.length > 1) customerPays(play, () => world.provider.simulatePayment(first.payment_request_id))
 }
+
+/** Of the wallet that pushes to the customer's phone. */
+const PUSH = { method: 'ewallet', channel_code: 'OVO' }
+
+export type Asked = { readonly isPush?: boolean; readonly livesSeconds?: number | undefined }
+
+/** One payment that a merchant wants, and how it asks for it. */
+export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = {}) => {
+  const { world } = play
+  const tenant = world.prng.pick(play.tenants)
+  const key = `key-${play.keys++}`
+  const paymentId = paymentIdForKey(tenant.clientId, key)
+  const pk = `PAYMENT#${paymentId}`
+  const drawn = JSON.parse(bodyFor(play, tenant)) as object
+  const lives = livesSeconds === undefined ? {} : { expires_in_seconds: livesSeconds }
+  const body = JSON.stringify({ ...drawn, ...(isPush && PUSH), ...lives })
+  const row = () => world.table.item({ pk, sk: 'PAYMENT' }) ?? {}
+  return {
+    tenant,
+    paymentId,
+    pk,
+    body,
+    row,
+    /** As it was asked for, or in other words. */
+    send: (options: InvokeOptions = {}, words = body) => sendCreate(play, tenant, key, words, options),
+    /** Another merchant's request meets the environments of this one's, and keeps them awake for a while. */
+    sendAnother: async () => {
+      const other = `key-${play.keys++}`
+      const otherId = paymentIdForKey(tenant.clientId, other)
+      world.slowCallsMs.set(otherId, 2 * world.prng.int(500, 2_500))
+      await sendCreate(play, tenant, other, bodyFor(play, tenant))
+      world.slowCallsMs.delete(otherId)
+    },
+    otherWords: () => bodyFor(play, tenant),
+    leaseEndMs: () => Date.parse(text(row(), 'lease_until')) || world.scheduler.nowMs(),
+    requests: () => world.provider.findPaymentRequests(paymentId),
+    /** The provider takes so long for its creates; on its way, where it is even. */
+    slow: (ms: number | undefined) =>
+      ms === undefined ? world.slowCallsMs.delete(paymentId) : world.slowCallsMs.set(paymentId, ms),
+  }
+}
+
+export type NewCreate = ReturnType<typeof newCreate>
 
 /** What the provider does with a create instead of what it is asked for. */
 const ANSWERS = [
@@ -107,24 +144,18 @@ const ANSWERS = [
 ]
 
 const UNREADABLE = '{"method":'
-/** Of the wallet that pushes to the customer's phone. */
-const PUSH = { method: 'ewallet', channel_code: 'OVO' }
 /** After the end of a call, a push can be answered no more. */
 const PUSH_MS = 60_000
 
 type Attempt = { readonly startedAt: string; readonly endedAt?: string }
 
 /** The moment a merchant comes again: at once, in seconds, or as a lease or a push comes to its end. */
-const untilNextMs = ({ world, prng, scheduler }: Play, paymentId: string): number => {
-  const row = paymentRow(world, paymentId)
-  const last = (row?.['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
-  const lease = text(row ?? {}, 'lease_until')
-  const ends = [
-    ...(lease === '' ? [] : [Date.parse(lease), Date.parse(lease) + PUSH_MS]),
-    ...(last === undefined
-      ? []
-      : [last.startedAt, last.endedAt ?? last.startedAt].map((at) => Date.parse(at) + PUSH_MS)),
-  ].filter((ms) => ms > scheduler.nowMs())
+const untilNextMs = ({ prng, scheduler }: Play, { row }: NewCreate): number => {
+  const last = (row()['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
+  const leaseMs = Date.parse(text(row(), 'lease_until'))
+  const starts = last === undefined ? [] : [last.startedAt, last.endedAt ?? last.startedAt]
+  const pushes = starts.map((at) => Date.parse(at) + PUSH_MS)
+  const ends = [leaseMs, leaseMs + PUSH_MS, ...pushes].filter((ms) => ms > scheduler.nowMs())
   const near = prng.int(-60, 60)
   const [soon, later] = [prng.int(0, 60), prng.int(500, 5_000)]
   return ends.length > 0 && prng.chance(0.5)
@@ -133,13 +164,10 @@ const untilNextMs = ({ world, prng, scheduler }: Play, paymentId: string): numbe
 }
 
 /** What others do about the payment while it is created. */
-const meanwhile = (play: Play, paymentId: string): void => {
+const meanwhile = (play: Play, { paymentId, requests }: NewCreate): void => {
   const { prng, provider } = play
-  const requests = provider.findPaymentRequests(paymentId)
-  if (requests.length > 0 && prng.chance(0.4)) {
-    const picked = prng.pick(requests)
-    const { payment_request_id: id } = picked
-    const { request_amount: asked } = picked
+  if (requests().length > 0 && prng.chance(0.4)) {
+    const { payment_request_id: id, request_amount: asked } = prng.pick(requests())
     const amount = prng.chance(0.2) ? wrongAmount(play.world, asked) : asked
     customerPays(play, () => provider.simulatePayment(id, { amount }))
   }
@@ -149,33 +177,31 @@ const meanwhile = (play: Play, paymentId: string): void => {
 /** A merchant that does not give up: its create fails in every way, and it comes again as a lease or a push ends. */
 export const createStubbornly = async (play: Play): Promise<void> => {
   const { world, prng, provider, scheduler } = play
-  const tenant = prng.pick(play.tenants)
-  const key = `key-${play.keys++}`
-  const paymentId = paymentIdForKey(tenant.clientId, key)
-  const drawn = bodyFor(play, tenant)
-  const body = prng.chance(0.4) ? JSON.stringify({ ...(JSON.parse(drawn) as object), ...PUSH }) : drawn
+  const wanted = newCreate(play)
+  const { pk, slow } = wanted
+  const body = prng.chance(0.4) ? JSON.stringify({ ...(JSON.parse(wanted.body) as object), ...PUSH }) : wanted.body
   const sent: Promise<void>[] = []
   for (let left = prng.int(2, 7); left > 0; left--) {
-    world.slowCallsMs.delete(paymentId)
+    slow(undefined)
     const isSlow = prng.chance(0.3)
-    if (isSlow) world.slowCallsMs.set(paymentId, prng.int(1_000, 25_000))
+    if (isSlow) slow(prng.int(1_000, 25_000))
     else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(ANSWERS) })
-    const words = prng.pick([body, body, bodyFor(play, tenant), UNREADABLE])
+    const words = prng.pick([body, body, wanted.otherWords(), UNREADABLE])
     // It stands still in the midst of its work, and goes on beside another try, often after the end of its lease.
     const standsStill = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined
-    if (prng.chance(0.15)) world.unansweredUntilMs.set(`PAYMENT#${paymentId}`, scheduler.nowMs() + prng.int(500, 8_000))
+    if (prng.chance(0.15)) world.unansweredUntilMs.set(pk, scheduler.nowMs() + prng.int(500, 8_000))
     if (standsStill) meet(world, 'an attempt stands still in the midst')
-    sent.push(sendCreate(play, tenant, key, left > 5 ? body : words, { standsStill }))
+    sent.push(wanted.send({ standsStill }, left > 5 ? body : words))
     if (isSlow) {
       await passed(world, prng.int(50, 2_000))
-      meanwhile(play, paymentId)
+      meanwhile(play, wanted)
     }
     if (prng.chance(0.6)) await sent.at(-1)
-    await passed(world, untilNextMs(play, paymentId))
-    meanwhile(play, paymentId)
+    await passed(world, untilNextMs(play, wanted))
+    meanwhile(play, wanted)
   }
-  world.slowCallsMs.delete(paymentId)
+  slow(undefined)
   await Promise.all(sent)
 }

@@ -2,7 +2,7 @@ import type { Key } from '../../../shared/table/keys.ts'
 import { text } from '../../support/recount/books.ts'
 import { changeKeys } from '../scenes/change-clients.ts'
 import { changeEndpoints } from '../scenes/change-endpoints.ts'
-import { http } from '../scenes/http.ts'
+import { http, tenantOf } from '../scenes/http.ts'
 import { actsOn } from '../scenes/move-together.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { payOut } from '../scenes/pay-out.ts'
@@ -18,8 +18,6 @@ import type { Play } from './operations.ts'
 
 /** What other actors may do to an item, by its id. */
 type Actions = (play: Play, id: string) => readonly (() => unknown)[]
-
-const tenantOf = ({ tenants }: Play, clientId: unknown) => tenants.find((tenant) => tenant.clientId === clientId)
 
 /** Customer, provider, merchant and operator. */
 const ofPayment: Actions = (play, id) => {

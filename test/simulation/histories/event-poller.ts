@@ -1,5 +1,5 @@
 import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
-import { http } from '../scenes/http.ts'
+import { http, tenantOf } from '../scenes/http.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
@@ -100,7 +100,7 @@ const lookProblems = ({ fired }: Play, poller: EventPoller, met: Look): readonly
 export const watchEvents = (play: Play): void => {
   const { world } = play
   world.onChange.push(({ key, before, after }) => {
-    const tenant = play.tenants.find(({ clientId }) => clientId === String(after?.['owner']).split('#')[0])
+    const tenant = tenantOf(play, String(after?.['owner']).split('#')[0])
     if (before !== undefined || !key.sk.startsWith('EVENT#') || tenant === undefined) return
     const poller = pollerOf(play, tenant)
     const fired = play.fired.get(tenant.clientId) ?? new Map<string, FiredEvent>()

@@ -2,11 +2,11 @@ import { paymentIdForKey, slotOf } from '../../../shared/ids.ts'
 import { listPoints } from '../../../shared/page.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
-import { http } from '../scenes/http.ts'
-import { observeCreate } from '../watching/observations.ts'
+import { createAs, http } from '../scenes/http.ts'
 import { passed } from '../world/drive.ts'
 import type { Environment } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
+import type { InvokeOptions } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
@@ -47,24 +47,17 @@ const send = async (play: Play, flood: Flood): Promise<void> => {
   const key = `flood-${flood.sent++}`
   const isCreate = prng.chance(0.3)
   const perPage = prng.pick([25, 100, 100, 100])
-  const asked = isCreate
-    ? {
-        headers: { 'idempotency-key': key },
-        body: JSON.stringify({ ...UNPAID, expires_in_seconds: prng.int(60, 7_200) }),
-      }
-    : { query: { per_page: String(perPage) } }
-  const atMs = play.world.scheduler.nowMs()
-  let environment: Environment | undefined
-  const reply = await http(play, tenant, isCreate ? 'api-create-payment' : 'api-list-payments', asked, {
-    onEnvironment: (met) => {
-      environment = met
-    },
-  })
+  const lives = isCreate && { expires_in_seconds: prng.int(60, 7_200) }
+  const atMs = play.scheduler.nowMs()
+  const met: Environment[] = []
+  const options: InvokeOptions = { onEnvironment: (environment) => met.push(environment) }
+  const reply = isCreate
+    ? await createAs(play, tenant, key, JSON.stringify({ ...UNPAID, ...lives }), options)
+    : await http(play, tenant, 'api-list-payments', { query: { per_page: String(perPage) } }, options)
   count(play.world.tally, `flood answered ${reply?.status ?? 'nothing'}`)
-  if (isCreate) observeCreate(play.seen, tenant, key, reply)
   if (reply?.status === 429 && isCreate) flood.refused.add(key)
   if (reply !== undefined && reply.status < 300) {
-    flood.passed.push({ atMs, weight: isCreate ? 1 : listPoints(perPage), environment })
+    flood.passed.push({ atMs, weight: isCreate ? 1 : listPoints(perPage), environment: met[0] })
   }
 }
 
@@ -128,12 +121,9 @@ const pass = ({ world }: Play, ms: number) => world.scheduler.runUntil(world.sch
 
 /** Creates a payment and waits a second; its id. */
 const created = async (play: Play, tenant: Tenant, key: string, body: object): Promise<string> => {
-  const asked = { headers: { 'idempotency-key': key }, body: JSON.stringify(body) }
-  const create = http(play, tenant, 'api-create-payment', asked)
+  const create = createAs(play, tenant, key, JSON.stringify(body))
   await pass(play, SECOND_MS)
-  const reply = await create
-  observeCreate(play.seen, tenant, key, reply)
-  return String(reply?.body['id'])
+  return String((await create)?.body['id'])
 }
 
 /** Keys whose payments all fall due in one slot. */

@@ -1,7 +1,7 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
-import { askedFor, type Observations, observeAnswer, refusalProblems } from '../watching/observations.ts'
+import { askedFor, type Observations, observeAnswer, observeCreate, refusalProblems } from '../watching/observations.ts'
 import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
@@ -74,3 +74,20 @@ export const http = async (
   }
   return reply
 }
+
+/** A merchant's create, with its idempotency key if it has one. */
+export const createAs = async (
+  play: Scene,
+  tenant: Tenant,
+  key: string | undefined,
+  body: string,
+  options: InvokeOptions = {},
+) => {
+  const headers: HttpRequest['headers'] = key === undefined ? {} : { 'idempotency-key': key }
+  const reply = await http(play, tenant, CREATE, { headers, body }, options)
+  observeCreate(play.seen, tenant, key, reply)
+  return reply
+}
+
+export const tenantOf = ({ tenants }: Scene, clientId: unknown): Tenant | undefined =>
+  tenants.find((tenant) => tenant.clientId === clientId)

@@ -2,13 +2,12 @@ import { paymentIdForKey, slotOf } from '../../../shared/ids.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { text } from '../../support/recount/books.ts'
 import { stageOf } from '../sometimes/reversal-stages.ts'
-import { observeCreate } from '../watching/observations.ts'
 import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
 import type { Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { http, type Scene } from './http.ts'
+import { createAs, type Scene } from './http.ts'
 import { payOddly, takeBack } from './odd-rows.ts'
 
 const CHANNELS = [
@@ -32,36 +31,26 @@ const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => 
 
 /** One client sells to several customers at once, often in one shard; the sync credits lost callbacks. */
 export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> => {
-  const { world, seen, oddities, prng, provider, scheduler } = scene
+  const { world, oddities, prng, provider, scheduler } = scene
   const shard = oddities.chance(0.6) ? oddities.int(0, LEDGER_SHARDS - 1) : undefined
   const isUnheard = !isAtOnce && oddities.chance(0.4)
   const withinMs = isAtOnce ? 30 : oddities.pick(PAID_WITHIN_MS)
   const sell = async () => {
     const key = shard === undefined ? undefined : keyOfShard(oddities, tenant, shard)
-    const body = JSON.stringify({
-      ...prng.pick(CHANNELS),
-      amount: prng.pick([9_999, 100_000, 250_000]),
-      currency: 'IDR',
-    })
-    const reply = await http(scene, tenant, 'api-create-payment', {
-      body,
-      ...(key !== undefined && { headers: { 'idempotency-key': key } }),
-    })
-    observeCreate(seen, tenant, key, reply)
+    const asked = { ...prng.pick(CHANNELS), amount: prng.pick([9_999, 100_000, 250_000]), currency: 'IDR' }
+    const reply = await createAs(scene, tenant, key, JSON.stringify(asked))
     return reply?.status === 201 ? String(reply.body['id']) : undefined
   }
   const ids = await Promise.all(Array.from({ length: prng.int(2, 6) }, sell))
   for (const id of ids.filter((one) => one !== undefined)) {
     const made = provider.findPaymentRequests(id).at(-1)
     if (made === undefined || made.status !== 'REQUIRES_ACTION') continue
+    const { payment_request_id: requestId } = made
     scheduler.after(prng.int(1, withinMs), () => {
       // It may have ended meanwhile.
-      if (provider.requestAsItStands(made.payment_request_id)?.request.status !== 'REQUIRES_ACTION') return
+      if (provider.requestAsItStands(requestId)?.request.status !== 'REQUIRES_ACTION') return
       if (isUnheard) provider.orderFault({ target: 'callback', fault: 'lost' })
-      payOddly(world, made, () => {
-        provider.simulatePayment(made.payment_request_id)
-        return true
-      })
+      payOddly(world, made, () => provider.simulatePayment(requestId) !== undefined)
       count(world.tally, 'sold to several at once')
     })
   }

@@ -7,7 +7,7 @@ import { invoke, operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { SimEndpoint, Tenant } from '../world/tenants.ts'
 import { changeEndpoint, setEnabled } from './change-endpoints.ts'
-import { http, type Scene } from './http.ts'
+import { http, type Scene, tenantOf } from './http.ts'
 
 const DAY_MS = 86_400_000
 const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
@@ -69,11 +69,10 @@ const NEAR_MS = 3_000
 export const arrangeRounds = (play: Scene, faults: Faults): void => {
   const { world, oddities, scheduler } = play
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
-  const tenantOf = (row: StoredItem) => play.tenants.find(({ clientId }) => clientId === row['client_id'])
 
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned' || before?.['status'] === 'abandoned') return
-    const tenant = tenantOf(after)
+    const tenant = tenantOf(play, after['client_id'])
     if (tenant === undefined || !happens(0.4)) return
     const ways = rounds(play, tenant, { id: text(after, 'delivery_id'), endpointId: text(after, 'endpoint_id') })
     const toldMs = Date.parse(text(after, 'due_at')) - scheduler.nowMs()
@@ -91,7 +90,7 @@ const FOR_HOURS_MS = 150 * MINUTE_MS
 
 /** One of those who may begins a round of it. */
 const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
-  const tenant = play.tenants.find(({ clientId }) => clientId === row['client_id'])
+  const tenant = tenantOf(play, row['client_id'])
   if (tenant === undefined) return
   const ways = rounds(play, tenant, { id: text(row, 'delivery_id'), endpointId: text(row, 'endpoint_id') })
   play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.oddities.pick(ways)())

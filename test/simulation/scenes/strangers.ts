@@ -4,7 +4,7 @@ import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { http, type Scene } from './http.ts'
+import { http, type Scene, tenantOf } from './http.ts'
 
 const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY'): string | undefined => {
   const own = world.table.items(`${kind}#`).filter((item) => item['client_id'] === clientId && item['sk'] === kind)
@@ -43,7 +43,7 @@ const askForUnborn = async (play: Scene): Promise<void> => {
   const creating = world.table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'creating')
   if (creating.length === 0) return
   const item = world.prng.pick(creating)
-  const tenant = play.tenants.find(({ clientId }) => clientId === item['client_id'])
+  const tenant = tenantOf(play, item['client_id'])
   const id = text(item, 'payment_id')
   const isStill = () => paymentRow(world, id)?.['status'] === 'creating'
   const reply = tenant && (await http(play, tenant, 'api-get-payment', { id }))
