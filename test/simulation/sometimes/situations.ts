@@ -126,6 +126,11 @@ export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
 /** Records that a situation has come about: at the place where it takes effect. */
 export const meet = ({ tally }: Pick<World, 'tally'>, name: SituationName): void => count(tally, `sometimes: ${name}`)
 
+/** The same for several: each with whether it has come about. */
+export const meetEach = (world: Pick<World, 'tally'>, found: Partial<Record<SituationName, boolean>>): void => {
+  for (const [name, isSo] of Object.entries(found)) if (isSo) meet(world, name as SituationName)
+}
+
 /** What should have happened in so many histories, from the first seed on, and never did. */
 export const missingSituations = (tally: Tally, histories: number): readonly string[] =>
   [...SITUATIONS].filter(([name, within]) => within <= histories && !tally.has(name)).map(([name]) => name)

@@ -4,7 +4,7 @@ import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import { paymentOfReference, paymentRow } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
-import { meet, type SituationName } from './situations.ts'
+import { meet, meetEach, type SituationName } from './situations.ts'
 
 /** From a claim to a destination, and what comes between. */
 export const watchCreates = (world: World): void => {
@@ -13,26 +13,29 @@ export const watchCreates = (world: World): void => {
 
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after === undefined) return
-    if (after['status'] === 'pending') meet(world, 'a payment is created')
-    if (after['status'] === 'succeeded') meet(world, 'a payment is paid before it was shown')
-    if (after['status'] !== 'creating') return
-    if (after['attempt'] !== before['attempt']) {
-      const isReleased = before['lease_until'] === undefined
-      meet(world, isReleased ? 'a released attempt is taken over' : 'a lease that ran out is taken over')
-    }
+    const { status } = after
+    const isTakenOver = status === 'creating' && after['attempt'] !== before['attempt']
     const [known, remembered] = [before, after].map((item) => item['remembered_provider_payment_ids'])
-    if (known === undefined && remembered !== undefined)
-      meet(world, 'a capture is remembered while its payment is created')
+    meetEach(world, {
+      'a payment is created': status === 'pending',
+      'a payment is paid before it was shown': status === 'succeeded',
+      'a released attempt is taken over': isTakenOver && before['lease_until'] === undefined,
+      'a lease that ran out is taken over': isTakenOver && before['lease_until'] !== undefined,
+      'a capture is remembered while its payment is created':
+        status === 'creating' && known === undefined && remembered !== undefined,
+    })
   })
 
   world.onRefused.push((step, was) => {
     if (step.key.sk !== 'PAYMENT' || step.kind !== 'put') return
-    if (step.item['status'] === 'pending' && was && Number(was['attempt']) > Number(step.item['attempt']))
-      meet(world, 'an attempt goes on after its lease')
-    const isClaim = step.item['status'] === 'creating'
-    if (isClaim && was?.['status'] === 'creating' && was['lease_until'] !== undefined)
-      meet(world, 'a second caller meets a live lease')
-    if (step.item['status'] === 'pending') meet(world, 'a commit is refused')
+    const [isCommit, isClaim] = ['pending', 'creating'].map((status) => step.item['status'] === status)
+    meetEach(world, {
+      'a commit is refused': isCommit === true,
+      'an attempt goes on after its lease':
+        isCommit === true && Number(was?.['attempt']) > Number(step.item['attempt']),
+      'a second caller meets a live lease':
+        isClaim === true && was?.['status'] === 'creating' && was['lease_until'] !== undefined,
+    })
   })
 
   world.onAsked.push((_, method, path) => {

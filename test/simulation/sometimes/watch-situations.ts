@@ -1,10 +1,11 @@
 import type { Condition } from '../../../shared/table/step.ts'
 import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Process } from '../world/process.ts'
-import { deliveryStatus } from '../world/rows.ts'
+import { deliveryStatus, entriesOf } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 import { watchReversals } from './reversal-stages.ts'
-import { meet } from './situations.ts'
+import { meet, meetEach } from './situations.ts'
 import { watchCreates, watchLostAnswers, watchNews } from './watch-payments.ts'
 
 /** Counts the situations of `situations.ts` as they come about. */
@@ -40,20 +41,17 @@ const watchDeliveries = (world: World): void => {
     if (before === undefined && key.sk.startsWith('ATTEMPT#') && after['error'] === 'unknown')
       meet(world, 'an attempt whose worker died is recorded')
     if (key.sk !== 'DELIVERY' || before === undefined) return
-    const [was, is] = [deliveryStatus(before), deliveryStatus(after)]
-    if (was === 'scheduled' && is === 'succeeded') meet(world, 'a delivery succeeds')
-    if (was === 'scheduled' && is === 'abandoned') meet(world, 'the eighth attempt fails')
-    if (was !== 'scheduled' && is === 'scheduled') {
-      meet(world, 'a delivery begins another round')
-      if (world.acting?.name === 'redeliver') meet(world, 'an operator sends a delivery again')
-    }
-    if (world.acting?.name === 'check-due-deliveries' && amount(after, 'resends') > amount(before, 'resends'))
-      meet(
-        world,
-        sent.has(key.pk)
-          ? 'a message that was lost is sent again'
-          : 'a message that was never sent is sent by due work',
-      )
+    const [was, is, by] = [deliveryStatus(before), deliveryStatus(after), world.acting?.name]
+    const isRound = was !== 'scheduled' && is === 'scheduled'
+    const isResent = by === 'check-due-deliveries' && amount(after, 'resends') > amount(before, 'resends')
+    meetEach(world, {
+      'a delivery succeeds': was === 'scheduled' && is === 'succeeded',
+      'the eighth attempt fails': was === 'scheduled' && is === 'abandoned',
+      'a delivery begins another round': isRound,
+      'an operator sends a delivery again': isRound && by === 'redeliver',
+      'a message that was lost is sent again': isResent && sent.has(key.pk),
+      'a message that was never sent is sent by due work': isResent && !sent.has(key.pk),
+    })
   })
 
   world.onRefused.push((step) => {
@@ -77,48 +75,44 @@ const watchSettlements = (world: World): void => {
     return true
   }
 
-  const sweptEntries = (settlement: RawItem) =>
-    world.table
-      .items('JOURNAL#')
-      .filter(
-        ({ pk, sk }) =>
-          clientOf({ pk }) === settlement['client_id'] &&
-          String(sk) >= text(settlement, 'swept_from') &&
-          String(sk) < text(settlement, 'swept_until'),
-      )
-
   const onSettlement = (before: RawItem | undefined, after: RawItem) => {
     if (before === undefined) {
       meet(world, after['triggered_by'] === 'manual' ? 'a settlement by an operator' : 'a settlement by the sweep')
       const clientId = text(after, 'client_id')
       if (goesOn(clientId)) meet(world, 'a window is summed over several runs')
       keptBy.delete(clientId)
-      const types = new Set(sweptEntries(after).map(({ type }) => type))
-      if (types.has('recredit')) meet(world, 'a re-credit is settled again')
-      if (['refund', 'chargeback', 'reversal'].some((type) => types.has(type)))
-        meet(world, 'a deduction is settled beside payments')
-      return
+      const types = new Set(sweptBy(after, entriesOf(world, clientId)).map(({ type }) => type))
+      return meetEach(world, {
+        'a re-credit is settled again': types.has('recredit'),
+        'a deduction is settled beside payments': ['refund', 'chargeback', 'reversal'].some((type) => types.has(type)),
+      })
     }
-    if (before['status'] === 'recorded' && after['status'] === 'manual_paid') meet(world, 'a settlement is paid out')
-    if (before['status'] === 'recorded' && after['status'] === 'failed') meet(world, 'a settlement fails')
-    if (before['recredited_at'] === undefined && after['recredited_at'] !== undefined)
-      meet(world, 'a settlement is re-credited')
+    const wasRecorded = before['status'] === 'recorded'
+    meetEach(world, {
+      'a settlement is paid out': wasRecorded && after['status'] === 'manual_paid',
+      'a settlement fails': wasRecorded && after['status'] === 'failed',
+      'a settlement is re-credited': before['recredited_at'] === undefined && after['recredited_at'] !== undefined,
+    })
   }
 
-  const onPayment = (before: RawItem | undefined, after: RawItem) => {
+  const onPayment = (before: RawItem, after: RawItem) => {
     if (after['status'] !== 'succeeded') return
-    const isPosted = before?.['open_at'] !== undefined && after['open_at'] === undefined
-    if (isPosted && after['voided_open'] === true) meet(world, 'a payment is void before it is posted')
-    else if (isPosted && after['fee_status'] === 'assumed') meet(world, 'a fee is assumed by its day')
-    else if (isPosted) meet(world, 'a payment is posted by its settled row')
-    if (isPosted && amount(after, 'provider_fee_minor') !== amount(before ?? {}, 'provider_fee_minor'))
-      meet(world, 'a fee differs from its estimate')
-    if (isPosted && (after['movements'] as readonly unknown[] | undefined)?.length)
-      meet(world, 'a payment is posted after money of it went back')
-    if (before?.['late_row_at'] === undefined && after['late_row_at'] !== undefined)
-      meet(world, 'the row of an assumed payment comes late')
-    const isLate = text(after, 'posted_at') > new Date(Date.parse(text(after, 'paid_at')) + 86_400_000).toISOString()
-    if (isPosted && isLate) meet(world, 'a payment is posted more than a day after it was paid')
+    const isPosted = before['open_at'] !== undefined && after['open_at'] === undefined
+    const isVoid = after['voided_open'] === true
+    const isAssumed = after['fee_status'] === 'assumed'
+    const hasMoved = ((after['movements'] ?? []) as readonly unknown[]).length > 0
+    const isLate = Date.parse(text(after, 'posted_at')) > Date.parse(text(after, 'paid_at')) + 86_400_000
+    const isSameFee = amount(after, 'provider_fee_minor') === amount(before, 'provider_fee_minor')
+    meetEach(world, {
+      'a payment is void before it is posted': isPosted && isVoid,
+      'a fee is assumed by its day': isPosted && !isVoid && isAssumed,
+      'a payment is posted by its settled row': isPosted && !isVoid && !isAssumed,
+      'a fee differs from its estimate': isPosted && !isSameFee,
+      'a payment is posted after money of it went back': isPosted && hasMoved,
+      'a payment is posted more than a day after it was paid': isPosted && isLate,
+      'the row of an assumed payment comes late':
+        before['late_row_at'] === undefined && after['late_row_at'] !== undefined,
+    })
   }
 
   world.onEnded.push((process, how) => {
@@ -129,7 +123,7 @@ const watchSettlements = (world: World): void => {
     if (after === undefined) return
     if (sk === 'SETTLEMENT') onSettlement(before, after)
     if (sk === 'PAYMENT') {
-      onPayment(before, after)
+      onPayment(before ?? {}, after)
       paid.add(text(after, 'client_id'))
       if (before === undefined && after['part'] !== undefined) meet(world, 'a payment in a part of its own')
     }
@@ -154,7 +148,7 @@ const watchSettlements = (world: World): void => {
 }
 
 /** Slices of the sync: who holds one moves its due time. */
-export const watchSync = (world: World): void => {
+const watchSync = (world: World): void => {
   const dead = new WeakSet<Process>()
   const holders = new Map<string, Process>()
 
