@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
-import { buildChecker, hasGo, judgeHistory, type Verdict } from './judge-history.ts'
+import { buildChecker, hasGo, judgeHistory, type Verdict } from './history-record.ts'
 import { runHistory } from './run-history.ts'
 
 /**

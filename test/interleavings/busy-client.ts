@@ -12,7 +12,7 @@ import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-b
 import { aDayLater, auditedNow, BANK, fail, sweptNow, withFloor } from '../support/settlement-builders.ts'
 import { adjust, chargebackRow, hear } from './actions.ts'
 import { type Base, baseOf } from './partial-table.ts'
-import { chance } from './process-deps.ts'
+import { chance } from './scheduler.ts'
 
 /** A client in the middle of everything. What the actions of a scenario are about. */
 export type BusyClient = {

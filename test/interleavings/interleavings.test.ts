@@ -6,9 +6,8 @@
 import { describe, expect, it } from 'vitest'
 import { busyClient } from './busy-client.ts'
 import { GUARDS } from './guards.ts'
-import { replay } from './run-scenario.ts'
 import { scenariosOf } from './scenarios.ts'
-import { runTask, scenarioNamed } from './tasks.ts'
+import { replay, runTask, scenarioNamed } from './tasks.ts'
 
 const SAMPLE = 15
 const MOST_WITHOUT = 150

@@ -4,9 +4,8 @@ import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/lo
 import { runForked } from '../simulation/world/fork-pool.ts'
 import { busyClient } from './busy-client.ts'
 import { BACKED, GUARDS } from './guards.ts'
-import { replay } from './run-scenario.ts'
 import { scenariosOf } from './scenarios.ts'
-import { scenarioNamed, type Task, type TaskResult } from './tasks.ts'
+import { replay, scenarioNamed, type Task, type TaskResult } from './tasks.ts'
 
 const WORKER = join(import.meta.dirname, 'task-worker.ts')
 /** A large scenario ends here: its schedules with the fewest preemptions were looked at. */

@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
-import { addMs, later, type Timestamp } from '../../shared/time.ts'
+import { addMs, epochMs, later, type Timestamp } from '../../shared/time.ts'
 import type { TableCall } from '../support/intercept-table.ts'
-import type { TestDeps } from '../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { type Base, hashOf, nameOf, type PartialTable, partialTable, type Visible } from './partial-table.ts'
-import { processDeps } from './process-deps.ts'
 
 /** What an action waits with: one request to the table, or a time that passes. */
 export type Waiting = TableCall | { readonly name: 'sleep'; readonly ms: number }
@@ -177,4 +177,40 @@ const heldRequests = (table: PartialTable, hold: Hold): TableRequests => {
     transact: (steps) => hold({ name: 'transact', steps }, (visible) => table.requestsWith(visible).transact(steps)),
     isContention: real.isContention,
   }
+}
+
+type Means = {
+  readonly requests: TableRequests
+  readonly now: () => Timestamp
+  readonly sleep: (ms: number) => Promise<void>
+  readonly steps?: HistorySteps | undefined
+}
+
+/** Ids and bytes that only the process and their number decide. */
+export const chance = (process: number | string) => {
+  let made = 0
+  const digest = () => createHash('sha256').update(`${process} ${++made}`).digest()
+  return {
+    newId: () => {
+      const text = digest().toString('hex')
+      return `${text.slice(0, 8)}-${text.slice(8, 12)}-8${text.slice(13, 16)}-8${text.slice(17, 20)}-${text.slice(20, 32)}`
+    },
+    randomBytes: (length: number) => digest().subarray(0, length),
+    random: () => 0,
+  }
+}
+
+/** What one process of the gateway has: the shared table and clock, chance of its own. */
+export const processDeps = (process: number | string, { requests, now, sleep, steps }: Means): TestDeps => {
+  const nowMs = () => epochMs(now())
+  const stage = steps && { historySteps: steps }
+  return testDeps({
+    ...chance(process),
+    requests,
+    now,
+    sleep,
+    realNowMs: nowMs,
+    monotonicMs: nowMs,
+    ...(stage && { stage }),
+  })
 }

@@ -1,8 +1,15 @@
-import { busyClient } from './busy-client.ts'
+import { auditLedger } from '../../shared/audit/audit-ledger.ts'
+import { GatewayError } from '../../shared/errors.ts'
+import type { ClientId } from '../../shared/ids.ts'
+import type { HistorySteps } from '../../shared/stage-settings.ts'
+import { amount, booksOf, clientOf, type RawItem } from '../support/recount/books.ts'
+import { moneyProblemsOf } from '../support/recount/invariants.ts'
+import { type BusyClient, busyClient } from './busy-client.ts'
 import { BACKED, GUARDS } from './guards.ts'
-import { NO_BORDER, scheduleText, searchScenario } from './run-scenario.ts'
-import { scenariosOf } from './scenarios.ts'
-import type { Border } from './scheduler.ts'
+import { baseOf, partialTable } from './partial-table.ts'
+import { type Scenario, scenariosOf } from './scenarios.ts'
+import { type Border, processDeps, type Ran, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
+import { type Bounds, type Found, search } from './search.ts'
 
 /** One search: a scenario as it is, or without a guard. */
 export type Task = {
@@ -50,5 +57,121 @@ export const runTask = async (task: Task): Promise<TaskResult> => {
     isWhole,
     problems: violation?.problems ?? [],
     schedule: violation && scheduleText(found.scenario, violation.taken),
+  }
+}
+
+const NO_BORDER: Border = {}
+
+const settingOf = ({ base, now }: BusyClient, { actions, steps }: Scenario, border: Border): Setting => ({
+  base,
+  now,
+  actions: Object.values(actions),
+  border,
+  steps,
+})
+
+/** Searches through the schedules of a scenario until one violates something. */
+const searchScenario = (
+  busy: BusyClient,
+  scenario: Scenario,
+  bounds: Bounds,
+  border: Border = NO_BORDER,
+): Promise<Found> => search(settingOf(busy, scenario, border), judgeOf(busy.client.clientId, scenario.steps), bounds)
+
+const MARKS = { all: '', first: '~first', last: '~last' } as const
+
+/** What a schedule's text calls one thing that happens. */
+const wordOf =
+  (names: readonly string[]) =>
+  ({ action, visible }: Pick<Taken, 'action' | 'visible'>): string =>
+    `${action === 'show' ? 'show' : names[action]}${MARKS[visible]}`
+
+/** A schedule as text: which action has how many requests; `~first` and `~last`: only that item is visible at once. */
+const scheduleText = ({ actions }: Scenario, taken: readonly Taken[]): string => {
+  const names = Object.keys(actions)
+  const words = taken.map(wordOf(names))
+  const runs: { readonly word: string; times: number }[] = []
+  for (const word of words) {
+    const last = runs.at(-1)
+    if (last?.word === word) last.times++
+    else runs.push({ word, times: 1 })
+  }
+  return runs.map(({ word, times }) => `${word} × ${times}`).join(', ')
+}
+
+const callText = (call: Waiting): string => {
+  if ('ms' in call) return `sleep ${call.ms} ms`
+  if ('keys' in call) return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`
+  if ('query' in call) return `query ${call.query.index ?? ''} ${call.query.partition.join(' ')}`
+  return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
+}
+
+/** Runs one schedule again, as its text says. Throws when the actions ask for something else than then. */
+export const replay = async (busy: BusyClient, scenario: Scenario, text: string) => {
+  const names = Object.keys(scenario.actions)
+  const words = text.split(', ').flatMap((run) => {
+    const [word = '', times = '1'] = run.split(' × ')
+    return Array.from({ length: Number(times) }, () => word)
+  })
+  const ran = await runSchedule(settingOf(busy, scenario, NO_BORDER), (options) => {
+    const word = words.shift()
+    const next = options.find((option) => wordOf(names)(option) === word)
+    if (next === undefined) throw new Error(`the schedule does not go on with ${word ?? 'nothing'}`)
+    return next
+  })
+  if (ran === undefined || words.length > 0) throw new Error('the schedule ends earlier')
+  const lines = ran.taken.map(
+    (taken) =>
+      `${wordOf(names)(taken)}: ${taken.call === undefined ? 'the rest becomes visible' : callText(taken.call)}`,
+  )
+  return { lines, problems: await judgeOf(busy.client.clientId, scenario.steps)(ran) }
+}
+
+/** Refusals that no other operator and no row can cause: an audit that is wrong about a client. */
+const NEVER = /^the books of this client/
+
+/** Runs that overtake one another give up: the queue sends the message again. */
+const OVERTAKEN = 'a settlement window kept moving while it was swept'
+
+const isAllowed = (error: unknown): boolean => {
+  if (error instanceof GatewayError && error.code === 'conflict') return error.message.endsWith('try again')
+  if (error instanceof GatewayError && error.code === 'validation') return !NEVER.test(error.message)
+  return error instanceof Error && error.message === OVERTAKEN
+}
+
+/** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
+const errorProblem = (error: unknown): readonly string[] =>
+  error === undefined || isAllowed(error)
+    ? []
+    : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
+
+/** What the house gave up is never taken back twice. */
+const writtenOffProblems = (items: readonly RawItem[]): readonly string[] =>
+  booksOf(items)
+    .windows.filter((window) => amount(window, 'written_off_minor') < 0)
+    .map((window) => `${clientOf(window)}: less than nothing is written off`)
+
+/** Judges the ends of schedules: by a recount that shares nothing with the gateway, and by the whole audit of the client. */
+const judgeOf = (clientId: ClientId, steps: HistorySteps | undefined) => {
+  const known = new Map<string, readonly string[]>()
+
+  const judgeBooks = async ({ table, now }: Ran): Promise<readonly string[]> => {
+    const items = table.items()
+    const requests = partialTable(baseOf(items)).requestsWith('all')
+    const deps = processDeps('judge', { requests, now: () => now, sleep: async () => undefined, steps })
+    const audited = await auditLedger(deps, clientId)
+    return [
+      ...moneyProblemsOf(items, steps?.block),
+      ...writtenOffProblems(items),
+      ...audited.differences.map((difference) => `audit: ${JSON.stringify(difference)}`),
+      ...(audited.balanced === 'inconclusive' ? ['audit: inconclusive'] : []),
+    ]
+  }
+
+  return async (ran: Ran): Promise<readonly string[]> => {
+    const state = JSON.stringify(ran.table.changed())
+    const books = known.get(state) ?? (await judgeBooks(ran))
+    known.set(state, books)
+    return [...ran.errors.flatMap(errorProblem), ...books]
   }
 }

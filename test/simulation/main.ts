@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { loadRun, type SeedResult } from './run-seed.ts'
-import { runSeeds } from './run-seeds.ts'
+import { loadRun, runSeeds, type SeedResult } from './run-seeds.ts'
 import { missingSituations } from './sometimes/situations.ts'
 import { addTally, type Tally } from './world/tally.ts'
 

@@ -1,7 +1,6 @@
 /** Goal: several processes give the same results as one. Method: short histories of the same seeds, run both ways. */
 import { describe, expect, it } from 'vitest'
-import { loadRun, runSeed, type SeedResult } from './run-seed.ts'
-import { runSeeds } from './run-seeds.ts'
+import { loadRun, runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
 
 describe('runSeeds', () => {
   it('gives each seed its result of one process, in the order of the seeds', async () => {

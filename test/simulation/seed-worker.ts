@@ -1,5 +1,5 @@
 /** One process of `npm run sim -- --seeds A..B`: it runs each seed that it is sent, and sends the result back. */
-import { loadRun, runSeed, type SeedTask } from './run-seed.ts'
+import { loadRun, runSeed, type SeedTask } from './run-seeds.ts'
 
 const run = loadRun()
 

@@ -20,7 +20,7 @@ const CHANNELS = [
   { method: 'qris' },
 ] as const
 
-export const bodyFor = ({ world }: Play, tenant: Tenant): string =>
+const bodyFor = ({ world }: Play, tenant: Tenant): string =>
   JSON.stringify({
     ...world.prng.pick(CHANNELS),
     amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
