@@ -63,7 +63,10 @@ const actionsOn = (busy: BusyClient) => {
 
 type Name = keyof ReturnType<typeof actionsOn>
 
-const PAIRS: readonly (readonly [string, ...Name[]])[] = [
+/** What happens, and the actions that it is made of. */
+type Meeting = readonly [what: string, ...Name[]]
+
+const PAIRS: readonly Meeting[] = [
   ['a payment is posted while its client is settled', 'post', 'settle'],
   ['a frozen poster writes while a settlement is made', 'frozen post', 'settle'],
   ['a row is heard twice at once', 'post', 'post again'],
@@ -96,7 +99,7 @@ const PAIRS: readonly (readonly [string, ...Name[]])[] = [
   ['two sweeps settle one client, by clocks that differ', 'settle', 'settle ahead'],
 ]
 
-const TRIPLES: readonly (readonly [string, ...Name[]])[] = [
+const TRIPLES: readonly Meeting[] = [
   ['a frozen poster writes after two settlements', 'frozen post', 'settle', 'trigger'],
   ['a client grows while a payment is posted and a settlement made', 'grow', 'post', 'settle'],
   ['two operators re-credit while a settlement is made', 're-credit', 're-credit too', 'settle'],
@@ -111,14 +114,14 @@ const TRIPLES: readonly (readonly [string, ...Name[]])[] = [
   ['a client grows between two settlements', 'grow', 'settle', 'trigger'],
 ]
 
-const FOURS: readonly (readonly [string, ...Name[]])[] = [
+const FOURS: readonly Meeting[] = [
   ['a payment is posted and one refunded while a growing client is settled', 'post', 'refund paid', 'grow', 'settle'],
   ['a sweep, a trigger, a re-credit and an adjustment meet', 'settle', 'trigger', 're-credit', 'recover'],
   ['a payout, a refund, a won dispute and a settlement meet', 'pay', 'refund paid', 'win', 'settle'],
   ['two frozen posters, a sweep and a trigger meet', 'frozen post', 'frozen post in shard 0', 'settle', 'trigger'],
 ]
 
-const IN_RUNS: readonly (readonly [string, ...Name[]])[] = [
+const IN_RUNS: readonly Meeting[] = [
   ['two sweeps sum one window over several runs', 'settle', 'settle too'],
   ['a window is summed over several runs and at once, and a payment is posted', 'settle', 'settle at once', 'post'],
   ['a frozen poster writes while a window is summed over several runs', 'frozen post', 'settle'],
@@ -136,7 +139,7 @@ const BOUNDS = {
 /** All scenarios, on one busy client. */
 export const scenariosOf = (busy: BusyClient): readonly Scenario[] => {
   const actions = actionsOn(busy)
-  const scenarioOf = ([name, ...names]: readonly [string, ...Name[]], steps?: HistorySteps): Scenario => ({
+  const scenarioOf = ([name, ...names]: Meeting, steps?: HistorySteps): Scenario => ({
     name,
     actions: Object.fromEntries(names.map((action) => [action, actions[action]])),
     ...(steps && { steps }),

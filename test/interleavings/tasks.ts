@@ -37,14 +37,15 @@ const borderOf = ({ without }: Task): Border => {
   return guard?.border ?? NO_BORDER
 }
 
-let busy: ReturnType<typeof busyClient> | undefined
+let made: ReturnType<typeof busyClient> | undefined
 
 /** The busy client, made once, and its scenario of that name. */
 export const scenarioNamed = async (name: string) => {
-  busy ??= busyClient()
-  const scenario = scenariosOf(await busy).find((one) => one.name === name)
+  made ??= busyClient()
+  const busy = await made
+  const scenario = scenariosOf(busy).find((one) => one.name === name)
   if (scenario === undefined) throw new Error(`there is no scenario: ${name}`)
-  return { busy: await busy, scenario }
+  return { busy, scenario }
 }
 
 export const runTask = async (task: Task): Promise<TaskResult> => {

@@ -52,8 +52,7 @@ export const alone = ({ world }: Play, more: Partial<Faults> = {}): void => {
 }
 
 export const HOUR_MS = 3_600_000
-export const pass = ({ world }: Play, ms: number): Promise<void> =>
-  world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+export const pass = ({ world }: Play, ms: number): Promise<void> => world.scheduler.runFor(ms)
 
 export const VA = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
 export const QRIS = JSON.stringify({ method: 'qris', amount: 300_000, currency: 'IDR', expires_in_seconds: 600 })

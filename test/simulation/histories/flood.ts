@@ -117,7 +117,7 @@ const FOUND_MS = 10 * MINUTE_MS
 /** From the row to the merchant, with nothing in the way. */
 const TOLD_MS = 30 * SECOND_MS
 
-const pass = ({ world }: Play, ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+const pass = ({ world }: Play, ms: number) => world.scheduler.runFor(ms)
 
 /** Creates a payment and waits a second; its id. */
 const created = async (play: Play, tenant: Tenant, key: string, body: object): Promise<string> => {

@@ -37,7 +37,7 @@ const underLoad = async (hangs: boolean) => {
     for (const { clientId, endpointId } of [first, ...neighbours]) {
       void operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
     }
-    await world.scheduler.runUntil(world.scheduler.nowMs() + EVERY_MS)
+    await world.scheduler.runFor(EVERY_MS)
   }
   const deliveries = () => rowsOf(world, 'DELIVERY')
   const of = ({ endpointId }: Endpoint) => deliveries().filter((row) => row['endpoint_id'] === endpointId)
@@ -67,7 +67,7 @@ describe('beside an endpoint that hangs, at equal load', () => {
     expect(world.tally.get('sometimes: an attempt goes through the slow lane')).toBeGreaterThan(10)
 
     world.merchants.hanging.clear()
-    await world.scheduler.runUntil(world.scheduler.nowMs() + 3 * HOUR_MS)
+    await world.scheduler.runFor(3 * HOUR_MS)
 
     expect(play.seen.problems).toStrictEqual([])
     expect(of(first).map((row) => row['status'] ?? row['state'])).toStrictEqual(own.map(() => 'succeeded'))

@@ -92,7 +92,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   const { world, tenants, seen } = play
   world.faults = NO_FAULTS
   world.provider.clearFaults()
-  await world.scheduler.runUntil(world.scheduler.nowMs() + REST_MS)
+  await world.scheduler.runFor(REST_MS)
   const problems = [
     ...seen.problems,
     ...problemsAtRest(world.table.items(), seenBy(play)),
@@ -123,7 +123,7 @@ const asking = (world: World, tenant: Tenant) => {
     asked: HttpRequest = {},
     tries = MOST_TRIES,
   ): Promise<HttpReply | undefined> => {
-    await world.scheduler.runUntil(world.scheduler.nowMs() + 1_000)
+    await world.scheduler.runFor(1_000)
     const reply = await drive(world, requestAs(world, tenant, functionName, asked))
     return reply?.status === 429 && tries > 1 ? ask(functionName, asked, tries - 1) : reply
   }
@@ -165,7 +165,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
     takeBack(world, 0.4)
     const operation = world.oddities.pick([settle, payOut, payOut, moveTogether, moveTogether, trespassElsewhere])
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
-    await world.scheduler.runUntil(world.scheduler.nowMs() + world.oddities.int(1, 20) * HOUR_MS)
+    await world.scheduler.runFor(world.oddities.int(1, 20) * HOUR_MS)
     problems.push(...seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   return problems
@@ -177,8 +177,21 @@ const firstDay = async (play: Play): Promise<void> => {
   if (oddities.chance(0.3)) await drive(play.world, growClient(play))
   const newest = play.tenants.at(-1)
   if (newest) void sellMany(play, newest, true)
-  await scheduler.runUntil(scheduler.nowMs() + oddities.int(0, 60_000))
+  await scheduler.runFor(oddities.int(0, 60_000))
 }
+
+/** What brings together what chance alone would not. In this order: each draws from the same source. */
+const ARRANGEMENTS = [
+  arrangeCloseCalls,
+  arrangeRounds,
+  handOutTwice,
+  silenceTopic,
+  sendAgainWhileTold,
+  standStill,
+  changeInBetween,
+  unreadablePayments,
+  arrangeMoves,
+]
 
 /** One history: the same seed and number of operations give the same one, byte for byte. */
 export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
@@ -188,18 +201,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const { world } = play
   watchEvents(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
-  arrangeCloseCalls(play, faults)
-  arrangeRounds(play, faults)
-  for (const arrange of [
-    handOutTwice,
-    silenceTopic,
-    sendAgainWhileTold,
-    standStill,
-    changeInBetween,
-    unreadablePayments,
-  ])
-    arrange(play, faults)
-  arrangeMoves(play, faults)
+  for (const arrange of ARRANGEMENTS) arrange(play, faults)
   repeatDuringWrites(play)
   changeDuringWrites(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
@@ -211,7 +213,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
     const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
     takeBack(world, 0.12)
     for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
-    await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
+    await world.scheduler.runFor(gapMs(world))
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   if (problems.length === 0) problems.push(...(await aftermath(play)))

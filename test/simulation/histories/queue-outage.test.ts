@@ -26,7 +26,7 @@ const startShop = async () => {
   const [tenant] = tenants.slice(1)
   if (!tenant) throw new Error('there is no merchant')
   const waiting: string[] = []
-  const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+  const pass = (ms: number) => world.scheduler.runFor(ms)
   for (let made = 0; made < PAYMENTS; made++) {
     const asked = { headers: { 'idempotency-key': `key-${made}` }, body: BODY }
     const reply = await drive(world, requestAs(world, tenant, 'api-create-payment', asked))

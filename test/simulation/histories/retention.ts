@@ -24,7 +24,7 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
   const { world, tenants, seen } = play
   const isMoney = ({ pk, sk }: RawItem) => /^(LEDGER|SETTLEMENT|SUSPENSE)#/.test(String(pk)) || sk === 'PAYMENT'
   const money = world.table.items().filter((item) => isMoney(item) && item['status'] !== 'creating')
-  await world.scheduler.runUntil(world.scheduler.nowMs() + SENT_AGAIN_MS)
+  await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
     const own = world.table
       .items('DELIVERY#')
@@ -32,7 +32,7 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
     const again = own.length === 0 ? undefined : world.oddities.pick(own)['delivery_id']
     if (again !== undefined) await drive(operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
   }
-  await world.scheduler.runUntil(world.scheduler.nowMs() + AGED_MS)
+  await world.scheduler.runFor(AGED_MS)
   const items = world.table.items()
   const problems = [...seen.problems, ...problemsOf(items, seenNow())]
   const kept = items.filter(({ sk }) => /^(DELIVERY$|ATTEMPT#|EVENT#)/.test(String(sk)))

@@ -43,6 +43,13 @@ export const createScheduler = (startMs: number) => {
     return true
   }
 
+  /** Runs all events up to a time, and sets the clock to it. */
+  const runUntil = async (timeMs: number): Promise<void> => {
+    await settle()
+    for (let next = events.at(-1); next && next.timeMs <= timeMs; next = events.at(-1)) await runNext()
+    now = Math.max(now, timeMs)
+  }
+
   return {
     nowMs: () => now,
     /** Runs `run` at a time; a past one is now. Events of the same time run in the order they were added. */
@@ -54,12 +61,8 @@ export const createScheduler = (startMs: number) => {
       await settle()
       return runNext()
     },
-    /** Runs all events up to a time, and sets the clock to it. */
-    runUntil: async (timeMs: number) => {
-      await settle()
-      for (let next = events.at(-1); next && next.timeMs <= timeMs; next = events.at(-1)) await runNext()
-      now = Math.max(now, timeMs)
-    },
+    runUntil,
+    runFor: (ms: number) => runUntil(now + ms),
     steps: () => steps,
   }
 }
