@@ -5,7 +5,7 @@
  * machine: the same seed gives the same times.
  */
 import { describe, expect, it } from 'vitest'
-import { drive, passed } from '../world/drive.ts'
+import { drive, passed, passedUntil } from '../world/drive.ts'
 import { loadFunctions } from '../world/handlers.ts'
 import { type HttpRequest, requestAs } from '../world/lambda.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
@@ -91,7 +91,7 @@ const askSteadily = async (world: World, tenant: Tenant, times: Times): Promise<
       times.get.push(world.scheduler.nowMs() - askedMs)
     }
     ends.set(id, Date.parse(String(created.body['expires_at'])))
-    await new Promise<void>((resolve) => void world.scheduler.at(startedMs + SECOND_MS, resolve))
+    await passedUntil(world, startedMs + SECOND_MS)
   }
   return ends
 }

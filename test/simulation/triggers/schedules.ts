@@ -34,12 +34,9 @@ const LONGEST_PAUSE_MS = 5 * MINUTE_MS
 
 /** A run that Lambda has no room for is tried again until it is too old; one that fails is not. */
 const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: ScheduleSpec): Promise<void> => {
-  const endsMs = world.scheduler.nowMs() + maxEventAgeSeconds * 1_000
-  for (
-    let pauseMs = FIRST_PAUSE_MS;
-    world.scheduler.nowMs() <= endsMs;
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
-  ) {
+  const { nowMs } = world.scheduler
+  const endsMs = nowMs() + maxEventAgeSeconds * 1_000
+  for (let pauseMs = FIRST_PAUSE_MS; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const { kind } = await invoke(world, name, {})
     if (kind !== 'throttled') return
     await passed(world, pauseMs)
@@ -54,10 +51,8 @@ const trackDueWork = (world: World, onDue: (dueMs: number) => void): (() => numb
     const item = `${key.pk} ${key.sk}`
     const due = after?.['due_at']
     const work = after?.['work']
-    if (typeof due !== 'string' || work === undefined || work === 'payout' || work === 'sync') {
-      dueMs.delete(item)
-      return
-    }
+    if (typeof due !== 'string' || work === undefined || work === 'payout' || work === 'sync')
+      return void dueMs.delete(item)
     const atMs = Date.parse(due)
     dueMs.set(item, atMs)
     onDue(atMs)
