@@ -1,18 +1,15 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { OLDEST_BOOTSTRAP } from '../../../infra/operate/check/check-account.ts'
 import { ok, unclear, wrong } from '../../../infra/operate/check/finding.ts'
 import { type DeployIo, runCdk, runDeploy } from '../../../infra/operate/deploy/run-deploy.ts'
 import { synthesised } from '../../support/stack-template.ts'
+import { printedBy } from './printed-by.ts'
 
 type CdkCall = { readonly args: readonly string[]; readonly region: string | undefined }
 
 /** The tool with what it prints, and CDK faked as the process it is. */
 const aDeployment = (overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {}) => {
   const calls: CdkCall[] = []
-  const printed: string[] = []
-  for (const stream of ['log', 'error'] as const) {
-    vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))
-  }
   const io: DeployIo = {
     env: { AWS_DEFAULT_REGION: 'ap-southeast-3' },
     runCdk: async (args, env) => {
@@ -23,11 +20,7 @@ const aDeployment = (overrides: Partial<DeployIo> & { readonly cdkAnswers?: numb
     finish: async () => 0,
     ...overrides,
   }
-  const run = async (...argv: readonly string[]) => ({
-    code: await runDeploy(argv, io),
-    calls,
-    text: printed.join('\n'),
-  })
+  const run = async (...argv: readonly string[]) => ({ ...(await printedBy(() => runDeploy(argv, io))), calls })
   return { run }
 }
 

@@ -11,12 +11,13 @@ import {
   type StackStatus,
 } from '@aws-sdk/client-cloudformation'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { awsRefusal } from './aws-refusal.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
+import { printedBy } from './printed-by.ts'
 
 let prod: ExaminedStage
 
@@ -193,14 +194,8 @@ describe('what CloudFormation says to the doctor', () => {
 })
 
 describe('npm run doctor', () => {
-  const doctor = async ({ io }: ExaminedStage, ...argv: readonly string[]) => {
-    const printed: string[] = []
-    for (const stream of ['log', 'error'] as const) {
-      vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))
-    }
-    const code = await runDoctor(argv, { env: { AWS_REGION: 'ap-southeast-3' }, ...io })
-    return { code, text: printed.join('\n') }
-  }
+  const doctor = ({ io }: ExaminedStage, ...argv: readonly string[]) =>
+    printedBy(() => runDoctor(argv, { env: { AWS_REGION: 'ap-southeast-3' }, ...io }))
 
   it('ends with 0 when nothing is wrong', async () => {
     const { code, text } = await doctor(await examinedStage('dev'), '--stage', 'dev')

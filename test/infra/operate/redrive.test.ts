@@ -10,11 +10,12 @@ import {
   StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { DEAD_LETTERS, type RedriveIo, runRedrive } from '../../../infra/operate/redrive/run-redrive.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { awsRefusal } from './aws-refusal.ts'
+import { printedBy } from './printed-by.ts'
 
 const sqs = mockClient(SQSClient)
 const ARN = 'arn:aws:sqs:ap-southeast-3:000000000000:gateway-prod-webhooks-dead'
@@ -53,17 +54,10 @@ const moves = (...statuses: readonly string[]) => {
 }
 
 const redriveWith = async (io: Partial<RedriveIo>, ...argv: readonly string[]) => {
-  const printed: string[] = []
   const slept: number[] = []
-  for (const stream of ['log', 'error'] as const) {
-    vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))
-  }
-  const code = await runRedrive(argv, {
-    env: { AWS_REGION: 'ap-southeast-3' },
-    sleep: async (ms) => void slept.push(ms),
-    ...io,
-  })
-  return { code, text: printed.join('\n'), slept }
+  const sleep = async (ms: number) => void slept.push(ms)
+  const env = { AWS_REGION: 'ap-southeast-3' }
+  return { ...(await printedBy(() => runRedrive(argv, { env, sleep, ...io }))), slept }
 }
 const redrive = (...argv: readonly string[]) => redriveWith({}, ...argv)
 

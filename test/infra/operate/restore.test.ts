@@ -5,12 +5,13 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkTable } from '../../../infra/operate/doctor/examine-stage.ts'
 import { runRestore } from '../../../infra/operate/restore/run-restore.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { awsRefusal } from './aws-refusal.ts'
+import { printedBy } from './printed-by.ts'
 
 const prod = deployedStage('prod')
 let stage = prod
@@ -84,17 +85,10 @@ beforeEach(() => {
 })
 
 const restore = async (...argv: readonly string[]) => {
-  const printed: string[] = []
   const slept: number[] = []
-  for (const stream of ['log', 'error'] as const) {
-    vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))
-  }
-  const code = await runRestore(['--stage', 'prod', ...argv], {
-    env: { AWS_REGION: 'ap-southeast-3' },
-    stageNamed: () => stage,
-    sleep: async (ms) => void slept.push(ms),
-  })
-  return { code, text: printed.join('\n'), slept }
+  const sleep = async (ms: number) => void slept.push(ms)
+  const io = { env: { AWS_REGION: 'ap-southeast-3' }, stageNamed: () => stage, sleep }
+  return { ...(await printedBy(() => runRestore(['--stage', 'prod', ...argv], io))), slept }
 }
 
 const CHANGES = /^(Restore|Update|Tag|Create|Delete)/

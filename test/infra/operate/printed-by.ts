@@ -1,0 +1,11 @@
+import { vi } from 'vitest'
+
+/** Runs a tool, and answers its exit code with all that it printed. */
+export const printedBy = async (run: () => Promise<number>) => {
+  const printed: string[] = []
+  for (const stream of ['log', 'error'] as const) {
+    vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))
+  }
+  const code = await run()
+  return { code, text: printed.join('\n') }
+}
