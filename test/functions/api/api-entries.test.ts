@@ -4,7 +4,6 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
-import { entryPagesOf, nextLinkOf, sumsOfEntries } from '../../support/entry-pages.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import {
@@ -17,6 +16,7 @@ import {
 import { storedSettlement } from '../../support/payout-builders.ts'
 import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
 import { aDayLater, fail, recredit, sweptNow } from '../../support/settlement-builders.ts'
+import { entryPagesOf, nextLinkOf, sumsOfEntries } from './entry-pages.ts'
 
 type Query = Readonly<Record<string, string>>
 const rowsIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly EntryDto[]

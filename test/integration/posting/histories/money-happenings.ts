@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { DAY_MS, HOUR_MS } from '../../../../shared/time.ts'
-import type { Death } from '../../../support/dying-process.ts'
+import type { Death } from './dying-process.ts'
 
 /** What moves money. Numbers that choose one of several things are taken modulo how many there are. */
 export type Move =

@@ -7,7 +7,6 @@ import type { ProviderTransaction } from '../../../../shared/provider/provider.t
 import type { Settlement } from '../../../../shared/settlement/settlement.ts'
 import { reconcileTransaction } from '../../../../shared/sync/reconcile-transaction.ts'
 import { addMs } from '../../../../shared/time.ts'
-import { type Death, dies, processThatDies } from '../../../support/dying-process.ts'
 import { NOT_SETTLED, settledRow } from '../../../support/fake-provider.ts'
 import { beforeFirst } from '../../../support/intercept-table.ts'
 import { type MemoryDeps, memoryDeps } from '../../../support/memory-deps.ts'
@@ -18,6 +17,7 @@ import { fail, payOut, recredit, settle, settlementsOf, withFloor } from '../../
 import { paymentOf } from '../../../support/synced-payment.ts'
 import type { TestDeps } from '../../../support/test-deps.ts'
 import { anOf, booked } from './booked-rows.ts'
+import { type Death, dies, processThatDies } from './dying-process.ts'
 import type { Happening, Move } from './money-happenings.ts'
 
 /** A row of the provider's, and what its account gained by it. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { EntryDto } from '../../shared/settlement/statement/entry-dto-schema.ts'
-import type { ApiResponse } from './api-event.ts'
+import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
+import type { ApiResponse } from '../../support/api-event.ts'
 
 type Query = Readonly<Record<string, string>>
 

@@ -1,5 +1,5 @@
-import { interceptTable, type TableCall } from './intercept-table.ts'
-import type { TestDeps } from './test-deps.ts'
+import { interceptTable, type TableCall } from '../../../support/intercept-table.ts'
+import type { TestDeps } from '../../../support/test-deps.ts'
 
 /** Where a process dies: with its nth call still unsent, or with the answer on its way back. */
 export type Death = { readonly call: number; readonly when: 'before' | 'after' }
