@@ -6,40 +6,45 @@ import { json } from '../../support/scripted-server.ts'
 const listed = (...data: readonly object[]) => ({ data, pagination: { page: 1, per_page: 25 } })
 
 describe('an answer for people', () => {
-  it('is a table for a list, without columns that say nothing, with its page below', () => {
-    const body = {
-      data: [
-        { id: 'a-1', net_minor: 95_460, notes: null, bank: { no: '0012' }, types: ['x', 'y'], parts: [{ n: 1 }] },
-        { id: 'b-22', net_minor: -5, notes: null, bank: { no: null }, types: [], parts: [] },
-      ],
-      pagination: { page: 2, per_page: 25 },
-    }
+  const delivery = {
+    delivery_id: 'd-1',
+    event: 'payment.succeeded',
+    client_id: 'c-1',
+    url: 'https://m.example',
+    status: 'scheduled',
+  }
+  const FIRST = { number: 1, http_status: null, error: 'timeout', response_body: null }
 
-    expect(renderReply('some-action', body)).toBe(`id    net_minor  bank.no  types  parts
+  it.each<[string, string, object, string]>([
+    [
+      'a table for a list, without columns that say nothing, with its page below',
+      'some-action',
+      {
+        data: [
+          { id: 'a-1', net_minor: 95_460, notes: null, bank: { no: '0012' }, types: ['x', 'y'], parts: [{ n: 1 }] },
+          { id: 'b-22', net_minor: -5, notes: null, bank: { no: null }, types: [], parts: [] },
+        ],
+        pagination: { page: 2, per_page: 25 },
+      },
+      `id    net_minor  bank.no  types  parts
 ----  ---------  -------  -----  -----
 a-1       95460     0012  x, y       1
 b-22         -5           none       0
 
-page 2, 25 per page`)
-  })
-
-  it.each([
-    ['is empty', listed(), 'none'],
-    ['has something beside its rows', { ...listed({ id: 'a' }), complete: false }, 'id\n--\na\n\ncomplete  false'],
-  ])('says that a list %s', (_, body, shown) => {
-    expect(renderReply('some-action', body)).toBe(`${shown}\n\npage 1, 25 per page`)
-  })
-
-  it('shows the whole prefix of a key, by whose end people tell keys apart', () => {
-    const prefix = 'gk_prod_360f0af8-a04d-4f4a-91b0-6f57756ef685_9ihE'
-
-    expect(renderReply('list-api-keys', listed({ key_id: 'k-1', prefix, permissions: 'full' }))).toContain(prefix)
-  })
-
-  it('is name by name for an object, with lists of objects as tables below', () => {
-    const body = { id: 'a', ok: true, bank: { name: 'BCA', no: null }, empty: [], attempts: [{ number: 1, at: 'now' }] }
-
-    expect(renderReply('some-action', body)).toBe(`id         a
+page 2, 25 per page`,
+    ],
+    ['a word for an empty list', 'some-action', listed(), 'none\n\npage 1, 25 per page'],
+    [
+      'a list with what it has beside its rows',
+      'some-action',
+      { ...listed({ id: 'a' }), complete: false },
+      'id\n--\na\n\ncomplete  false\n\npage 1, 25 per page',
+    ],
+    [
+      'name by name for an object, with lists of objects as tables below',
+      'some-action',
+      { id: 'a', ok: true, bank: { name: 'BCA', no: null }, empty: [], attempts: [{ number: 1, at: 'now' }] },
+      `id         a
 ok         true
 bank.name  BCA
 bank.no    -
@@ -48,33 +53,32 @@ empty      none
 attempts
 number  at
 ------  ---
-     1  now`)
-  })
-
-  it('shows of a delivery what is looked for: how many attempts there were, and how the last one ended', () => {
-    const delivery = {
-      delivery_id: 'd-1',
-      event: 'payment.succeeded',
-      client_id: 'c-1',
-      url: 'https://merchant.example/hooks',
-      status: 'scheduled',
-      attempts: [
-        { number: 1, http_status: null, error: 'timeout', response_body: null },
-        { number: 2, http_status: 503, error: null, response_body: 'no' },
-      ],
-    }
-    const unheard = { ...delivery, delivery_id: 'd-2', attempts: [{ number: 1, http_status: null, error: 'dns' }] }
-    const untried = { ...delivery, delivery_id: 'd-3', attempts: [] }
-
-    expect(renderReply('list-deliveries', listed(delivery, unheard, untried))).toBe(
+     1  now`,
+    ],
+    [
+      'of a delivery how many attempts there were, and how the last one ended',
+      'list-deliveries',
+      listed(
+        { ...delivery, attempts: [FIRST, { number: 2, http_status: 503, error: null, response_body: 'no' }] },
+        { ...delivery, delivery_id: 'd-2', attempts: [FIRST] },
+        { ...delivery, delivery_id: 'd-3', attempts: [] },
+      ),
       `delivery_id  event              status     attempts  last_status  last_error
 -----------  -----------------  ---------  --------  -----------  ----------
 d-1          payment.succeeded  scheduled         2          503
-d-2          payment.succeeded  scheduled         1               dns
+d-2          payment.succeeded  scheduled         1               timeout
 d-3          payment.succeeded  scheduled         0
 
 page 1, 25 per page`,
-    )
+    ],
+  ])('is %s', (_, action, body, shown) => {
+    expect(renderReply(action, body)).toBe(shown)
+  })
+
+  it('shows the whole prefix of a key, by whose end people tell keys apart', () => {
+    const prefix = 'gk_prod_360f0af8-a04d-4f4a-91b0-6f57756ef685_9ihE'
+
+    expect(renderReply('list-api-keys', listed({ key_id: 'k-1', prefix, permissions: 'full' }))).toContain(prefix)
   })
 
   it.each([
