@@ -16,8 +16,7 @@ import { sampleOf } from '../../support/runs.ts'
 import { paidUpstream, rowNow } from '../../support/synced-payment.ts'
 import { hearCallbacks, hearEverything, syncRows } from './after-recount.ts'
 import { FLOWS } from './torn-flows.ts'
-import { recordTransactions, tornTogether } from './torn-states.ts'
-import { expectHealed, recount, toldClient, tornOf } from './torn-world.ts'
+import { expectHealed, recordTransactions, recount, toldClient, tornOf, tornTogether } from './torn-world.ts'
 
 describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (_, flow) => {
   const torn = await tornOf(flow)

@@ -1,22 +1,40 @@
 import { describe, expect } from 'vitest'
 import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
-import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { handler as recreditHandler } from '../../../functions/admin/recredit-settlement.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { type ClientChanges, changeClient } from '../../../shared/client/client-store.ts'
+import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
+import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
-import { sweepADayLater } from '../../support/payout-builders.ts'
-import { aSettledClient, auditedNow, payOut } from '../../support/settlement-builders.ts'
+import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
+import { settled, sweepADayLater } from '../../support/payout-builders.ts'
+import { entriesIn } from '../../support/recount/entries-in.ts'
+import {
+  aDayLater,
+  aSettledClient,
+  auditedNow,
+  BANK,
+  fail,
+  payOut,
+  recredit,
+  settlementsOf,
+  sweep,
+  sweptNow,
+  trigger,
+} from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 const ACTIONS = {
   'mark-settlement-paid': markPaid,
   'mark-settlement-failed': markFailed,
-  'recredit-settlement': recredit,
+  'recredit-settlement': recreditHandler,
 }
 type Action = keyof typeof ACTIONS
 const NAMES = Object.keys(ACTIONS) as Action[]
@@ -27,7 +45,7 @@ const done = async (deps: TestDeps, action: Action, settlement: Settlement, fiel
   const isPayout = action === 'mark-settlement-paid'
   if (isPayout) await auditedNow(deps, settlement)
   const reference = isPayout ? { bank_reference: `BCA ${settlement_id}` } : {}
-  const input = { operator: OPERATOR, settlement_id, notes: ' as told by the bank ', ...reference, ...fields }
+  const input = { operator: OPERATOR, settlement_id, notes: ` ${notes} `, ...reference, ...fields }
   return invokeAdmin(ACTIONS[action], deps, input)
 }
 
@@ -52,6 +70,8 @@ const REFUSED = (Object.keys(STATES) as State[]).flatMap((state) =>
 )
 
 const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
+/** As the operator's note is stored. */
+const notes = 'as told by the bank'
 
 describe('closing a settlement (spec 3.2; design section 7)', () => {
   it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, settlement }) => {
@@ -59,7 +79,6 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 
     const reply = await done(deps, 'mark-settlement-paid', settlement)
 
-    const notes = 'as told by the bank'
     const closed = { status: 'manual_paid', settled_at: deps.now(), notes }
     const bank_reference = `BCA ${settlementId}`
     expect(reply).toStrictEqual({ status: 200, body: shownSettlement(settlement, { ...closed, bank_reference }) })
@@ -71,7 +90,6 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
   })
 
   it('as failed keeps the cause, and moves no funds before a recredit', async ({ deps, client, settlement }) => {
-    const notes = 'as told by the bank'
     const { settlementId } = settlement
     const failure = { operator: OPERATOR, action: 'mark-settlement-failed', before: RECORDED }
     const failed = { status: 'failed', settled_at: null, recredited_at: null, notes }
@@ -136,5 +154,94 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 
     expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({ status: 'recorded' })
     expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual([])
+  })
+})
+
+const change = (deps: TestDeps, { clientId }: Client, changes: ClientChanges) =>
+  changeClient(deps, { clientId, operator: OPERATOR, changes })
+
+/** It fails, and an operator makes its funds available again; a minute goes by. */
+const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
+  await fail(deps, settlement)
+  await recredit(deps, settlement)
+  deps.clock.advance(60)
+}
+
+describe('a re-credit in the next settlement', () => {
+  it('is one line with the sums of the failed one, and bank details of now', async ({ deps, client, recredited }) => {
+    await change(deps, client, { bank: { ...BANK, bankAccountNo: '7777777777' } })
+    deps.clock.advance(60)
+
+    const settlement = await trigger(deps, client)
+
+    const sums = { grossMinor: 100_000, providerFeesMinor: 4_000, markupMinor: 100, netMinor: 95_900 }
+    const counts = { paymentCount: 1, entryCount: 1, recreditedMinor: 95_900, unprovenMinor: 0 }
+    const now = { triggeredBy: 'manual', bank: { bankAccountNo: '7777777777', isChange: true } }
+    expect(settlement).toMatchObject({ ...sums, ...counts, previousId: recredited.settlementId, ...now })
+    expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
+    expect(await entriesIn(deps, client)).toMatchObject([{ type: 'payment' }, { type: 'recredit', netMinor: 95_900 }])
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
+  })
+
+  it('carries what no settled row proves of the failed one', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
+    aDayLater(deps)
+    const failed = await sweptNow(deps, client)
+    await recreditedNow(deps, failed)
+
+    const sums = { netMinor: 141_850, unprovenMinor: 45_950 }
+    expect([failed, await sweep(deps, client)]).toMatchObject([sums, sums])
+  })
+
+  it('fails and comes again twenty times, and is paid out once', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    let last = await sweptNow(deps, client)
+    for (let round = 0; round < 20; round++) {
+      await recreditedNow(deps, last)
+      expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900, pendingMinor: 0 })
+      last = await sweptNow(deps, client)
+      expect(last).toMatchObject({ netMinor: 95_900, paymentCount: 1, entryCount: 1 })
+    }
+
+    await payOut(deps, last)
+
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ paidOutMinor: 95_900, inSettlementMinor: 0 })
+    expect(await settlementsOf(deps, client)).toHaveLength(21)
+  })
+
+  it('shows the payment that it carries in that payment’s timeline', async ({ deps, client }) => {
+    const payment = await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const failed = await sweptNow(deps, client)
+    await recreditedNow(deps, failed)
+    const again = await sweptNow(deps, client)
+
+    const { timeline } = await paymentTimeline(deps, payment)
+
+    expect(timeline.settlements).toMatchObject([
+      { settlement_id: failed.settlementId, status: 'failed' },
+      { settlement_id: again.settlementId, status: 'recorded' },
+    ])
+  })
+
+  it('waits in available while all that is due is not above the floor', async ({ deps, client, recredited }) => {
+    await change(deps, client, { settlementFloorMinor: recredited.netMinor })
+    deps.clock.advance(60)
+
+    const refusal = { code: 'validation', actionHint: 'Nothing else is open.' }
+    await expect(trigger(deps, client)).rejects.toMatchObject(refusal)
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900 })
+    await change(deps, client, { settlementFloorMinor: minor(95_899) })
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: 95_900 })
+  })
+
+  it('is paid with another one where neither is above the floor alone', async ({ deps, client }) => {
+    const [small, large] = [await settled(deps, client, 20_000), await settled(deps, client, 30_000)]
+    for (const settlement of [small, large]) await recreditedNow(deps, settlement)
+    await change(deps, client, { settlementFloorMinor: minor(large.netMinor) })
+
+    expect(await sweep(deps, client)).toMatchObject({ netMinor: small.netMinor + large.netMinor, paymentCount: 2 })
   })
 })
