@@ -26,7 +26,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
     for (let made = 0; made < 230; made++) deliveries.push(await missed())
 
     const answers: unknown[] = []
-    for (let cursor: unknown = null, calls = 0; calls === 0 || cursor !== null; calls++) {
+    for (let cursor: unknown = null, calls = 0; calls === 0 || (cursor !== null && calls < 5); calls++) {
       const { status, body } = await again({ since, cursor })
       answers.push([status, body])
       cursor = body['next']
