@@ -166,10 +166,13 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
       }),
     markPaid: (client: Client, settlement: { readonly id: string; readonly net: number }) =>
       recorded({ op: 'mark_paid', client: client.id, nets: [settlement.net] }, async () => {
-        const payload = { operator: 'history', settlement_id: settlement.id }
+        const bank_reference = `transfer of ${settlement.id}`
+        const payload = { operator: 'history', settlement_id: settlement.id, bank_reference }
         const answer = await invoke('mark-settlement-paid', payload)
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 200) return { outcome: 'ok' }
+        // The settlement waits for its audit: nothing was done.
+        if (answer.body['retry_at'] !== undefined) return undefined
         const status = statusIn(answer)
         return status === 'manual_paid' ? { outcome: 'refused', status } : unexpected(answer)
       }),
