@@ -16,10 +16,13 @@ import { minor } from '../../shared/money.ts'
 import { bookUnmatched } from '../../shared/posting/house-journal.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import { callbackSecretName } from '../../shared/secrets.ts'
+import { noteOpen } from '../../shared/sync/open-store.ts'
+import { checkOverdueDelivery } from '../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 import { anInvocation } from '../infra/assets/asset-events.ts'
-import { API, anApiClient, call } from '../support/api-event.ts'
+import { API, anApiClient, aPaymentBody, call } from '../support/api-event.ts'
 import { describeOnDynamoDb, dynamoDb } from '../support/dynamodb.ts'
+import { settledRow } from '../support/fake-provider.ts'
 import { lambdaContext } from '../support/operator-actions.ts'
 import { operatorWorld } from '../support/operator-world.ts'
 import { aSucceededPayment } from '../support/paid-builders.ts'
@@ -68,16 +71,27 @@ const Answer = v.object({
   batchItemFailures: v.optional(v.array(v.unknown())),
 })
 
-/** What no single call reaches: a merchant's limit, a delivery's last failure, a window that one run cannot sum. */
+/**
+ * What no single call reaches: a create that fails, a reference, a merchant's limit, a delivery's last failure, one that
+ * is overdue, a window that one run cannot sum, rows that prove nothing by themselves.
+ */
 const whatTakesMore = async (deps: TestDeps) => {
+  const merchant = await anApiClient(deps)
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'API_VALIDATION_ERROR' }))
+  await call(deps, API.createPayment, { caller: merchant, body: aPaymentBody() })
+  await call(deps, API.listPayments, { caller: merchant, query: { external_reference: 'INV-1' } })
   const caller = await anApiClient(deps, { rateLimitPerSecond: 4 })
   for (let calls = 0; calls < 4; calls++) await call(deps, API.getBalance, { caller })
   deps.answerWebhooks(async () => FAILED)
   await deliverWebhook(deps, messageFor(await storedDelivery(deps, await storedEndpoint(deps), { attempts: 7 })))
+  const overdue = await storedDelivery(deps, await storedEndpoint(deps))
+  deps.clock.advance(600)
+  await checkOverdueDelivery(deps, overdue.deliveryId)
   const client = await withFloor(deps)
   for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
   deps.clock.advance(86_400 + 600)
   await settle(inSteps(deps), client)
+  await noteOpen(deps, settledRow({ providerPaymentId: 'py-1', reference: 'none' }, deps.now()), deps.now())
   const row = { transactionId: 'txn_1', rowAt: deps.now(), providerMinor: minor(-100) }
   await bookUnmatched(deps, row)
 }

@@ -1,4 +1,5 @@
 import {
+  ChangeMessageVisibilityBatchCommand,
   ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
   type Message,
@@ -7,6 +8,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
+import { chunks } from '../../../shared/chunks.ts'
 import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pause } from '../process/pause.ts'
@@ -35,8 +37,10 @@ export type QueuePoller = {
 }
 
 const MAX_HELD = 20_000
-/** Longer than any delay of a message. After it, a message is received again whose receive was lost. */
-const HIDDEN_SECONDS = 3_600
+const BATCH = 10
+/** Held messages are renewed before that. After a crash they are received again. */
+const HIDDEN_SECONDS = 120
+const RENEW_EVERY_MS = 40_000
 /** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
 const SHOW_AGAIN_SECONDS = 1
 const FULL_WAIT_MS = 50
@@ -58,6 +62,17 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
   const held = new Set<string>()
   const removal = messageRemoval(sqs, queueUrl, (receiptHandle) => held.delete(receiptHandle))
   const closing = new AbortController()
+
+  /** A message may wait for hours of the local clock. If a renewal fails, the message is received again. */
+  const renew = async () => {
+    for (const handles of chunks([...held], BATCH)) {
+      const Entries = handles
+        .filter((handle) => held.has(handle))
+        .map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle, VisibilityTimeout: HIDDEN_SECONDS }))
+      if (Entries.length > 0) await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }))
+    }
+  }
+  const renewal = setInterval(() => void renew().catch(() => undefined), RENEW_EVERY_MS)
 
   /** The message is received again, with a higher receive count. */
   const giveBack = async (ReceiptHandle: string) => {
@@ -116,6 +131,7 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
     settled: schedule.settled,
     close: async () => {
       closing.abort()
+      clearInterval(renewal)
       await polling
       await schedule.close()
       await removal.close()
@@ -152,7 +168,6 @@ const toRecord = (message: Message): SQSRecord => {
   }
 }
 
-const BATCH = 10
 /** If the process is killed before the delete, the message is received again. Every worker is safe to repeat. */
 const AT_MOST_AFTER_MS = 100
 

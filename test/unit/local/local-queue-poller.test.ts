@@ -1,6 +1,6 @@
-import { GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
 import { type LocalClock, startLocalClock } from '../../../infra/local/process/local-clock.ts'
@@ -92,6 +92,20 @@ describe('the queue poller (design section 6)', () => {
 
     await hasSeen('now', 'later')
     expect(before).toStrictEqual(['now'])
+  })
+
+  it('renews the visibility of a message for as long as it holds it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { send, holds } = await aPoller(succeed)
+    await send('later', { delaySeconds: 900 })
+    await holds(1)
+    const asked = vi.spyOn(SQSClient.prototype, 'send')
+
+    vi.advanceTimersByTime(40_000)
+
+    const renewed = asked.mock.calls.map(([command]) => command.input).filter((input) => 'Entries' in input)
+    expect(renewed).toMatchObject([{ Entries: [{ VisibilityTimeout: 120 }] }])
   })
 
   it('serves other groups while every message of one group takes its full timeout', async () => {
