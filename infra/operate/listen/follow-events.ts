@@ -39,6 +39,7 @@ export const followEvents = async (following: Following): Promise<void> => {
       const position = next === undefined ? { since } : { after: next }
       const page = await untilReached(following, () => eventsPage(feed, position, signal))
       for (const event of page.events.filter(({ event_id: id }) => !posted.has(id))) {
+        if (signal.aborted) return
         await untilReached(following, () => post(event))
         posted.add(event.event_id)
       }

@@ -86,7 +86,7 @@ Signing secret: ${signingSecret}`),
         progress: progress ?? { next: undefined, posted: [] },
         keep: (next) => writeJsonFile(file, next),
         post: async (event) => {
-          const answer = await postEvent({ url: target, signingSecret, signal: io.signal }, event)
+          const answer = await postEvent({ url: target, signingSecret }, event)
           console.log([event.event, event.data.id, answer].map(printable).join('  '))
         },
         warn,
