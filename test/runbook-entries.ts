@@ -22,42 +22,34 @@ const conditionOf = (spec: AlarmSpec): string => {
   return `${seenIn(spec)} in ${span(minutes)}${outOf === 1 ? '' : `, ${often}`}`
 }
 
-const isCommand = (text: string) => /^(npm|aws|ask) /.test(text)
-const isQuery = (text: string) => text.startsWith('filter ')
+/** What a person wrote of a heading: below the lines of its alarms, as far as the next heading. */
+const writtenUnder = (heading: string, runbook: string): string => {
+  const [, after = ''] = runbook.split(`\n## ${heading}\n`)
+  const [entry = ''] = after.split(/\n#{1,2} |\n<!-- /)
+  return (
+    entry
+      .trim()
+      .replace(/^(?:- .*\n)+/, '')
+      .trim() || '**Look**\n\n**Do**'
+  )
+}
 
-/** Sentences, queries and commands as markdown; commands that follow each other are one block. */
-const blocks = (texts: readonly string[]): string =>
-  texts
-    .reduce<readonly string[]>((before, text) => {
-      const last = before.at(-1)
-      if (isQuery(text)) return [...before, `\`\`\`logs\n${text}\n\`\`\``]
-      if (!isCommand(text)) return [...before, text]
-      return last?.startsWith('```sh')
-        ? [...before.slice(0, -1), last.replace(/```$/, `${text}\n\`\`\``)]
-        : [...before, `\`\`\`sh\n${text}\n\`\`\``]
-    }, [])
-    .join('\n\n')
-
-const entry = (heading: string, specs: readonly AlarmSpec[]): string => {
-  const [first] = specs
+const entry = (heading: string, specs: readonly AlarmSpec[], runbook: string): string => {
   const means = specs.map(
     (spec) =>
       `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${spec.summary} Who suffers: ${spec.impact} ${spec.because}`,
   )
-  return `## ${heading}
-
-${means.join('\n')}
-
-**Look** ${blocks(first?.look ?? [])}
-
-**Do** ${blocks(first?.act ?? [])}`.replaceAll(/ (```)/g, '\n$1')
+  return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
 }
 
-/** The entries of docs/runbook.md as markdown, from the table that makes the alarms. */
-export const runbookEntries = (watched: Watched): string =>
+/**
+ * The entries of docs/runbook.md as markdown. The table that makes the alarms gives their headings and says when each goes
+ * off; what to look at and what to do stays as a person wrote it.
+ */
+export const runbookEntries = (watched: Watched, runbook: string): string =>
   alarmTable(watched)
     .map(({ heading, alarms }) => {
       const entries = Map.groupBy(alarms, headingOf)
-      return [`# ${heading}`, ...[...entries].map(([id, specs]) => entry(id, specs))].join('\n\n')
+      return [`# ${heading}`, ...[...entries].map(([id, specs]) => entry(id, specs, runbook))].join('\n\n')
     })
     .join('\n\n')

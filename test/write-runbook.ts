@@ -1,11 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { runbookEntries } from './runbook-entries.ts'
+import { PROJECT_ROOT } from './support/source-file.ts'
 import { watchedIn } from './support/stack-template.ts'
 import { writePart } from './written-part.ts'
 
 const RUNBOOK = {
   script: 'runbook',
-  does: 'Prints the entries of the runbook, one for each alarm, from the table that makes the alarms.',
+  does: 'Prints the entries of the runbook: when each alarm goes off, by the table that makes it, above what a person wrote.',
   document: 'docs/runbook.md',
 }
 
-await writePart(RUNBOOK, async () => runbookEntries(watchedIn('prod')))
+await writePart(RUNBOOK, async () =>
+  runbookEntries(watchedIn('prod'), readFileSync(join(PROJECT_ROOT, RUNBOOK.document), 'utf8')),
+)

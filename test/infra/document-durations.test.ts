@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { deployedStage } from '../../infra/stack/stage.ts'
+import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../infra/stack/triggers/queue-settings.ts'
 import { FEE_WAIT_MS } from '../../shared/posting/assume-fee.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/secrets-manager.ts'
 import { ELIGIBLE_AGE_MS, NEW_BANK_MS } from '../../shared/settlement/settlement.ts'
@@ -18,10 +19,15 @@ const [quiet] = alarmsIn(template, 'prod').filter(({ id }) => id === 'quiet')
 const quietMinutes = (quiet?.metrics[0]?.periodSeconds ?? 0) / 60
 const [suppressedAfter] = template.each('AWS::CloudWatch::CompositeAlarm', 'ActionsSuppressorWaitPeriod')
 
-/** Sentences that a person wrote. The entries of the alarms in the runbook are written from the settings themselves. */
+const settlementTries = QUEUE_SETTINGS.settlements.maxReceives
+const hiddenMinutes = hiddenSecondsOf('settlements') / 60
+
+/** Sentences that a person wrote. */
 it.each([
   ['docs/runbook.md', `Logs are kept for ${Number(retentionDays)} days.`],
   ['docs/runbook.md', `for ${quietMinutes} minutes, beginning within ${Number(suppressedAfter) / 60} minutes`],
+  ['docs/runbook.md', `Each delivery is tried ${ATTEMPTS_PER_ROUND} times.`],
+  ['docs/runbook.md', `is tried again after ${hiddenMinutes} minutes, ${settlementTries} times in all`],
   ['docs/operations.md', `Functions keep a secret for ${CACHE_MS / MINUTE_MS} minutes.`],
   ['docs/operations.md', `For ${NEW_BANK_MS / HOUR_MS} hours \`mark-settlement-paid\` refuses`],
   [

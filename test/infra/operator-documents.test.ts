@@ -30,8 +30,15 @@ const anchors = matches(runbook, /^#{1,3} (.+)$/gm).map((title) =>
 
 describe('the runbook', () => {
   it('is what `npm run runbook -- --write` puts there, and short', () => {
-    expect(withWritten(runbook, 'runbook', runbookEntries(watchedIn('prod')))).toBe(runbook)
+    expect(withWritten(runbook, 'runbook', runbookEntries(watchedIn('prod'), runbook))).toBe(runbook)
     expect(runbook.split('\n').length).toBeLessThanOrEqual(700)
+  })
+
+  it('says of every alarm what to look at and what to do', () => {
+    const entries = matches(runbook, /^## ([\s\S]*?)(?=\n#{1,2} |\n<!-- end)/gm).filter((entry) => /^- `/m.test(entry))
+
+    expect(entries.length).toBeGreaterThan(20)
+    expect(entries.filter((entry) => !/\*\*Look\*\*\s+\S[\s\S]*\*\*Do\*\* \S/.test(entry))).toStrictEqual([])
   })
 
   it('is where every description points to', () => {

@@ -14,7 +14,7 @@ export const PAGES = [
 
 export type Page = (typeof PAGES)[number]
 
-/** One alarm: what it watches, why it goes off where it does, and what a person does then. */
+/** One alarm: what it watches, and why it goes off where it does. What a person does then is in docs/runbook.md. */
 export type AlarmSpec = {
   /** Names the alarm, `gateway-<stage>-<id>`. */
   readonly id: string
@@ -34,10 +34,6 @@ export type AlarmSpec = {
   readonly because: string
   /** Silence is the failure that is watched for; otherwise it is none. */
   readonly whenMissing?: 'breaching'
-  /** What to look at: queries of the logs (`filter …`), commands (`npm …`, `aws …`), and what their answers mean. */
-  readonly look: readonly string[]
-  /** What to do, and when it is over. */
-  readonly act: readonly string[]
 }
 
 type Threshold = { readonly above: number } | { readonly atLeast: number } | { readonly below: number }

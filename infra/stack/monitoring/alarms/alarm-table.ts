@@ -11,8 +11,8 @@ import type { Watched } from './watched.ts'
 export type AlarmGroup = { readonly heading: string; readonly alarms: readonly AlarmSpec[] }
 
 /**
- * Every alarm of a stage, and each asks for an action. The table makes the alarm, its widget on the dashboard, and its
- * entry in docs/runbook.md. Their number does not grow with payments or clients: no metric has a client in it.
+ * Every alarm of a stage, and each asks for an action. The table makes the alarm, its widget on the dashboard, and
+ * the beginning of its entry in docs/runbook.md. Their number does not grow with payments or clients: no metric has a client in it.
  */
 export const alarmTable = (watched: Watched): readonly AlarmGroup[] => [
   { heading: 'Service levels', alarms: serviceLevels(watched) },

@@ -33,20 +33,7 @@ const clientErrors = (watched: Watched): Measure => {
 }
 
 const api = (watched: Watched): readonly AlarmSpec[] => {
-  const errors = {
-    heading: 'api-errors',
-    unit: 'percent of requests',
-    look: [
-      'filter message = "request.failed" | stats count() as n by route, status, code, error_name | sort n desc',
-      'filter (level = "ERROR" or type = "platform.report" and record.status != "success") and @log like /-api-|receive-provider/ | stats count() as n by @log, message, error_name, record.status | sort n desc',
-      "ask 1 'filter status >= 500 | stats count() as n by route, status, integration_error | sort n desc' \\\n  /aws/vendedlogs/http-api/gateway-prod",
-      'What only the access log has never reached us. A 500 of the callback route with `callback.deferred` asks the provider to call again: see [provider-failing](#provider-failing).',
-    ],
-    act: [
-      'After a release: [roll back](#roll-back). Creates only: [creates-answered](#creates-answered). Everything: [table-throttled](#table-throttled), [concurrency-near-limit](#concurrency-near-limit), or AWS’s health in the region.',
-      'Timeouts of one merchant’s lists: limit that merchant. `write.contended` with `gave_up`: give the client more `ledger_parts` (`docs/operations.md`, section 5). Out of memory: raise `memoryMb` of the function. A secret or a setting: `npm run doctor -- --stage prod`.',
-    ],
-  }
+  const errors = { heading: 'api-errors', unit: 'percent of requests' }
   return [
     {
       ...errors,
@@ -79,41 +66,25 @@ const refused = (watched: Watched): AlarmSpec => ({
   unit: 'percent of requests',
   when: { above: 90, minutes: 5, periods: 3 },
   because: 'Of at least twenty. So many callers are not wrong at once: authentication, the front or a throttle is.',
-  look: [
-    "ask 1 'filter status >= 400 and status < 500 | stats count() as n, count_distinct(ip) as callers by status, route | sort n desc' \\\n  /aws/vendedlogs/http-api/gateway-prod",
-    '401 of all: API keys are not found. 403 of all: the origin secret of the front and of the API differ. 429 without a line `request.completed`: a throttle of the stage or the account’s quota. 400: a release reads bodies differently. Silence here and 502 at the front: the front’s certificate. One caller: an old key, or a stranger.',
-  ],
-  act: [
-    'After a release: [roll back](#roll-back). 403: set the origin secret right (`docs/operations.md`). 429: raise the throttle in the stage’s file and deploy. A stranger: nothing.',
-  ],
 })
 
-const creates = ({ our }: Watched): readonly AlarmSpec[] => {
+const creates = ({ our }: Watched): AlarmSpec => {
   const of = {
     created: our('Payments', { outcome: 'created' }, 'Sum'),
     failed: our('Payments', { outcome: 'create_failed' }, 'Sum'),
     refused: our('Payments', { outcome: 'create_refused' }, 'Sum'),
   }
   const tries = `(${Object.keys(of).map(orZero).join(' + ')})`
-  return [
-    {
-      id: 'creates-refused',
-      page: 'page-money-in',
-      summary: 'The provider refuses almost every payment for what it is.',
-      impact: 'merchants and their customers: almost none can begin to pay.',
-      measure: { formula: `IF(${tries} >= 20, 100 * ${orZero('refused')} / ${tries}, 0)`, of },
-      unit: 'percent of creates',
-      when: { above: 90, minutes: 5, periods: 3 },
-      because: 'Of at least twenty. One merchant’s mistake pages only while almost all creates are theirs.',
-      look: [
-        'filter message = "payment.create_refused" | stats count() as n by client_id, reason, method, channel | sort n desc',
-      ],
-      act: [
-        'All merchants, after a release: [roll back](#roll-back). All, without one: the provider changed what it takes; open a ticket with it. One merchant: tell them the code, and limit them:',
-        'npm run -s admin -- update-client --stage prod --client_id CLIENT_ID --rate_limit_per_second 5',
-      ],
-    },
-  ]
+  return {
+    id: 'creates-refused',
+    page: 'page-money-in',
+    summary: 'The provider refuses almost every payment for what it is.',
+    impact: 'merchants and their customers: almost none can begin to pay.',
+    measure: { formula: `IF(${tries} >= 20, 100 * ${orZero('refused')} / ${tries}, 0)`, of },
+    unit: 'percent of creates',
+    when: { above: 90, minutes: 5, periods: 3 },
+    because: 'Of at least twenty. One merchant’s mistake pages only while almost all creates are theirs.',
+  }
 }
 
 const callbacks = ({ our }: Watched): AlarmSpec => {
@@ -132,15 +103,6 @@ const callbacks = ({ our }: Watched): AlarmSpec => {
     unit: 'percent of successes',
     when: { above: 50, minutes: 360, periods: 1 },
     because: 'Of at least three missing ones: one or two are chance in a small stage.',
-    look: [
-      'filter message = "payment.succeeded" or outcomes like /payment.succeeded/ | stats count() as n by source, bin(10m)',
-      'filter message in ["callback.refused", "callback.deferred"] or outcomes like /callback.ignored/ | stats count() as n by message, outcomes, outcome | sort n desc',
-      'ask 1 \'filter route = "POST /callbacks/xendit" | stats count() as n by status, ip | sort n desc\' \\\n  /aws/vendedlogs/http-api/gateway-prod',
-    ],
-    act: [
-      '401: compare the token in the provider’s dashboard with `callback_tokens` in the secret `gateway/prod/provider-callback` and add the one that is missing. Deferred: [provider-failing](#provider-failing). None at all: compare the URL there with the stack’s `ApiUrl`. `npm run doctor -- --stage prod` says what our side answers.',
-      'Nothing is lost: the sync and due work find every payment. Strangers’ calls with a wrong token need nothing.',
-    ],
   }
 }
 
@@ -161,16 +123,8 @@ export const moneyInAlarms = (watched: Watched): readonly AlarmSpec[] => [
     unit: 'payments without a success',
     when: { above: 0, minutes: 60, periods: 1 },
     because: 'Of at least twenty payments. Most customers pay within minutes.',
-    look: [
-      'filter message in ["callback.refused", "callback.deferred", "payment.succeeded"] or outcomes like /callback.ignored|payment.succeeded/ | stats count() as n by message, outcomes, outcome, bin(10m)',
-      'No callbacks: the URL or the token at the provider. Deferred ones: [provider-failing](#provider-failing). Ask about one payment of which a customer says that it is paid:',
-      'npm run -s admin -- refresh-payment --stage prod --payment_id PAYMENT_ID',
-    ],
-    act: [
-      'Repair what the logs name. Lost callbacks need no replay: the sync finds what was paid. Afterwards read `list-suspense`: money that arrived after an expiry is there.',
-    ],
   },
-  ...creates(watched),
+  creates(watched),
   callbacks(watched),
   ...api(watched),
   refused(watched),

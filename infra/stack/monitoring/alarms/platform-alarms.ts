@@ -41,15 +41,6 @@ const throttled = (watched: Watched): AlarmSpec => ({
   unit: 'requests refused',
   when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
   because: 'Single ones happen while a partition splits, and the SDK repeats them.',
-  look: [
-    'The dashboard’s "Reads refused" and "Writes refused" name the table or the index. Is the stage’s maximum reached?',
-    "aws dynamodb describe-table --table-name gateway-prod --query 'Table.[OnDemandThroughput,GlobalSecondaryIndexes[].[IndexName,OnDemandThroughput]]'",
-    'filter message in ["request.completed", "request.failed"] | stats count() as n by route, client_id | sort n desc',
-  ],
-  act: [
-    'At the maximum: raise `maxReadUnits` or `maxWriteUnits` in the stage’s file and deploy. Below it: one key is hot, or the table is cold; set `table.warm`, or lower the throttle of creates. One client: `update-client --client_id CLIENT_ID --rate_limit_per_second N`.',
-    'Every refused write is repeated by its caller, by due work or by the provider.',
-  ],
 })
 
 const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }: Watched): AlarmSpec => ({
@@ -69,10 +60,6 @@ const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }
   unit: 'limits',
   when: { atLeast: 1, minutes: 1, periods: 5 },
   because: `${CLOSE * 100} % of the maximum that the stage sets against a bill out of control.`,
-  look: ['Growth, or a loop? Compare a week on the dashboard with the payments created.'],
-  act: [
-    'Growth: raise `maxReadUnits` or `maxWriteUnits` in the stage’s file and deploy. A loop: find the function whose runs rose, and what starts it.',
-  ],
 })
 
 /** The one table, and the runs of functions. Runs with a reservation are a function's own; all others share the rest. */
@@ -93,13 +80,5 @@ export const platformAlarms = (watched: Watched): readonly AlarmSpec[] => [
       outOf: 5,
     },
     because: `${CLOSE * 100} % of \`accountConcurrency\` less the ${watched.reservedRuns} runs that the stage reserves. Other stacks of the account count too.`,
-    look: [
-      "aws lambda get-account-settings --query 'AccountLimit.[ConcurrentExecutions,UnreservedConcurrentExecutions]'",
-      'filter message in ["request.completed", "request.failed"] | stats count() as n by client_id, route, bin(1m)',
-      'The dashboard says which group runs so much. Twice the latency is twice the concurrency.',
-    ],
-    act: [
-      'Raise the quota "Concurrent executions", then `accountConcurrency`, and deploy. At once: lower a reservation that is not used, or `update-client --client_id CLIENT_ID --rate_limit_per_second N`.',
-    ],
   },
 ]

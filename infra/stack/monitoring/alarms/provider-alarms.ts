@@ -36,14 +36,6 @@ const failing = ({ our }: Watched): AlarmSpec => {
     unit: 'kinds of calls',
     when: { atLeast: 1, minutes: 5, periods: 2, outOf: 3 },
     because: 'Of at least five calls of one kind. What is refused for one payment’s sake is no error.',
-    look: [
-      'filter message in ["provider.call_failed", "provider.call_refused"] and trouble = 1 | stats count() as n by operation, reason, bin(5m)',
-      'filter message = "callback.deferred" | stats count() as n by outcome, bin(5m)',
-      '`misconfigured`, `refused`: [provider-refuses-calls](#provider-refuses-calls). `rate_limited`: the minute’s quota is used up. `server_error`, `unreachable`: theirs.',
-    ],
-    act: [
-      'Open a ticket with the provider, and wait. Deferred payments stay due and are asked about again; nothing expires before the provider was asked.',
-    ],
   }
 }
 
@@ -58,12 +50,5 @@ export const providerAlarms = (watched: Watched): readonly AlarmSpec[] => [
     unit: 'calls',
     when: { atLeast: 1, minutes: 5, periods: 1 },
     because: 'None is ever right, and no repetition repairs it.',
-    look: [
-      'filter message = "provider.call_refused" | stats count() as n by operation, reason, code, bin(15m)',
-      '`misconfigured`: 401 is a wrong key, 403 one that lacks a right; without a code the secret holds no usable key. `refused`: hold the `code` against the provider’s documentation of that call.',
-    ],
-    act: [
-      'Put the right key into the secret `gateway/prod/provider`, or repair the adapter. `npm run doctor -- --stage prod` tells which. Payments stay due and the sync stays where it is: nothing is lost.',
-    ],
   },
 ]

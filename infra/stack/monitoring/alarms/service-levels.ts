@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '../../../../shared/time.ts'
-import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../triggers/queue-settings.ts'
+import { hiddenSecondsOf } from '../../triggers/queue-settings.ts'
 import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
 import { functionNameOf, type Watched } from './watched.ts'
@@ -8,7 +8,7 @@ import { functionNameOf, type Watched } from './watched.ts'
 type Burn = { readonly minutes: number; readonly rate: number; readonly percent: Measure }
 
 /** What merchants are promised, percent over thirty days, and the two rates of its use that ask for an action. */
-type ServiceLevel = Pick<AlarmSpec, 'impact' | 'look' | 'act'> & {
+type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
   readonly heading: string
   readonly promise: string
   readonly objective: number
@@ -68,15 +68,6 @@ const creates = (watched: Watched): ServiceLevel => {
     impact: 'merchants and their customers, who cannot begin to pay.',
     fast: { ...FAST, percent },
     slow: { ...SLOW, percent },
-    look: [
-      'filter message = "payment.create_failed" | stats count() as n by reason, method, channel, client_id | sort n desc',
-      'filter operation = "create_request" | stats pct(call_ms, 50), pct(call_ms, 99), count() as n by bin(5m)',
-      'One channel: its bank or wallet is down. `timeout`, `HTTP 5..`, `ECONNRESET`: the provider. One code in capitals on everything: our account there. `no usable provider key`: our secret. No lines: the function crashes, see [api-errors](#api-errors).',
-    ],
-    act: [
-      'Provider: read its status page, open a ticket with it, tell merchants. Wrong key: put the right one into the secret `gateway/prod/provider`. After a release: [roll back](#roll-back).',
-      'A failed create is safe to retry with its key. Money on an attempt of unknown outcome is matched by its reference.',
-    ],
   }
 }
 
@@ -98,19 +89,9 @@ const webhooks = ({ our }: Watched): ServiceLevel => {
     impact: 'merchants, and customers who wait at a counter or a checkout page.',
     fast: { ...FAST, percent },
     slow: { ...SLOW, percent },
-    look: [
-      'filter message in ["delivery.failed", "delivery.abandoned"] | stats count() as n by client_id, endpoint_id, error, http_status | sort n desc',
-      'filter message = "delivery.succeeded" | stats pct(announced_ms, 50), pct(announced_ms, 99), pct(duration_ms, 50), count() as n by bin(5m)',
-      'One endpoint: its merchant. `duration_ms` as large as `announced_ms`: merchants are slow, or our egress is.',
-    ],
-    act: [
-      'One merchant: tell them what their endpoint answers. `timeout`, `connection` or `dns` of all: [deliveries-failing](#deliveries-failing). A backlog: [deliveries-late](#deliveries-late).',
-      'Workers at their maximum on the dashboard: set `deliveries` in the stage’s file to what you measure, and deploy.',
-    ],
   }
 }
 
-const TRIES = QUEUE_SETTINGS.settlements.maxReceives
 const HIDDEN_MINUTES = hiddenSecondsOf('settlements') / 60
 
 /** Late is who was given up; who fails at first is on the way there. A failed try is hidden as long as the period is. */
@@ -141,17 +122,6 @@ const settlements = (watched: Watched): ServiceLevel => {
         of: { swept, dead: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum') },
       },
     },
-    look: [
-      'filter message = "message.failed" and function like /settle-client/ | stats count() as n by error_name | sort n desc',
-      `A client that failed is tried again after ${HIDDEN_MINUTES} minutes, ${TRIES} times in all. Then it is in \`settlements-dead\`.`,
-    ],
-    act: [
-      'The `error_stack` of a line says where (`npm run trace`). After a release: [roll back](#roll-back). A timeout: the table’s latency; what was summed is kept.',
-      'Then move back what was given up, or settle the client at once; both are safe. Audit it afterwards.',
-      'npm run redrive -- --stage prod --queue settlements',
-      'npm run -s admin -- trigger-settlement --stage prod --client_id CLIENT_ID',
-      'npm run -s admin -- audit-ledger --stage prod --client_id CLIENT_ID',
-    ],
   }
 }
 
