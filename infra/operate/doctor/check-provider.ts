@@ -44,7 +44,7 @@ export const checkProvider = async (
   const [knocks, answers] = await Promise.all([
     apiUrl === undefined
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
-      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
+      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens })),
     key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
   ])
   return [...key.findings, ...callback.findings, ...knocks, ...answers]
@@ -108,21 +108,17 @@ const keyFinding = (what: string, answer: Answer<unknown>): Finding => {
 /** Of no kind the gateway knows: it is read, and ignored before anything is asked or written. */
 const HARMLESS = JSON.stringify({ event: 'gateway.doctor', data: {} })
 
-/** Longer and the times in logs and signatures mislead; AWS refuses requests that are off by five minutes. */
-const CLOCK_TOLERANCE_MS = 30_000
-
 const Ignored = v.object({ outcome: v.literal('ignored') })
 
 type CallbackTarget = {
   readonly url: string
   /** Those of the secret: the right ones. Never printed. */
   readonly tokens: readonly string[]
-  readonly nowMs: () => number
   readonly timeoutMs?: number
 }
 
 /** Whether the provider's callbacks arrive, and only the provider's: with each right token, and with a wrong one. */
-export const checkCallback = async ({ url, tokens, nowMs, timeoutMs }: CallbackTarget): Promise<readonly Finding[]> => {
+export const checkCallback = async ({ url, tokens, timeoutMs }: CallbackTarget): Promise<readonly Finding[]> => {
   const post = (token: string) => {
     const headers = { 'content-type': 'application/json', 'x-callback-token': token }
     return askApi(url, { method: 'POST', headers, body: HARMLESS }, timeoutMs)
@@ -136,7 +132,7 @@ export const checkCallback = async ({ url, tokens, nowMs, timeoutMs }: CallbackT
   for (const [at, token] of tokens.entries()) {
     findings.push(tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await post(token)))
   }
-  return [...findings, clockFinding(Date.parse(refused.date ?? ''), nowMs())]
+  return findings
 }
 
 const strangerFinding = (url: string, status: number): Finding => {
@@ -154,13 +150,4 @@ const tokenFinding = (what: string, answer: ApiAnswer): Finding => {
       ? 'a function reads a changed secret a minute later: wait and try again'
       : 'look into the log of receive-provider-callback'
   return wrong(what, `answered ${answer.status}`, todo)
-}
-
-const NTP = 'set the clock of this machine (NTP): AWS refuses requests that are off by five minutes'
-
-const clockFinding = (theirsMs: number, nowMs: number): Finding => {
-  if (Number.isNaN(theirsMs)) return unclear('clock', 'the API told no time', 'try again')
-  const offMs = nowMs - theirsMs
-  const detail = `${Math.abs(offMs / 1_000).toFixed(0)} s ${offMs < 0 ? 'behind' : 'ahead of'} the API`
-  return Math.abs(offMs) <= CLOCK_TOLERANCE_MS ? ok('clock', detail) : wrong('clock', detail, NTP)
 }

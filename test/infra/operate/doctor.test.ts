@@ -43,7 +43,6 @@ describe('the doctor', () => {
       'callback with a wrong token',
       'callback with token 1 of 2',
       'callback with token 2 of 2',
-      'clock',
       'provider key for transactions',
       'provider key for payment requests',
       'routes',
@@ -243,7 +242,6 @@ describe('the doctor', () => {
     await inAHundredYears.io.sleep(36_500 * 86_400_000)
 
     expect(await inAHundredYears.notOk()).toMatchObject([
-      { what: 'clock' },
       { what: 'origin certificate', state: 'wrong', detail: expect.stringContaining('ends in ') },
     ])
   })

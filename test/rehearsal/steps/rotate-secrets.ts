@@ -14,7 +14,7 @@ const ACTS_AFTER_MS = 65_000
 
 /** Which of the tokens a callback may carry now, as the doctor asks. */
 const accepted = async (apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> => {
-  const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens, nowMs: Date.now })
+  const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens })
   return found.filter(({ what }) => what.startsWith('callback with token')).map(({ state }) => state === 'ok')
 }
 
