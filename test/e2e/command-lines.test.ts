@@ -41,7 +41,7 @@ describe('the command lines of every script', () => {
 
   it('are all of them', () => {
     expect(OWN.map(({ name }) => name)).toEqual(
-      expect.arrayContaining('start demo admin trace sim mutants bench picture deploy doctor redrive'.split(' ')),
+      expect.arrayContaining('start demo admin trace sim mutants bench picture deploy doctor restore'.split(' ')),
     )
   })
 

@@ -7,7 +7,7 @@ import { furnishNamespace } from './namespace.ts'
 import { type Rehearsal, standIn, startRehearsal } from './rehearsal.ts'
 import { deployStage } from './steps/deploy-stage.ts'
 import { destroyStage } from './steps/destroy-stage.ts'
-import { examineStage, redriveStage } from './steps/examine-stage.ts'
+import { examineStage } from './steps/examine-stage.ts'
 import { loseRegion, OTHER_REGION } from './steps/lose-region.ts'
 import { lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
 import { payOut } from './steps/pay-out.ts'
@@ -26,7 +26,6 @@ export const PARTS = [
   'pay-out',
   'operate-stage',
   'examine-stage',
-  'redrive-stage',
   'rotate-secrets',
   'update-stage',
   'refuse-release',
@@ -89,7 +88,6 @@ const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[])
     await wakeHelpers(rehearsal)
   })
   await part('examine-stage', () => examineStage(rehearsal))
-  await part('redrive-stage', () => redriveStage(rehearsal, merchant))
   const rotated = await part('rotate-secrets', () => rotateSecrets(rehearsal, merchant, apiUrl))
   const updated = await part('update-stage', () => updateStage(rehearsal, merchant, payments))
   await part('rotate-secrets', () => endRotation(rehearsal, merchant, apiUrl, [rotated, updated]))

@@ -7,7 +7,6 @@ import { Route53Client } from '@aws-sdk/client-route-53'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { SNSClient } from '@aws-sdk/client-sns'
-import { SQSClient } from '@aws-sdk/client-sqs'
 import { STSClient } from '@aws-sdk/client-sts'
 
 /** Two tries with a deadline each, because a person waits for a check. */
@@ -29,14 +28,12 @@ export const awsClients = (region: string) => {
     cloudFormation: new CloudFormationClient(config),
     globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: GLOBAL_REGION }),
     dynamodb: new DynamoDBClient(config),
-    globalSecretsManager: new SecretsManagerClient({ ...LIMITS, region: GLOBAL_REGION }),
     iam: new IAMClient(config),
     lambda: new LambdaClient(config),
     route53: new Route53Client(config),
     secretsManager: new SecretsManagerClient(config),
     serviceQuotas: new ServiceQuotasClient(config),
     sns: new SNSClient(config),
-    sqs: new SQSClient(config),
     sts: new STSClient(config),
   }
 }

@@ -44,7 +44,6 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     'check the network, then try again',
   ],
   [/^ENOENT$/, 'install openssl'],
-  [/QueueDoesNotExist|NonExistentQueue/, 'deploy the stage, or set AWS_REGION and AWS_PROFILE to where it is'],
 ]
 
 /** By its class alone: a message of AWS or of a parser may quote what was sent or read. */
@@ -80,9 +79,6 @@ export const runCheck = async (
     return [unclear(what, errorName(error), remedyFor(error))]
   }
 }
-
-/** What SQS calls a queue that is not there, over either of its protocols. */
-export const QUEUE_ABSENT: readonly string[] = ['QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue']
 
 /** The answer, or undefined when AWS says by one of these error names that there is no such thing. */
 export const unlessAbsent = async <T>(names: readonly string[], ask: Promise<T>): Promise<T | undefined> => {

@@ -97,7 +97,7 @@ export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number
     }
     // Anew: what was made may stand in its file.
     const stage = stageNamed(name)
-    const { findings, first } = await (io.preflight ?? preflight)({ stage, region, flags, root: PROJECT_ROOT })
+    const { findings, first } = await (io.preflight ?? preflight)({ stage, region, root: PROJECT_ROOT })
     show(findings)
     if (hasWrong(findings)) {
       console.error('\nNothing was deployed.')

@@ -1,13 +1,10 @@
 import { CloudFormationClient, DescribeStacksCommand, type StackStatus } from '@aws-sdk/client-cloudformation'
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { GetHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53'
-import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { IMPORT_FLAG, type PreflightInput, preflight } from '../../../infra/operate/deploy/preflight.ts'
+import { type PreflightInput, preflight } from '../../../infra/operate/deploy/preflight.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -17,13 +14,10 @@ import { awsRefusal } from './aws-refusal.ts'
 const PROD = synthesised('prod')
 
 const cloudFormation = mockClient(CloudFormationClient)
-const dynamodb = mockClient(DynamoDBClient)
 const lambda = mockClient(LambdaClient)
 const route53 = mockClient(Route53Client)
-const secretsManager = mockClient(SecretsManagerClient)
-const sqs = mockClient(SQSClient)
 const sts = mockClient(STSClient)
-const mocks = [cloudFormation, dynamodb, lambda, route53, secretsManager, sqs, sts]
+const mocks = [cloudFormation, lambda, route53, sts]
 afterAll(() => {
   for (const mock of mocks) mock.restore()
 })
@@ -54,16 +48,13 @@ beforeEach(() => {
   for (const mock of mocks) mock.reset()
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
-  for (const name of ['gateway-prod-data', 'gateway-prod']) stackIsAbsent(name)
+  stackIsAbsent('gateway-prod')
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
   unreserved(990)
-  dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
-  secretsManager.on(DescribeSecretCommand).rejects(awsRefusal('ResourceNotFoundException'))
-  sqs.on(GetQueueUrlCommand).rejects(awsRefusal('QueueDoesNotExist'))
 })
 
 const look = (input: Partial<PreflightInput> = {}) =>
-  preflight({ stage: READY_PRODUCTION, region: 'ap-southeast-3', flags: [], root: PROJECT_ROOT, ...input })
+  preflight({ stage: READY_PRODUCTION, region: 'ap-southeast-3', root: PROJECT_ROOT, ...input })
 const notOk = async (input: Partial<PreflightInput> = {}) =>
   (await look(input)).findings.filter(({ state }) => state !== 'ok')
 
@@ -74,7 +65,7 @@ describe('preflight', () => {
     expect(await notOk()).toStrictEqual([])
     expect(findings.map(({ what }) => what).join(', ')).toBe(
       'stage settings, packages, credentials, CDK bootstrap in ap-southeast-3, CDK bootstrap in us-east-1, ' +
-        'domain pay.example.org, data stack, names, stack, Lambda concurrency',
+        'domain pay.example.org, stack, Lambda concurrency',
     )
     expect(findings.find(({ what }) => what === 'credentials')?.detail).toBe(
       'account 000000000000 in ap-southeast-3, arn:aws:iam::000000000000:user/ayu',
@@ -149,7 +140,7 @@ describe('preflight of a first deployment', () => {
 
   it('wants nothing of a new account for a stage that reserves nothing', async () => {
     unreserved(10)
-    for (const name of ['gateway-dev-data', 'gateway-dev']) stackIsAbsent(name)
+    stackIsAbsent('gateway-dev')
 
     expect(await notOk({ stage: deployedStage('dev') })).toStrictEqual([])
   })
@@ -157,67 +148,11 @@ describe('preflight of a first deployment', () => {
   it.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'REVIEW_IN_PROGRESS'] as const)(
     'is what follows a stack that is %s',
     async (status) => {
-      for (const name of ['gateway-prod-data', 'gateway-prod']) stackIs(name, status)
-      dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
+      stackIs('gateway-prod', status)
 
       expect((await look()).first).toBe(true)
-      expect(await notOk()).toMatchObject([{ what: 'table gateway-prod' }])
     },
   )
-
-  it('refuses a table that an earlier stack still holds, unless it is to be taken over', async () => {
-    dynamodb.on(DescribeTableCommand, { TableName: 'gateway-prod' }).resolves({ Table: {} })
-
-    expect(await notOk()).toMatchObject([
-      {
-        what: 'table gateway-prod',
-        state: 'wrong',
-        detail: expect.stringContaining('exists without a stack'),
-        todo: expect.stringMatching(
-          /--import-existing-resources.* aws dynamodb delete-table --table-name gateway-prod/,
-        ),
-      },
-    ])
-    expect(await notOk({ flags: [IMPORT_FLAG] })).toStrictEqual([])
-  })
-
-  it.each(['provider', 'provider-callback', 'origin'])(
-    'refuses a secret for %s that exists or is yet to be deleted, even when things are to be taken over: no stack can',
-    async (secret) => {
-      const SecretId = `gateway/prod/${secret}`
-      secretsManager.on(DescribeSecretCommand, { SecretId }).resolves({ DeletedDate: new Date(0) })
-
-      const [finding, ...others] = await notOk({ flags: [IMPORT_FLAG] })
-
-      expect(finding).toMatchObject({ what: `secret ${SecretId}`, state: 'wrong' })
-      expect(finding?.todo).toContain(
-        `aws secretsmanager delete-secret --secret-id ${SecretId} --force-delete-without-recovery`,
-      )
-      // The front's region has a copy.
-      expect(others.map(({ what }) => what)).toStrictEqual(secret === 'origin' ? [`${SecretId} in us-east-1`] : [])
-      expect(others.every(({ todo = '' }) => todo.includes('stop-replication-to-replica --region us-east-1'))).toBe(
-        true,
-      )
-    },
-  )
-
-  it('looks for the origin secret only where there is a front', async () => {
-    secretsManager.on(DescribeSecretCommand, { SecretId: 'gateway/prod/origin' }).resolves({})
-
-    expect(await notOk({ stage: { ...READY_PRODUCTION, front: 'none' } })).toStrictEqual([])
-  })
-
-  it('refuses queues likewise, each of the template', async () => {
-    sqs.on(GetQueueUrlCommand).resolves({ QueueUrl: 'any' })
-
-    const missing = await notOk({ flags: [IMPORT_FLAG] })
-
-    const names = PROD.ofType('AWS::SQS::Queue').map(({ properties }) => String(properties['QueueName']))
-    expect(missing.map(({ what }) => what).toSorted()).toStrictEqual(names.map((name) => `queue ${name}`).toSorted())
-    expect(missing.find(({ what }) => what === 'queue gateway-prod-webhooks')?.todo).toContain(
-      'aws sqs get-queue-url --queue-name gateway-prod-webhooks ',
-    )
-  })
 })
 
 describe('preflight of a later deployment', () => {
@@ -226,22 +161,13 @@ describe('preflight of a later deployment', () => {
     ['UPDATE_IN_PROGRESS', false],
     ['CREATE_FAILED', true],
   ] as const)('leaves to CloudFormation what it says itself of a stack that is %s', async (status, isFirst) => {
-    for (const name of ['gateway-prod-data', 'gateway-prod']) stackIs(name, status)
+    stackIs('gateway-prod', status)
     unreserved(0)
-    dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
 
     const { findings, first } = await look()
 
     expect(await notOk()).toStrictEqual([])
     expect(findings.at(-1)).toMatchObject({ what: 'stack', detail: `gateway-prod is ${status}` })
     expect(first).toBe(isFirst)
-  })
-
-  it('is a first one when a release was refused after the data stack was made, and takes no name for a leftover', async () => {
-    stackIs('gateway-prod-data', 'CREATE_COMPLETE')
-    dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
-
-    expect((await look()).first).toBe(true)
-    expect(await notOk()).toStrictEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { DeleteTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { ListFunctionsCommand } from '@aws-sdk/client-lambda'
 import { ListSecretsCommand } from '@aws-sdk/client-secrets-manager'
-import { ListQueuesCommand } from '@aws-sdk/client-sqs'
+import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 import { runTool } from '../run-tool.ts'
@@ -21,12 +21,12 @@ export const destroyStage = async ({ env, step }: Rehearsal, region: string): Pr
     expect(code === 0, `cdk destroy: ${errors.slice(-2_000)}`)
   })
   await step('nothing of it is left', async () => {
-    const { dynamodb, lambda, secretsManager, sqs } = awsClients(region)
+    const { dynamodb, lambda, secretsManager } = awsClients(region)
     const [tables, functions, secrets, queues] = await Promise.all([
       dynamodb.send(new ListTablesCommand({})),
       lambda.send(new ListFunctionsCommand({})),
       secretsManager.send(new ListSecretsCommand({})),
-      sqs.send(new ListQueuesCommand({})),
+      new SQSClient({ region }).send(new ListQueuesCommand({})),
     ])
     const left = [
       ...(tables.TableNames ?? []),

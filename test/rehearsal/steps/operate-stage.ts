@@ -1,7 +1,6 @@
-import { GetQueueUrlCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { filledIn } from '../../support/hostile-values.ts'
 import { RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { REGION } from '../emulator.ts'
@@ -109,7 +108,7 @@ const HELPERS = MANIFEST.flatMap(({ name, trigger }) =>
 /** The workers of due work and of the sync, each with a share: whether there was one for them by now is chance. */
 export const wakeHelpers = ({ step, verdicts }: Rehearsal) =>
   step('every worker of due work and of the sync takes a share', async () => {
-    const { sqs } = awsClients(REGION)
+    const sqs = new SQSClient({ region: REGION })
     for (const { queue } of HELPERS) {
       const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${STACK}-${queue}` }))
       const MessageBody = JSON.stringify({ slot: 0, part: 0, parts: 1 })
