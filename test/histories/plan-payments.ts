@@ -4,7 +4,7 @@ export type PlannedPayment = {
   readonly amount: number
   /** What of the body does not change from create to create. */
   readonly body: object
-  /** Customers may pay it; nobody pays the others, which are cancelled, fail and expire. */
+  /** Customers may pay it. The others are never paid: they are cancelled, fail or expire. */
   readonly isPayable: boolean
 }
 

@@ -103,7 +103,7 @@ const startKilledGateway = (data: string, tree?: string) => {
   const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
   let running = start()
   let kills = 0
-  // Nobody waits for a start that a failure elsewhere made pointless.
+  // A failure elsewhere ends the run before this start is awaited: its rejection is not an error of its own.
   const quietly = () => void running.ready.catch(() => undefined)
   quietly()
   return {

@@ -2,17 +2,16 @@
 (*
 One payment's create: several callers with one idempotency key, each with a body of its own.
 
-What it abstracts: a lease ends whenever it likes, and whoever looks may still take it for live, which stands for clocks
-that are off, frozen processes and slow ones alike. A caller makes one call upstream, so its request bears its name. Any
-process dies before any step; a write is applied with or without an answer, and a commit may be applied long after its
-caller has given it up. Amounts, expiries and prices are left out, and so is the quota.
+What it abstracts: a lease ends at any time, and a reader may still take it for live. That stands for wrong clocks, frozen
+processes and slow ones. A caller makes one call upstream, so its request bears its name. Any process dies before any
+step; a write is applied with or without an answer, and a commit may be applied long after its caller gave up. Amounts, expiries and prices are left out, and so is the quota.
 In the channel "push" the request goes to the customer's phone: nothing is shown, and a push that was sent lives until one
-lifetime behind the end of its lease, or of its call; that its lease is looked at and that it leaves is one step.
+lifetime after the end of its lease, or of its call. The check of its lease and the sending are one step.
 *)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
-  Callers, Nobody, Channel,
+  Callers, None, Channel,
   ClaimIsNew,          \* claimPayment in shared/payment/creating-store.ts, or OnePayment breaks
   TakeoverIsNext,      \* claimTakeover in shared/payment/attempt-store.ts, or AttemptOnce breaks
   TakeoverSeesRelease, \* claimTakeover in shared/payment/attempt-store.ts, or OrphansAreKnown breaks
@@ -33,7 +32,7 @@ CONSTANTS
 VARIABLES
   row,     \* the payment's item
   caller,  \* where each caller stands, and what it has read
-  up,      \* each caller's request upstream; lost: it can be paid, and nobody can know of it any more
+  up,      \* each caller's request upstream; lost: it can be paid, and no process knows of it any more
   news,    \* who brings the money of each request
   late,    \* commits on their way whose callers no longer wait for them
   quiet,   \* a push's lifetime has passed since the last lease, or call, ended
@@ -47,10 +46,10 @@ Symmetry == Permutations(Callers)
 IsPush == Channel = "push"
 Open == {"pending", "succeeded"}
 NoRow ==
-  [status |-> "none", attempt |-> 0, lease |-> "none", last |-> "none", mayExist |-> FALSE, body |-> Nobody,
-   remembered |-> {}, due |-> "none", ttl |-> FALSE, ids |-> {}, dest |-> Nobody, credited |-> Nobody]
+  [status |-> "none", attempt |-> 0, lease |-> "none", last |-> "none", mayExist |-> FALSE, body |-> None,
+   remembered |-> {}, due |-> "none", ttl |-> FALSE, ids |-> {}, dest |-> None, credited |-> None]
 \* What a caller uses of what it has read.
-Nothing == [lease |-> "none", last |-> "none", mayExist |-> FALSE, body |-> Nobody, remembered |-> {}, ids |-> {}]
+Nothing == [lease |-> "none", last |-> "none", mayExist |-> FALSE, body |-> None, remembered |-> {}, ids |-> {}]
 AsRead(r) == [field \in DOMAIN Nothing |-> r[field]]
 Began(r, remembered) == [Nothing EXCEPT !.mayExist = r.mayExist, !.body = r.body, !.remembered = remembered]
 Ended == [pc |-> "done", attempt |-> 0, read |-> Nothing, out |-> "none"]
@@ -59,14 +58,14 @@ NoCommit == [attempt |-> 0, read |-> Nothing]
 Init ==
   /\ row = NoRow
   /\ caller = [i \in Callers |-> [Ended EXCEPT !.pc = "start"]]
-  /\ up = [i \in Callers |-> [state |-> "none", body |-> Nobody, attempt |-> 0]]
+  /\ up = [i \in Callers |-> [state |-> "none", body |-> None, attempt |-> 0]]
   /\ news = [i \in Callers |-> [do |-> "read", attempt |-> 0]]
   /\ late = [i \in Callers |-> NoCommit]
   /\ quiet = FALSE /\ expired = {} /\ noted = {} /\ held = {}
 
 At(i, pc) == caller[i].pc = pc
 Go(i, pc) == caller' = [caller EXCEPT ![i].pc = pc]
-\* Answered, or failed: whoever is answered is answered with what is stored.
+\* Answered, or failed: each answer is what is stored.
 End(i) == caller' = [caller EXCEPT ![i] = Ended]
 IsIts(i) == row.status = "creating" /\ row.attempt = caller[i].attempt
 Accounted(j) == row.credited = j \/ j \in held
@@ -144,7 +143,7 @@ MayCommit(commit) ==
   /\ CommitRemembers => row.remembered = commit.read.remembered
 
 Committed(i, commit) ==
-  [row EXCEPT !.status = "pending", !.attempt = commit.attempt, !.lease = "none", !.dest = i, !.credited = Nobody,
+  [row EXCEPT !.status = "pending", !.attempt = commit.attempt, !.lease = "none", !.dest = i, !.credited = None,
               !.remembered = commit.read.remembered,
               !.due = IF commit.read.remembered # {} THEN "capture" ELSE "look"]
 
@@ -234,14 +233,14 @@ Pay(j) ==
   /\ UNCHANGED <<row, caller, news, late, quiet, expired, noted, held>>
 
 -----------------------------------------------------------------------------
-(* Whoever brings the money: applyNews, by callback, due work or sync; it reads, decides, and writes on a condition *)
+(* The process that brings the money: applyNews, by callback, due work or sync; it reads, decides, and writes on a condition *)
 
 Decide(j) ==
   /\ up[j].state = "paid" /\ ~Accounted(j) /\ news[j].do = "read" /\ row.status # "none"
   /\ \E do \in CASE row.status = "creating" -> {"remember"} \union (IF row.lease = "live" THEN {} ELSE {"succeed_creating"})
                  [] row.status = "pending" -> {"succeed"}
                  [] OTHER -> {"hold"} :
-       \* Of a row without a lease nobody takes it for live; one that is over a slow clock may.
+       \* No process takes a row without a lease for live. A slow clock may take an ended lease for live.
        /\ ~(do = "remember" /\ row.lease = "none")
        /\ ~(do = "remember" /\ j \in row.remembered)
        /\ news' = [news EXCEPT ![j] = [do |-> do, attempt |-> row.attempt]]
@@ -294,10 +293,10 @@ OnePayment ==
   [][row.status \in Open => row'.dest = row.dest /\ row'.status \in Open
                                                       /\ (row.status = "succeeded" => row'.status = "succeeded")]_vars
 
-(* Nobody is shown a destination that we have closed, unless its time was up, or the payment is paid. *)
+(* No caller is shown a destination that we have closed, unless its time was up, or the payment is paid. *)
 ShownIsOpen == row.status = "pending" /\ up[row.dest].state = "cancelled" => row.dest \in expired
 
-(* What can be paid beside the payment's own destination is in somebody's hands, or noted on the payment, or unknowable. *)
+(* What can be paid beside the payment's own destination is in a caller's hands, or noted on the payment, or unknowable. *)
 OrphansAreKnown == \A i \in Callers : up[i].state = "open" /\ row.dest # i => caller[i].pc # "done" \/ i \in row.ids
 
 (* The number of an attempt, which is its reference upstream, is used once. *)
@@ -306,7 +305,7 @@ AttemptOnce == \A i, j \in Callers : i # j /\ up[i].state # "none" /\ up[j].stat
 (* Whatever can be paid was asked for with the body that the payment has. *)
 OneBody == \A i \in Callers : up[i].state \in {"open", "lost", "paid"} => up[i].body = row.body
 
-CreditedOnce == [][row.credited # Nobody => row'.credited = row.credited]_vars
+CreditedOnce == [][row.credited # None => row'.credited = row.credited]_vars
 
 (* A capture that was remembered stays with the payment until that is paid, and is looked at without waiting. *)
 RememberedIsKept == row.status \in {"creating", "pending"} => noted \subseteq row.remembered

@@ -3,15 +3,15 @@
 One event on its way to one endpoint: the commit, workers with messages, due work, operators who send it again.
 
 What it abstracts: a round has Most attempts instead of eight, and a wait passes whenever it likes. A message is there or
-not; it may come twice, to two workers at once, or be lost. A claim runs out whenever it likes, whoever holds it, which
-stands for clocks that are off and for frozen workers. Any worker dies before any step, and what it has sent to the table
+not; it may come twice, to two workers at once, or be lost. A claim of any worker runs out at any time, which
+stands for wrong clocks and frozen workers. Any worker dies before any step, and what it has sent to the table
 may be applied after that. Endpoints are never disabled, and bytes are not looked at. A message to the operators names
 everything of the endpoint that they have not been told of, and is noted some time later.
 *)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
-  Workers, Operators, Nobody, Most, MostRounds, MostDeaths,
+  Workers, Operators, None, Most, MostRounds, MostDeaths,
   EventIsNew,         \* announcementOf in shared/payment/announcement.ts, or OnePost breaks
   DeliveryIsNew,      \* insertDelivery in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
   BornDue,            \* newDelivery in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
@@ -36,19 +36,19 @@ VARIABLES
   operator, \* who sends it again
   posts,    \* how often each attempt was posted
   results,  \* what was written down of each
-  untold,   \* abandonments, by their last attempt, that the operators have not been told of
+  unreported,   \* abandonments, by their last attempt, that the operators have not been told of
   telling,  \* attempts whose abandonment was told and is not yet noted
   deaths    \* of workers and messages
 
-vars == <<event, row, message, worker, late, operator, posts, results, untold, telling, deaths>>
+vars == <<event, row, message, worker, late, operator, posts, results, unreported, telling, deaths>>
 
 Symmetry == Permutations(Workers) \union Permutations(Operators)
 Numbers == 1..((Most + 1) * MostRounds)
-NoRow == [status |-> "none", attempts |-> 0, roundStart |-> 0, claim |-> Nobody, isOver |-> FALSE, isReady |-> FALSE,
+NoRow == [status |-> "none", attempts |-> 0, roundStart |-> 0, claim |-> None, isOver |-> FALSE, isReady |-> FALSE,
           unlisted |-> FALSE, due |-> "none", rounds |-> 0]
 Born == [NoRow EXCEPT !.status = "scheduled", !.isReady = TRUE, !.unlisted = TRUE, !.rounds = 1,
                         !.due = IF BornDue THEN "delivery" ELSE "none"]
-Idle == [pc |-> "idle", token |-> Nobody, number |-> 0, roundStart |-> 0, unlisted |-> FALSE, ok |-> FALSE]
+Idle == [pc |-> "idle", token |-> None, number |-> 0, roundStart |-> 0, unlisted |-> FALSE, ok |-> FALSE]
 Finished == {"succeeded", "abandoned"}
 
 Init ==
@@ -58,7 +58,7 @@ Init ==
   /\ operator = [o \in Operators |-> [pc |-> "idle", read |-> NoRow]]
   /\ posts = [n \in Numbers |-> 0]
   /\ results = [n \in Numbers |-> "none"]
-  /\ untold = {} /\ telling = {} /\ deaths = 0
+  /\ unreported = {} /\ telling = {} /\ deaths = 0
 
 -----------------------------------------------------------------------------
 (* The commit: the event, and its delivery if the endpoint wants it, in one transaction that anybody may try again *)
@@ -68,20 +68,20 @@ Commit ==
   /\ event' = TRUE
   /\ \/ row' = Born
      \/ UNCHANGED row
-  /\ UNCHANGED <<message, worker, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<message, worker, late, operator, posts, results, unreported, telling, deaths>>
 
 (* Its messages leave after that, or never do. *)
 Announce ==
   /\ row.status = "scheduled" /\ row.attempts = 0 /\ ~message
   /\ message' = TRUE
-  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, unreported, telling, deaths>>
 
 (* An operator sends what an endpoint has missed. *)
 InsertMissing ==
   /\ event
   /\ row.status = "none" \/ ~DeliveryIsNew
   /\ row' = Born
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, unreported, telling, deaths>>
 
 -----------------------------------------------------------------------------
 (* A worker: deliverWebhook, recordAttemptResult *)
@@ -92,49 +92,49 @@ Look(w) ==
   /\ worker[w].pc = "idle" /\ message /\ row.status = "scheduled"
   /\ LET read == [Idle EXCEPT !.token = row.claim, !.number = row.attempts + 1, !.roundStart = row.roundStart,
                               !.unlisted = row.unlisted]
-     IN CASE row.claim = Nobody -> (WaitIsOver => row.isReady) /\ Move(w, [read EXCEPT !.pc = "claim"])
-          [] row.claim # Nobody /\ row.isOver ->
+     IN CASE row.claim = None -> (WaitIsOver => row.isReady) /\ Move(w, [read EXCEPT !.pc = "claim"])
+          [] row.claim # None /\ row.isOver ->
                Move(w, IF LostIsFailed THEN [read EXCEPT !.pc = "record"] ELSE [read EXCEPT !.pc = "claim"])
           [] OTHER -> FALSE
-  /\ UNCHANGED <<event, row, message, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, message, late, operator, posts, results, unreported, telling, deaths>>
 
 Claim(w) ==
   /\ worker[w].pc = "claim"
   /\ LET read == worker[w]
          isFree == /\ row.status = "scheduled" /\ row.attempts = read.number - 1
-                   /\ row.claim = Nobody \/ (~LostIsFailed /\ row.isOver)
+                   /\ row.claim = None \/ (~LostIsFailed /\ row.isOver)
                    /\ WaitIsOver => row.isReady
      IN IF (ClaimIsFree => isFree) /\ row.status = "scheduled"
         THEN /\ row' = [row EXCEPT !.claim = w, !.isOver = FALSE]
              /\ Move(w, [read EXCEPT !.pc = "post", !.token = w])
         ELSE Move(w, Idle) /\ UNCHANGED row
-  /\ UNCHANGED <<event, message, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, message, late, operator, posts, results, unreported, telling, deaths>>
 
 Post(w) ==
   /\ worker[w].pc = "post"
   /\ posts' = [posts EXCEPT ![worker[w].number] = @ + 1]
   /\ \E ok \in BOOLEAN : Move(w, [worker[w] EXCEPT !.pc = "record", !.ok = ok])
-  /\ UNCHANGED <<event, row, message, late, operator, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, message, late, operator, results, unreported, telling, deaths>>
 
 (* One write: the delivery's row, and but for a first success the attempt's own row, which must be new. *)
 MayStore(r) ==
   /\ ResultHasItsClaim => row.attempts = r.number - 1 /\ row.claim = r.token
   /\ (r.ok /\ r.unlisted) \/ results[r.number] = "none"
 
-Unclaimed(r) == [row EXCEPT !.attempts = r.number, !.claim = Nobody, !.isOver = FALSE, !.unlisted = FALSE]
+Unclaimed(r) == [row EXCEPT !.attempts = r.number, !.claim = None, !.isOver = FALSE, !.unlisted = FALSE]
 
 Store(r) ==
   LET isLast == r.number - r.roundStart >= Most /\ RoundEnds IN
   /\ results' = [results EXCEPT ![r.number] = IF r.ok THEN "ok" ELSE "failed"]
   /\ message' = FALSE
   /\ CASE r.ok -> /\ row' = [Unclaimed(r) EXCEPT !.status = "succeeded", !.isReady = FALSE, !.due = "none"]
-                  /\ UNCHANGED untold
+                  /\ UNCHANGED unreported
        [] ~r.ok /\ ~isLast -> /\ row' = [Unclaimed(r) EXCEPT !.status = "scheduled", !.isReady = FALSE,
                                                              !.due = IF ScheduledIsDue THEN "delivery" ELSE "none"]
-                              /\ UNCHANGED untold
+                              /\ UNCHANGED unreported
        [] OTHER -> /\ row' = [Unclaimed(r) EXCEPT !.status = "abandoned", !.isReady = FALSE,
                                                   !.due = IF AbandonedIsTold THEN "alert" ELSE "none"]
-                   /\ untold' = untold \union {r.number}
+                   /\ unreported' = unreported \union {r.number}
 
 Record(w) ==
   /\ worker[w].pc = "record"
@@ -142,14 +142,14 @@ Record(w) ==
      THEN /\ Store(worker[w])
           /\ \/ worker[w].ok /\ Move(w, Idle)
              \/ ~worker[w].ok /\ Move(w, [Idle EXCEPT !.pc = "send"])
-     ELSE Move(w, Idle) /\ UNCHANGED <<row, message, results, untold>>
+     ELSE Move(w, Idle) /\ UNCHANGED <<row, message, results, unreported>>
   /\ UNCHANGED <<event, late, operator, posts, telling, deaths>>
 
 Send(w) ==
   /\ worker[w].pc = "send"
   /\ message' = (row.status = "scheduled")
   /\ Move(w, Idle)
-  /\ UNCHANGED <<event, row, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, late, operator, posts, results, unreported, telling, deaths>>
 
 Die(w) ==
   /\ worker[w].pc # "idle" /\ deaths < MostDeaths
@@ -158,42 +158,42 @@ Die(w) ==
   \* What it was writing down may have left.
   /\ \/ UNCHANGED late
      \/ worker[w].pc = "record" /\ late' = [late EXCEPT ![w] = worker[w]]
-  /\ UNCHANGED <<event, row, message, operator, posts, results, untold, telling>>
+  /\ UNCHANGED <<event, row, message, operator, posts, results, unreported, telling>>
 
 RecordLate(w) ==
   /\ late[w] # Idle
   /\ late' = [late EXCEPT ![w] = Idle]
-  /\ IF MayStore(late[w]) THEN Store(late[w]) ELSE UNCHANGED <<row, message, results, untold>>
+  /\ IF MayStore(late[w]) THEN Store(late[w]) ELSE UNCHANGED <<row, message, results, unreported>>
   /\ UNCHANGED <<event, worker, operator, posts, telling, deaths>>
 
 -----------------------------------------------------------------------------
 (* Time, queues, due work *)
 
 ClaimRunsOut ==
-  /\ row.claim # Nobody /\ ~row.isOver
+  /\ row.claim # None /\ ~row.isOver
   /\ row' = [row EXCEPT !.isOver = TRUE]
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, unreported, telling, deaths>>
 
 WaitPasses ==
   /\ row.status = "scheduled" /\ ~row.isReady
   /\ row' = [row EXCEPT !.isReady = TRUE]
-  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, unreported, telling, deaths>>
 
 LoseMessage ==
   /\ message /\ deaths < MostDeaths
   /\ message' = FALSE
   /\ deaths' = deaths + 1
-  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, telling>>
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, unreported, telling>>
 
 SendAgain ==
   /\ MessagesComeAgain /\ row.due = "delivery" /\ ~message
   /\ message' = TRUE
-  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, unreported, telling, deaths>>
 
 (* Everything of the endpoint that waits is told in one message, and noted after it. *)
 Tell ==
   /\ row.due = "alert"
-  /\ untold' = {}
+  /\ unreported' = {}
   /\ telling' = telling \union {row.attempts}
   /\ UNCHANGED <<event, row, message, worker, late, operator, posts, results, deaths>>
 
@@ -204,14 +204,14 @@ Note ==
     /\ \/ telling' = telling \ {n} /\ UNCHANGED deaths
        \* A second worker has told of the same, or the write arrives twice.
        \/ deaths < MostDeaths /\ deaths' = deaths + 1 /\ UNCHANGED telling
-    /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold>>
+    /\ UNCHANGED <<event, message, worker, late, operator, posts, results, unreported>>
 
 (* It is told once more. *)
 TellerDies ==
   /\ deaths < MostDeaths /\ telling # {}
   /\ \E n \in telling : telling' = telling \ {n}
   /\ deaths' = deaths + 1
-  /\ UNCHANGED <<event, row, message, worker, late, operator, posts, results, untold>>
+  /\ UNCHANGED <<event, row, message, worker, late, operator, posts, results, unreported>>
 
 -----------------------------------------------------------------------------
 (* An operator, or a merchant, who sends it again: beginRound *)
@@ -221,7 +221,7 @@ Ask(o) ==
   \* What is to be told of it is told before, by the same steps.
   /\ ToldFirst => row.due # "alert"
   /\ operator' = [operator EXCEPT ![o] = [pc |-> "start", read |-> row]]
-  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, message, worker, late, posts, results, unreported, telling, deaths>>
 
 Start(o) ==
   /\ operator[o].pc = "start"
@@ -233,18 +233,18 @@ Start(o) ==
              /\ operator' = [operator EXCEPT ![o].pc = "send"]
         ELSE /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
              /\ UNCHANGED row
-  /\ UNCHANGED <<event, message, worker, late, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, message, worker, late, posts, results, unreported, telling, deaths>>
 
 SendRound(o) ==
   /\ operator[o].pc = "send"
   /\ message' = (row.status = "scheduled")
   /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
-  /\ UNCHANGED <<event, row, worker, late, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, worker, late, posts, results, unreported, telling, deaths>>
 
 OperatorDies(o) ==
   /\ operator[o].pc # "idle"
   /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
-  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, telling, deaths>>
+  /\ UNCHANGED <<event, row, message, worker, late, posts, results, unreported, telling, deaths>>
 
 -----------------------------------------------------------------------------
 Work(w) == Look(w) \/ Claim(w) \/ Post(w) \/ Record(w) \/ Send(w)
@@ -269,7 +269,7 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 OnePost == \A n \in Numbers : posts[n] <= 1
 
 (* Nothing is posted before its wait is over. *)
-WaitsAreKept == row.claim # Nobody => row.isReady
+WaitsAreKept == row.claim # None => row.isReady
 
 RoundIsBounded == row.attempts - row.roundStart <= Most
 
@@ -283,7 +283,7 @@ ResultsStand ==
 NothingIsForgotten == row.status = "scheduled" => row.due = "delivery"
 
 (* Whatever was given up is due until the operators are told of it. *)
-AlertIsDue == \A n \in untold : row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n
+AlertIsDue == \A n \in unreported : row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n
 
-Ends == <>[](event /\ row.status # "scheduled" /\ untold = {})
+Ends == <>[](event /\ row.status # "scheduled" /\ unreported = {})
 =============================================================================

@@ -89,9 +89,9 @@ Plan(p) ==
      \E clock \in Max(now, Skew + 1) - Skew .. now + Skew :
        LET to == Max(read.position, clock)
            slice == [isLive |-> TRUE, from |-> read.position, to |-> to, after |-> 0, isDue |-> TRUE]
-           behind == IF RoundsOverlap THEN IF clock > Overlap THEN clock - Overlap ELSE 0 ELSE to
+           overlapped == IF RoundsOverlap THEN IF clock > Overlap THEN clock - Overlap ELSE 0 ELSE to
        IN IF RoundIsNext => head.round = read.round
-          THEN /\ head' = [position |-> Max(read.position, behind), round |-> read.round + 1]
+          THEN /\ head' = [position |-> Max(read.position, overlapped), round |-> read.round + 1]
                /\ IF SlicesComeWithHead
                   THEN /\ slices' = [slices EXCEPT ![read.round + 1] = slice]
                        /\ planner' = [planner EXCEPT ![p] = IdlePlanner]
@@ -112,12 +112,12 @@ PlannerDies(p) ==
   /\ UNCHANGED <<now, updated, visible, booked, head, slices, worker, readings, owed>>
 
 -----------------------------------------------------------------------------
-(* Writes to a slice move its due time: whoever else has read it is refused from then on. *)
+(* Writes to a slice move its due time: writes of other workers that have read it are refused from then on. *)
 Moved(s, w, to) ==
   worker' = [v \in Workers |-> IF v = w THEN to
                                ELSE IF worker[v].slice = s /\ worker[v].pc # "idle" THEN [worker[v] EXCEPT !.isMine = FALSE]
                                ELSE worker[v]]
-(* The tail: registerOpen, by whoever reads a page that shows rows which are not final *)
+(* The tail: registerOpen, by the worker that reads a page with rows that are not final *)
 
 Register ==
   /\ readings < MostReadings
@@ -126,7 +126,7 @@ Register ==
   /\ slices' = [slices EXCEPT ![Tail] =
        [isLive |-> TRUE, from |-> 0, to |-> MostTime, isDue |-> TRUE,
         after |-> IF ReadingBeginsAnew THEN 0 ELSE slices[Tail].after]]
-  /\ IF ReadingTakesOver THEN Moved(Tail, "nobody", IdleWorker) ELSE UNCHANGED worker
+  /\ IF ReadingTakesOver THEN Moved(Tail, "none", IdleWorker) ELSE UNCHANGED worker
   /\ UNCHANGED <<now, updated, visible, booked, head, planner>>
 
 -----------------------------------------------------------------------------
@@ -210,7 +210,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------
-(* Every update before the head was looked at, or lies before somebody: in a slice that is not done, behind its position. *)
+(* Every update before the head was read, or will be read: it is in a slice that is not done, after its position. *)
 NothingIsSkipped ==
   \A r \in Rows : updated[r] > 0 /\ booked[r] < updated[r] =>
     \/ updated[r] >= head.position
@@ -223,11 +223,11 @@ HeadOnlyAdvances == [][head'.position >= head.position /\ head'.round >= head.ro
 PositionIsKept ==
   [][\A s \in 0..MostRounds : slices'[s].after >= slices[s].after \/ readings' > readings]_vars
 
-(* Nobody takes a slice from a worker before its lease is over. *)
+(* No worker takes a slice from another one before its lease is over. *)
 LeaseIsKept ==
   [][\A w \in Workers :
        worker[w].pc = "claim" /\ worker'[w].pc = "list" => slices[worker[w].slice].isDue]_vars
 
-(* What was not final when a reading was registered is read from then on, or still lies before somebody. *)
+(* What was not final when a reading was registered is read from then on, or will still be read. *)
 TailIsReadAgain == \A r \in owed : slices[Tail].isLive /\ r > slices[Tail].after
 =============================================================================

@@ -34,9 +34,9 @@ const matches = (row: ProviderTransaction, filter: TransactionFilter) =>
 /** One page as the provider answers it: newest first, after a row it knows. */
 export const pageOfRows = (rows: readonly ProviderTransaction[], filter: TransactionFilter): TransactionPage => {
   const matching = rows.filter((row) => matches(row, filter)).toReversed()
-  const behind = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
-  const transactions = matching.slice(behind, behind + filter.limit)
-  return { transactions, hasMore: behind + transactions.length < matching.length }
+  const start = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
+  const transactions = matching.slice(start, start + filter.limit)
+  return { transactions, hasMore: start + transactions.length < matching.length }
 }
 
 /** The row of a payment of 100,000: settled, 4,440 kept. */

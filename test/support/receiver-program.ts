@@ -43,7 +43,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ts: { file: 'receiver.ts', needs: process.execPath, run: () => [process.execPath, 'main.ts'] },
   js: { file: 'main.js', needs: process.execPath, run: () => [process.execPath, 'main.js'] },
   python: { file: 'receiver.py', needs: 'python3', run: () => ['python3', 'receiver.py'] },
-  // Built first: `go run` would leave its child behind.
+  // Built first: the child of `go run` would outlive it.
   go: { file: 'receiver.go', needs: 'go', run: () => ['./receiver'] },
   php: { file: 'receiver.php', needs: 'php', run: (port) => ['php', '-S', `127.0.0.1:${port}`, 'receiver.php'] },
 }

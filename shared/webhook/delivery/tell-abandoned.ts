@@ -47,15 +47,15 @@ const alertOf = ({ clientId, endpointId }: Delivery, told: readonly Delivery[]):
 }
 
 /** The unreported abandoned deliveries of the delivery's endpoint, this one first. */
-const untoldOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
+const unreportedOf = async (deps: TellDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
   const ids = await newestAbandoned(deps, delivery.endpointId, MOST_LOOKED)
   const others = ids.filter((id) => id !== delivery.deliveryId)
-  const untold = [delivery]
+  const unreported = [delivery]
   for (const some of chunks(others, LOOK_PAGE)) {
-    untold.push(...(await findDeliveries(deps, some)).filter(needsAlert))
-    if (untold.length >= MOST_TOLD) break
+    unreported.push(...(await findDeliveries(deps, some)).filter(needsAlert))
+    if (unreported.length >= MOST_TOLD) break
   }
-  return untold.slice(0, MOST_TOLD)
+  return unreported.slice(0, MOST_TOLD)
 }
 
 /** Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it. */
@@ -73,7 +73,7 @@ type Told = 'told' | 'by_another'
 const tell = async (deps: TellDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<Told> => {
   const at = movedFrom(endpoint, deps.now())
   if (endpoint && !(await noteAlert(deps, endpoint, at))) return 'by_another'
-  const told = await untoldOf(deps, delivery)
+  const told = await unreportedOf(deps, delivery)
   try {
     await deps.alerts.publish(alertOf(delivery, told))
   } catch (error) {

@@ -43,8 +43,8 @@ export const during = (ms: number): (() => boolean) => {
 }
 
 /**
- * Asks at a steady rate whatever the answers do, for so long, and waits for all of them. What an ask takes counts from
- * when it was to be asked: one that stands in line behind a busy machine has begun to wait.
+ * Sends requests at a steady rate for so long, however slow the answers are, and waits for all of them. Each latency
+ * counts from the planned start, so it includes the wait for a busy machine.
  */
 export const measureRate = async (
   into: Latencies,

@@ -164,7 +164,7 @@ const floodRows = (floods: readonly FloodFigures[]): readonly (readonly string[]
   if (base === undefined) return []
   return (['create', 'get'] as const).flatMap((request) =>
     floods.map((figure) => {
-      const beside = figure.flood === 0 ? 'nobody' : `${figure.flood} a second of a client that may ${FLOOD_LIMIT}`
+      const beside = figure.flood === 0 ? 'none' : `${figure.flood} a second of a client that may ${FLOOD_LIMIT}`
       return row(request, beside, figure[request], base[request], noteOf(figure))
     }),
   )

@@ -74,7 +74,7 @@ const copyOf = ({ deps }: World): MemoryDeps => {
   return { ...copy, provider: deps.provider }
 }
 
-/** Everything an action could leave behind, but for how far money was counted before it was refused. */
+/** What a refused action must not change. It may sum a window before it is refused, so windows are left out. */
 const tracesOf = ({ changes, sent, published }: MemoryDeps) => ({
   written: changes.filter(({ key }) => !key.pk.endsWith('#WINDOWS')).length,
   sent: sent.length,

@@ -1,6 +1,6 @@
 /**
- * Goal: what cannot be read comes back to where it came from, alone, and leaves nothing behind. Method: batches of
- * both queues with good records among records made of anything, to the real handlers.
+ * Goal: only the records that cannot be read return to their queue, and they change nothing. Method: batches of both
+ * queues, with good records among arbitrary ones, to the real handlers.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

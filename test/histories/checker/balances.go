@@ -7,9 +7,8 @@ import (
 )
 
 // One client's money, as sets of its payments. A payment's credit, its final fee and the sweep that takes it are the
-// gateway's own doing: each may have happened by any answer that shows it, once, and never goes back. Payouts are
-// operators' and nobody else's. Callers pay amounts of which no two sets have the same sum, so that a balance says whose
-// money is in it.
+// gateway's own steps. Each happens once, at any time before the first answer that shows it, and is never undone. Only
+// operators pay out. No two sets of payments have the same sum, so a balance identifies the payments in it.
 type balanceState struct {
 	paidAtProvider, credited, feeFinal, swept, paidOut payments
 }
@@ -51,7 +50,7 @@ func (of book) step(record *Record) (balanceStep, bool) {
 	switch {
 	case record.Seen != nil:
 		step.payment = of.set(record.Seen.ID)
-		// Of one that nobody tried to pay only a success is news.
+		// No caller tried to pay it: only a success tells something new.
 		return step, step.payment != 0 || record.Seen.Status == "succeeded"
 	case record.Op == "pay" && record.Outcome != "refused":
 		step.payment = of.set(record.Payment)
@@ -111,7 +110,7 @@ func each(readings []reading, next func(reading) []any) []any {
 	return states
 }
 
-// A payment and its credit are one transaction: whoever sees one sees the other.
+// A payment and its credit are one transaction: a caller who sees one sees the other.
 func (state balanceState) sees(payment payments, seen *Seen) []any {
 	if seen.Status != "succeeded" {
 		return onlyIf(state.credited&payment == 0, state)
@@ -142,7 +141,8 @@ func (state balanceState) paysOut(out reading) []any {
 	return state.sweeps(out)
 }
 
-// A balance holds all that was there before, and nothing that nobody paid; what it says is paid out, operators did.
+// A balance holds all that earlier answers showed, and only what callers paid. Operators paid out what it says is paid
+// out.
 func (state balanceState) shows(is reading) []any {
 	holdsAll := is.credited.has(state.credited) && is.feeFinal.has(state.feeFinal) && is.swept.has(state.swept)
 	return onlyIf(holdsAll && is.paidOut == state.paidOut, state.sweeps(is)...)

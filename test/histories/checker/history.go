@@ -15,7 +15,7 @@ import (
 // A Record is one call of a caller as test/histories writes it down, a line of JSON each.
 type Record struct {
 	Op string `json:"op"`
-	// Nanoseconds of one monotonic clock. Without a return nobody knows whether the call had its effect, or when.
+	// Nanoseconds of one monotonic clock. Without a return the effect of the call, and its time, are unknown.
 	Call   int64  `json:"call"`
 	Return *int64 `json:"return"`
 

@@ -13,7 +13,7 @@ type keyState struct {
 	// Whose body it is.
 	reference string
 	amount    int64
-	// Empty while nobody has been shown the payment.
+	// Empty until a caller is shown the payment.
 	facts string
 }
 
@@ -26,8 +26,8 @@ const (
 	set
 )
 
-// A create that was overtaken, by somebody who waited too little for it, may have claimed the key for its own body
-// before it brought back what the other one made: that is a moment by itself, before its answer.
+// Another caller may take over a create before its wait is over. The create may then have claimed the key for its own
+// body before it returns what the other caller made. That claim is a moment of its own, before the answer.
 type keyStep struct {
 	record  *Record
 	claimed bool
@@ -117,7 +117,7 @@ func (state keyState) makes(record *Record) []any {
 	return nil
 }
 
-// Nobody heard what became of it: nothing, a claim, or a payment that nobody has seen yet.
+// Its result is unknown: nothing, a claim, or a payment that no caller has seen yet.
 func (state keyState) mayMake(record *Record) []any {
 	switch {
 	case state.phase == unset && record.Valid:

@@ -2,8 +2,8 @@ package main
 
 import "slices"
 
-// The payments of a client that somebody tried to pay, and the nets that answers showed of them. The largest comes
-// first: what is left of a sum then leaves few choices.
+// The payments of a client that callers tried to pay, and the nets that answers showed of them. The largest comes
+// first: the rest of a sum then has few solutions.
 type book struct {
 	numbers map[string]int
 	nets    []nets

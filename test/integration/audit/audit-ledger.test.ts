@@ -28,8 +28,8 @@ import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
 import { unseenBy } from './unseen-by.ts'
 
-/** In whose part of an index nothing is, as in one that has not heard of anything yet. */
-const NOBODY = ['nobody', 'nothing']
+/** An empty partition: an index that lags answers like this. */
+const EMPTY_PARTITION = ['unknown-client', 'nothing']
 
 describe('audit-ledger: what it answers', () => {
   it('says true at once when all is well', async () => {
@@ -66,17 +66,17 @@ describe('audit-ledger: what it answers', () => {
     expect(result).toStrictEqual({ balanced: true, differences: [] })
   })
 
-  it('says true when only an index is behind', async () => {
+  it('says true when only an index lags', async () => {
     const world = await aSyncWorld()
     const { deps, client } = world
     await aSettled(world)
-    let isBehind = true
+    let isLagging = true
     // The newest row of every list is missing until the second look.
     const lagging = interceptTable(deps, {
-      asQuery: (query) => (isBehind && query.index === 'by-owner' ? { ...query, partition: NOBODY } : query),
+      asQuery: (query) => (isLagging && query.index === 'by-owner' ? { ...query, partition: EMPTY_PARTITION } : query),
     })
     const sleep = async () => {
-      isBehind = false
+      isLagging = false
     }
 
     const result = await auditLedger({ ...lagging, sleep }, client.clientId)
@@ -100,7 +100,7 @@ describe('audit-ledger: what it answers', () => {
     deps.clock.advance(2 * 86_400)
     const payment = succeededPayment(client, { paidAt: deps.now() })
     const [attempt] = payment.providerAttempts
-    if (attempt === undefined) throw new Error('nobody asked the provider')
+    if (attempt === undefined) throw new Error('the payment has no attempt')
     const early = { providerAttempts: [{ ...attempt, startedAt }], providerSettledAt: startedAt }
 
     await storeOpen(deps, [{ ...payment, ...early }])

@@ -31,7 +31,7 @@ beforeAll(() => makeHistory(memoryDeps()))
 
 const SLOW_MS = 120_000
 
-/** What the provider says and nobody repeats; the sync holds it against the provider's transactions. */
+/** Only the provider knows these; the sync compares them with the provider's transactions. */
 const PROVIDER_IDS = ['provider', 'payment_request_id', 'provider_attempts', 'credited_provider_payment_id']
 
 /** Times that nothing else repeats are judged for sense only. A payment without an event has fewer witnesses. */

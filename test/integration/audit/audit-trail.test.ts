@@ -1,6 +1,6 @@
 /**
- * Goal: what an operator did cannot be taken back unseen, and what was not done leaves no record. Method: real changes,
- * then records rewritten and removed behind the gateway's back, one at a time; races and deaths at every request.
+ * Goal: the audit finds each record that is changed or removed, and an action that failed leaves no record. Method: real
+ * changes, then records rewritten and removed directly in the table, one at a time; races and deaths at every request.
  */
 import { describe, expect, it } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
@@ -60,7 +60,7 @@ describe('the audit trail', () => {
   })
 
   it.each([
-    ['operator', 'somebody'],
+    ['operator', 'other-operator'],
     ['at', '2026-01-01T00:00:00.000Z'],
     ['after', { name: 'three' }],
     ['request_id', 'r-1'],
@@ -100,7 +100,7 @@ describe('the audit trail', () => {
   it('is looked at for what else is the client’s, however old', async () => {
     const { deps, endpointId, keysOf, audited } = await aTrail()
     const [key] = await keysOf(endpointId)
-    await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'somebody' })
+    await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'other-operator' })
     const broken = { balanced: false, found: [['audit_record', endpointId, 'record 1 was changed']] }
 
     expect(await audited()).toStrictEqual(broken)

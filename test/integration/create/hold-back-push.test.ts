@@ -133,7 +133,7 @@ describe('a push that is not decided', () => {
   it('is not sent again when the row leads to money of another payment', async () => {
     const { row, show, tell, expectHeldBack } = await lostPush()
     const known = row('success')
-    tell({ ...known, reference: 'somebody-else' }, 'captured', 100_000)
+    tell({ ...known, reference: 'unknown-reference' }, 'captured', 100_000)
     show([known])
 
     await expectHeldBack(UNDECIDED)

@@ -1,8 +1,7 @@
 /**
- * Goal: a create whose function was answered early by the platform's time limit, and which goes on when its environment
- * is thawed much later, does no harm: nothing is committed that expires before it was created, and nothing payable is
- * left behind.
- * Method: the wall clock jumps while the create waits, once at each of its awaits; the monotonic one stands still.
+ * Goal: the platform ends a create at its time limit, and the create continues when its environment is thawed much later.
+ * It commits no payment that expires before it is created, and it leaves no request that can be paid.
+ * Method: the wall clock jumps while the create waits, once at each of its awaits; the monotonic clock does not advance.
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'

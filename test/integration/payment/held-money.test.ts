@@ -35,7 +35,7 @@ describe('money that may not be credited (design section 4)', () => {
   })
 
   it('is held when a reference is not one of ours, or of no payment', async ({ scene: { deps, hear, held } }) => {
-    for (const reference of ['somebody-elses-order', `${crypto.randomUUID()}-1`]) {
+    for (const reference of ['another-merchants-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = captureUpstream(deps, reference)
 
       await hear({ providerPaymentId })
@@ -118,7 +118,7 @@ it('a wrong amount is held in the very transaction that fails the payment', asyn
   const { deps, pay, hear, stored, held } = scene
   const providerPaymentId = pay(99_999)
   let transactions = 0
-  // The process dies as soon as its first transaction is through: nobody comes after it to make up for it.
+  // The process dies after its first transaction, and no other process completes its work.
   const dying = interceptTable(deps, {
     after: ({ name }) => {
       if (name === 'transact' && transactions++ === 0) throw new Error('the process died')

@@ -93,7 +93,7 @@ describe('a pause', () => {
     expect(await pausedUntil(second, LIST)).toBe(until)
   })
 
-  it('of nobody knows how long is five seconds, and seen a second late at most', async () => {
+  it('is five seconds when the provider names no wait, and another environment sees it within a second', async () => {
     const { first, second } = environments()
     expect(await pausedUntil(second, LIST)).toBeUndefined()
 

@@ -26,7 +26,7 @@ const aHidden = async (as: 'missing' | 'open' = 'missing') => {
   deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN, `another-${TOKEN}`] }))
   const providerPaymentId = scene.pay()
   const shown = payments.get(providerPaymentId)
-  if (!shown) throw new Error('nobody paid')
+  if (!shown) throw new Error('the provider has no such payment')
   if (as === 'missing') payments.delete(providerPaymentId)
   else payments.set(providerPaymentId, { ...shown, status: 'open' })
   deps.clock.advance(1)

@@ -6,7 +6,7 @@ import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { behind, syncTest as it, recordQuestions } from './sync-test.ts'
+import { syncTest as it, recordQuestions, withBacklog } from './sync-test.ts'
 
 describe('sync: what the head reads', () => {
   it('reads the last seven days at first, in slices, up to now', async ({ deps, rows }) => {
@@ -37,7 +37,7 @@ describe('sync: what the head reads', () => {
   })
 
   it('costs one question and a handful of writes where nothing happened', async ({ deps, rows }) => {
-    const { asked } = await behind(deps, rows, 0)
+    const { asked } = await withBacklog(deps, rows, 0)
     const before = deps.changes.length
 
     await syncProviderTransactions(deps)
@@ -68,7 +68,7 @@ describe('sync: what the head reads', () => {
   ] as const)(
     'cuts slices by what the last ones held, and calls others where they take long, as many as a quota of %d calls feeds',
     async ([callsPerMinute, helpers], { deps, rows }) => {
-      const { asked } = await behind(deps, rows, 3_100)
+      const { asked } = await withBacklog(deps, rows, 3_100)
       await syncProviderTransactions(deps)
       const alone = asked.length
       deps.clock.advance(3_600)
@@ -91,7 +91,7 @@ describe('sync: what the head reads', () => {
   )
 
   it('is woken for callbacks that were put off, no more often than rounds overlap', async ({ deps, rows, paid }) => {
-    const { asked } = await behind(deps, rows, 0)
+    const { asked } = await withBacklog(deps, rows, 0)
     rows.push(rowNow(deps, paid))
 
     await shareSync(deps, { woken: true })

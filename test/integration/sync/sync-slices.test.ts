@@ -1,6 +1,6 @@
 /**
- * Goal: no rate and no death stops the sync, and every row is read. Method: the provider's list as the fake answers
- * it, runs that stop, die, meet each other or are refused, and what is left behind in the jobs.
+ * Goal: no rate of rows and no death of a process stops the sync, and it reads every row. Method: the fake's list of
+ * transactions; runs that stop, die, race or are refused; and the state of the jobs afterwards.
  */
 import { describe, expect } from 'vitest'
 import {
@@ -17,7 +17,7 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { behind, foreignRow, syncTest as it } from './sync-test.ts'
+import { foreignRow, syncTest as it, withBacklog } from './sync-test.ts'
 
 /** The same gateway, where the provider's list is asked for in another way. */
 const listing = (deps: TestDeps, listTransactions: TestDeps['provider']['listTransactions']): TestDeps => ({
@@ -35,7 +35,7 @@ describe('sync: its positions', () => {
     'are kept after every page: %s says %s, and the next run goes on after the last one',
     async ([reason, end], { deps, rows, credited }) => {
       rows.push(rowNow(deps, credited))
-      const { asked, state } = await behind(deps, rows, 120)
+      const { asked, state } = await withBacklog(deps, rows, 120)
       // A refused cursor is tried again from the beginning of its span, once.
       const isCursor = reason === 'refused'
       const unanswered = isCursor ? [2, 3] : [2]
@@ -61,7 +61,7 @@ describe('sync: its positions', () => {
 
   it('wait for the rows after an empty page that says there are more', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
-    const { asked, state } = await behind(deps, rows, 60)
+    const { asked, state } = await withBacklog(deps, rows, 60)
     const empty = { kind: 'found', value: { transactions: [], hasMore: true } } as const
     state.answer = (question) => (question === 2 ? empty : undefined)
 
@@ -77,7 +77,7 @@ describe('sync: its positions', () => {
 
   it('begin again at the span’s beginning where the provider refuses the cursor', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
-    const { asked, state } = await behind(deps, rows, 120)
+    const { asked, state } = await withBacklog(deps, rows, 120)
     state.answer = (question) => (question === 3 ? { kind: 'unanswered', reason: 'refused' } : undefined)
 
     const summary = await syncProviderTransactions(deps)
@@ -87,7 +87,7 @@ describe('sync: its positions', () => {
   })
 
   it('are the taker’s: a worker that comes back after its lease keeps none', async ({ deps, rows }) => {
-    const { asked } = await behind(deps, rows, 120)
+    const { asked } = await withBacklog(deps, rows, 120)
     let woke = false
     const slept = listing(deps, async (...page) => {
       const answer = await deps.provider.listTransactions(...page)
@@ -106,7 +106,7 @@ describe('sync: its positions', () => {
   })
 
   it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows }) => {
-    const { state } = await behind(deps, rows, 120)
+    const { state } = await withBacklog(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
     await syncProviderTransactions(deps)
     const [due] = await findDueJobs(deps, 10)
@@ -164,7 +164,7 @@ describe('sync: its positions', () => {
 
 describe('sync: a provider with a quota', () => {
   it('is asked within it by several workers together, until everything is read', async ({ deps, rows }) => {
-    const { asked } = await behind(deps, rows, 1_500)
+    const { asked } = await withBacklog(deps, rows, 1_500)
     const atMs: number[] = []
     const startedMs = deps.monotonicMs()
     const timed = listing(deps, (...page) => {
@@ -184,7 +184,7 @@ describe('sync: a provider with a quota', () => {
 
   it('says "not now": all wait as long as it says, and read on where they were', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
-    const { asked, state } = await behind(deps, rows, 120)
+    const { asked, state } = await withBacklog(deps, rows, 120)
     let roomAtMs = 0
     deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
     state.answer = (question) => {

@@ -43,8 +43,8 @@ export const recordQuestions = (deps: TestDeps, rows: Parameters<typeof pageOfRo
   return { asked, state }
 }
 
-/** A gateway that has read everything up to now, and many rows that come after. */
-export const behind = async (deps: TestDeps, rows: ReturnType<typeof foreignRow>[], count: number) => {
+/** A gateway that has read every row up to now, and so many new rows after that. */
+export const withBacklog = async (deps: TestDeps, rows: ReturnType<typeof foreignRow>[], count: number) => {
   await syncProviderTransactions(deps)
   deps.clock.advance(300)
   for (let n = 0; n < count; n++) rows.push({ ...foreignRow(addMs(deps.now(), -n)), status: 'pending' })

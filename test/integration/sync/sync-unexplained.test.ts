@@ -16,7 +16,7 @@ const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 /** The provider does not show the payment until it is told to. */
 const hide = ({ provider: { payments } }: TestDeps, { providerPaymentId }: PaidUpstream) => {
   const shown = payments.get(providerPaymentId)
-  if (!shown) throw new Error('nobody paid')
+  if (!shown) throw new Error('the provider has no such payment')
   payments.delete(providerPaymentId)
   return () => payments.set(providerPaymentId, shown)
 }

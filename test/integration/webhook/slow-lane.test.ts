@@ -183,14 +183,14 @@ describe('a worker that others need', () => {
 describe('the mark of an endpoint that hangs', () => {
   it('is not set where it is set, nor where there is no endpoint', async ({ deps, endpoint }) => {
     const first = deps.now()
-    const nobody = { ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] }
+    const missing = { ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] }
     const mark = async (of: Endpoint, at: Timestamp) => (await deps.table.write(markSlow(of, at))).applied
 
-    const marked = [await mark(endpoint, first), await mark(endpoint, addMs(first, 1)), await mark(nobody, first)]
+    const marked = [await mark(endpoint, first), await mark(endpoint, addMs(first, 1)), await mark(missing, first)]
 
     expect(marked).toStrictEqual([true, false, false])
     expect(await slowSince(deps, endpoint)).toBe(first)
-    expect(await findEndpoint(deps, nobody.clientId, nobody.endpointId)).toBeUndefined()
+    expect(await findEndpoint(deps, missing.clientId, missing.endpointId)).toBeUndefined()
   })
 
   it('is not taken off by who has read an older one', async ({ deps, endpoint }) => {

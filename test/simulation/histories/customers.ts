@@ -86,7 +86,7 @@ export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = 
   if (isTwice && !could) provider.clearFaults(echo)
   if (isLate) provider.clearFaults({ target: 'payment', fault: 'after_expiry' })
   const { latest_payment_id: paidId } = provider.getPaymentRequest(id)
-  // Wrong money that is seen at once is held at once, and remembered by nobody.
+  // Wrong money that is seen at once is held at once, and no payment remembers it.
   if (could && paidId !== undefined && prng.chance(amount === asked ? unseen : Math.max(unseen, 0.3)))
     unseenUntilMs.set(paidId, scheduler.nowMs() + prng.int(500, 90_000))
 }

@@ -117,7 +117,7 @@ export const changeDuringWrites = (play: Play): void => {
   })
 }
 
-/** What nobody does twice by mistake without having made two of it. */
+/** Actions that an operator does not repeat by mistake: each repetition would be an action of its own. */
 const MAKES = [
   'create-client',
   'issue-api-key',

@@ -105,7 +105,7 @@ export const floodProblems = (play: Play, flood: Flood): readonly string[] => [
 ]
 
 const MINUTE_MS = 60 * SECOND_MS
-/** By then whatever the faults had left behind is done, at the smallest quota too. */
+/** By then the gateway has repaired what the faults left, at the smallest quota too. */
 const QUIET_MS = 120 * MINUTE_MS
 /** At six calls a minute, five minutes of one slot's checks. */
 const CROWD = 30

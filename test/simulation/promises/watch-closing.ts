@@ -57,7 +57,7 @@ const refusedBy = ({ method, path, outcome }: ProviderAnswer): string | undefine
   return isNo ? id : undefined
 }
 
-/** Checked when a payment ends without money: nobody can pay it any more, and it says on whose behalf it was closed. */
+/** Checked when a payment ends without money: it can no longer be paid, and it says on whose behalf it was closed. */
 export const watchClosing = (world: World, seen: Observations): void => {
   const refused = new Set<string>()
 

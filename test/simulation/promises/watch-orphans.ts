@@ -90,7 +90,7 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
 
   return () =>
     world.provider.requestsAsTheyStand().flatMap(({ id, request }) => {
-      // By now time has closed whatever nobody did.
+      // By now every request that the gateway did not close has expired.
       if (![...OPEN, 'EXPIRED'].includes(request.status) || asked.has(id)) return []
       const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
       const payment = paymentRow(world, paymentId)

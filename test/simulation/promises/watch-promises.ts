@@ -33,7 +33,7 @@ const watchStrangeRows = (world: World) => (): readonly string[] => {
     const payment = payments.get(providerPaymentId)
     if (payment?.['status'] !== 'succeeded' || payment['is_void'] === true) return []
     const isTold = suspenseRow(world, `${text(payment, 'pk').slice('PAYMENT#'.length)}#${cause}`) !== undefined
-    return isTold ? [] : [`nobody was told by a row of ${providerPaymentId}: ${cause}`]
+    return isTold ? [] : [`no row of ${providerPaymentId} reports ${cause}`]
   })
 }
 

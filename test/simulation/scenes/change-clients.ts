@@ -18,7 +18,7 @@ const issue = async (world: World, { clientId }: Tenant, permissions: 'full' | '
 
 const isTaken = (reply: HttpReply | undefined): boolean => reply !== undefined && reply.status < 300
 
-/** The merchant changes over to a new key; soon nobody gets anything for the old one. */
+/** The merchant changes over to a new key; soon the old one is refused. */
 const rotate = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
   const made = await issue(world, tenant, 'full')
   if (!made) return

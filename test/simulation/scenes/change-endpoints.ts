@@ -12,7 +12,7 @@ const NEAR_MS = 60_000
 
 type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
 
-/** What an operator asked for, of which nobody may have heard the answer. */
+/** An operator's action. Its answer may be lost. */
 const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
   operate(world, action, { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
 
@@ -27,7 +27,7 @@ export const setEnabled =
     endpoint.underWay--
     if (reply?.status !== 200) return
     count(world.tally, enabled ? 'endpoint enabled' : 'endpoint disabled')
-    // Of two at once nobody knows which was last.
+    // The order of two concurrent changes is unknown.
     if (!enabled && endpoint.changes === own && endpoint.underWay === 0) endpoint.silentFromMs = world.scheduler.nowMs()
   }
 
@@ -46,7 +46,7 @@ const remove: Change = async ({ world }, tenant, endpoint) => {
   endpoint.silentFromMs = world.scheduler.nowMs()
 }
 
-/** As a rotation of its secret does it: the new one first. One whose registration was not answered is nobody's. */
+/** As a rotation of its secret does it: the new one first. One whose registration was not answered is not used. */
 const replace: Change = async (play, tenant, endpoint) => {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)

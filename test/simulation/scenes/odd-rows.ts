@@ -43,7 +43,7 @@ const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
-/** Lets a customer pay, whose row may then be wrong. The row of a request that nobody asks about is always shown. */
+/** Lets a customer pay, whose row may then be wrong. The row of a request that the gateway never asks about is always shown. */
 export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
   const { oddities, provider, faults } = world
   // Rare in a day, and each history has few payments.
@@ -141,7 +141,7 @@ export const takeBack = (
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
   if (oddities.chance(0.15) && voidMovement(world, id, paidId)) return
-  // What turns in a row that is never shown nobody can know.
+  // The gateway cannot know of a reversal in a row that the provider never shows.
   const kind = isWon
     ? 'chargeback_reversal'
     : oddities.pick(world.unshownRows.has(String(paidId)) ? OWN_ROWS : WAYS_BACK)

@@ -121,7 +121,7 @@ export const goOnLate = async (scene: Scene): Promise<void> => {
 const HOUR_MS = 3_600_000
 const CLOSED = ['expired', 'cancelled', 'failed']
 
-/** Requests of payments that have ended without money: nobody looks at those by itself any more. */
+/** Requests of payments that have ended without money: due work no longer checks those. */
 const ended = (world: World) =>
   world.provider.findPaymentRequests('').filter(({ reference_id: reference, latest_payment_id: paid }) => {
     const status = String(paymentOfReference(world, reference)?.['status'])

@@ -37,7 +37,7 @@ const askForEndpoint = async (play: Scene, stranger: Tenant, target: Tenant): Pr
     play.seen.problems.push(`${stranger.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
 }
 
-/** A payment is nobody's before it has a destination. */
+/** A payment belongs to no client before it has a destination. */
 const askForUnborn = async (play: Scene): Promise<void> => {
   const { world } = play
   const creating = world.table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'creating')
@@ -89,7 +89,7 @@ export const trespassElsewhere = async (play: Scene): Promise<void> => {
 
 type Shown = { readonly id: string; readonly status: string }
 
-/** A merchant looks at its deliveries and has one sent again; nobody else may look at it. */
+/** A merchant reads its deliveries and has one sent again; no other client may read it. */
 export const redeliverOwn = async (play: Scene): Promise<void> => {
   const { world, tenants, seen } = play
   const tenant = world.prng.pick(tenants)

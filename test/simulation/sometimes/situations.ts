@@ -104,7 +104,7 @@ const MET = {
   'a fee is assumed by its day': 1_000, // Seven days are over, and the provider does not know it
   'the row of an assumed payment comes late': 1_000, // It is booked once, with zeros for the client
   'a client grows while it has payments': 250, // New ones go to new parts of its books
-  'a payment in a part of its own': 250, // Behind the first part of a client that has grown
+  'a payment in a part of its own': 250, // Not in the first part of a client that has grown
   'a payment is made that the provider answers nothing about': 25, // Its row is settled, or turns, meanwhile
   'a sync stands still in the midst': 25, // It goes on beside another one, often after its lease
   'a settlement stands still in the midst': 250, // It goes on with what it had summed by then

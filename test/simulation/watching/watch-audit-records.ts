@@ -39,7 +39,7 @@ const isUnderWay = (delivery: RawItem | undefined): boolean => deliveryStatus(de
 
 /** What an operator's action changes on the operator's word. */
 const needsRecord = (action: string, { key, before, after }: TableChange): boolean => {
-  // That the operators were told of an endpoint is nobody's word.
+  // The gateway itself notes that an alert about an endpoint was sent.
   if (before?.['last_alert_at'] !== after?.['last_alert_at'] && before !== undefined && after !== undefined)
     return false
   if (/^(CLIENT|APIKEY|(ENDPOINT|GONE)#.*|SETTLEMENT)$/.test(key.sk)) return true

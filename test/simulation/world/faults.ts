@@ -43,7 +43,7 @@ const WORST = {
   providerBehind: 0.3,
   /** The provider shows a request as it was before it changed a moment ago. */
   providerStale: 0.3,
-  /** The provider's transactions are so far behind: within the two minutes that the sync stays behind them. */
+  /** How late the provider lists its transactions: less than the two minutes that the sync leaves out. */
   rowsBehindMs: 100_000,
   /** Where there is any of it, the provider counts the calls of each operation, and refuses those beyond its quota. */
   providerQuota: 1,

@@ -85,7 +85,7 @@ export const invoke = (
       finished(invocation)
     }
     const finished = (invocation: Invocation, unusedMs?: number) => {
-      // What was answered early goes on in the middle of another invocation, and nobody hears how it ended.
+      // A handler that was answered early continues during another invocation, and its result is lost.
       if (!process.alive() || over) return
       over = true
       cancelEarly()

@@ -22,7 +22,7 @@ export type Merchants = {
   readonly received: ReceivedWebhook[]
   /** URLs that hang until they are taken out. */
   readonly hanging: Set<string>
-  /** URLs that answer late, in less than an attempt may take, or where nobody takes the connection. */
+  /** URLs that answer late but within an attempt's timeout, or that accept no connection. */
   readonly ailing: Map<string, Ailment>
   /** What the merchant's server does with one POST, and how long that takes. */
   plan(request: WebhookRequest, faults: Faults, nowMs: number): PostPlan

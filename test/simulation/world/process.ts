@@ -16,7 +16,7 @@ export type Process = {
   readonly thaw: () => void
   /** What it has awaited so far, in order: the crash points of its flow. */
   readonly awaits: readonly string[]
-  /** Whether it waits for an answer or a timer: what its handler has left behind goes on when the environment does. */
+  /** Whether it waits for an answer or a timer: the work that its handler left open continues with the environment. */
   readonly isBusy: () => boolean
   /** Makes one call to the outside: it leaves, has its effect and comes back, each at its own time, drawn or given. */
   readonly call: <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs?: number) => Promise<T>

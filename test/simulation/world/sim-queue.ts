@@ -30,7 +30,7 @@ export type Disorder = {
   readonly random: () => number
   /** That the messages come in another order than they became visible. */
   readonly reorder: number
-  /** That a copy of a message stays behind on another server: it comes once more, whatever is done to the first. */
+  /** That another server keeps a copy of a message: it comes once more, even if the first one was deleted. */
   readonly duplicate: number
   /** Told when either happens. */
   readonly onDisorder?: (what: 'reorder' | 'duplicate') => void

@@ -92,7 +92,7 @@ export const createWorld = ({
     prng,
     /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
     oddities: createPrng(~seed),
-    /** Rows of their own by which the provider took money back or gave it again, and money that it has of nobody. */
+    /** Separate rows by which the provider took money back or returned it, and money that belongs to no payment. */
     bookedBack: [] as string[],
     /** Whose money went back last, until the sync asks the next time. */
     unreadBack: undefined as string | undefined,
@@ -102,7 +102,7 @@ export const createWorld = ({
     rowsAPage,
     /** How long the provider takes for a call; drawn when not given. */
     providerMs: undefined as number | undefined,
-    /** Until when nobody is answered who writes to an item, by its partition: some of it is done, and some is not. */
+    /** Until when writes to an item are not answered, by its partition: some are applied, and some are not. */
     unansweredUntilMs: new Map<string, number>(),
     /** Items that others are at, by their partition: writes to them stand on their way. */
     contested: new Map<string, Contest>(),

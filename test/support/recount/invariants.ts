@@ -55,7 +55,7 @@ const cancelProblems = ({ payments }: Books): string[] =>
   payments
     .filter((item) => text(item, 'status') === 'cancelled')
     .filter((item) => item['cancel_requested_at'] === undefined || item['expiry_started_at'] !== undefined)
-    .map((item) => `payment ${text(item, 'payment_id')} was cancelled by nobody who may`)
+    .map((item) => `payment ${text(item, 'payment_id')} was cancelled without its client's request`)
 
 /**
  * What leads to payments, as a recount finds it: from each that is to be found, and to none that is not. What leads to no

@@ -32,7 +32,7 @@ describe('auditBank', () => {
     expect(auditBank(settlement(3, KEPT), accounts)).toStrictEqual([])
   })
 
-  it('takes the account that was entered last for it, although the clock of who entered it was behind', () => {
+  it('takes the account that was entered last, even if the clock of its operator was slow', () => {
     const records = [
       { at: addMs(at(0), -MINUTE_MS), number: 2, after: NOW },
       { at: at(0), number: 1, after: { ...NOW, bank: other } },

@@ -21,7 +21,7 @@ import {
 import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-/** What a function of this access is given, and what lies behind it. */
+/** The dependencies of a function with this access, and the ones that they wrap. */
 const granted = (access: Partial<FunctionSpec>, secrets?: Secrets) => {
   const [first] = MANIFEST
   if (!first) throw new Error('the manifest is empty')
@@ -152,12 +152,12 @@ describe('the table a manifest entry states', () => {
   })
 
   it('lets a stated index through, and takes it neither for another one nor for the table, nor the table for it', async () => {
-    const byOwner = { index: 'by-owner', partition: ['nobody', 'payment'], limit: 1 } as const
+    const byOwner = { index: 'by-owner', partition: ['unknown-client', 'payment'], limit: 1 } as const
     const { table } = grantedTable({ indexes: ['by-owner'], Query: ['CLIENT'] })
 
     expect((await table.query(byOwner)).items).toStrictEqual([])
     for (const [other, refusal] of [
-      [{ index: 'by-status', partition: ['nobody', 'payment', 'paid'] }, 'Query on index by-status'],
+      [{ index: 'by-status', partition: ['unknown-client', 'payment', 'paid'] }, 'Query on index by-status'],
       [{ index: 'by-due', partition: ['payment', 0] }, 'Query on index by-due'],
       [{ partition: [payment.pk] }, 'Query on items PAYMENT#'],
     ] as const) {

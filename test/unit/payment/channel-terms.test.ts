@@ -16,7 +16,7 @@ import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
 
-/** Behind every dated entry: the facts are those of the latest terms. */
+/** After every dated entry: the facts are those of the latest terms. */
 const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
 
 type Row = readonly [PaymentMethod, string | undefined, permille: bigint, flat: bigint]
@@ -144,7 +144,7 @@ describe('isPushChannel', () => {
     expect(isPushChannel(channel)).toBe(fitsChannel(properties))
   })
 
-  it('is no wallet that nobody named', () => {
+  it('is no channel whose name is unknown', () => {
     expect(['ASTRAPAY', '__proto__'].map(wallet).some(isPushChannel)).toBe(false)
   })
 })

@@ -95,7 +95,7 @@ describe('decideOnNews: a capture', () => {
       aPayment({ ...CREDITED, creditedProviderPaymentId: 'py-2' }),
       'second_capture',
     ],
-    ['nobody', undefined, 'unknown_reference'],
+    ['no payment', undefined, 'unknown_reference'],
   ] as const)('for %s is held', (_case, payment, cause) => {
     const capture = aCapture()
 
