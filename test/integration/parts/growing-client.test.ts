@@ -1,6 +1,6 @@
 /**
- * Goal: a client that grows in the midst of anything loses nothing. Method: real stores on tables in memory; it grows
- * while a create is frozen, a window is half summed, an audit reads, and creators still have it as it was.
+ * Goal: a client loses nothing when it gets more parts. Method: real stores on tables in memory; the client grows
+ * while a create is frozen, and while callers still have the client from before.
  */
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
@@ -18,14 +18,14 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withFloor } from '../../support/settlement-builders.ts'
 import { grown } from './grown-client.ts'
 
-/** An Idempotency-Key whose payment is in that one of so many parts. */
+/** An Idempotency-Key whose payment is in the given part. */
 const keyInPart = ({ clientId }: Client, part: number, parts: number): string => {
   const keys = Array.from({ length: 50 * parts }, (_, at) => `key-${at}`)
   return keys.find((key) => partOf(paymentIdForKey(clientId, key), parts) === part) ?? ''
 }
 
 describe('a client that grows', () => {
-  it('uses no new part for a minute, and one by the hash of the id from then on, which all that follows keeps', async () => {
+  it('uses its new parts after a minute, by the hash of the id; the event and the credit are in the part of the payment', async () => {
     const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 4)
     const make = async (count: number, keys: string[] = []) => {
@@ -59,13 +59,13 @@ describe('a client that grows', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('has no row that a list, a settlement or an audit which began before misses, whenever it was read', async () => {
+  it('lists every payment, of callers that read the client before it grew and after', async () => {
     const deps = memoryDeps()
     const old = await withFloor(deps)
     const client = await grown(deps, old, 16)
     deps.clock.advance(61)
 
-    // Read before it grew, as a warm environment has it for fifteen seconds, or one that was frozen for longer.
+    // A warm environment keeps a client for fifteen seconds; one that was frozen keeps it for longer.
     const stale = await Promise.all(Array.from({ length: 8 }, () => create(deps, old)))
     const fresh = await Promise.all(Array.from({ length: 8 }, () => create(deps, client)))
 
@@ -79,7 +79,7 @@ describe('a client that grows', () => {
     expect([total, payments.length]).toStrictEqual([16, 16])
   })
 
-  it('while a create is frozen after its claim: the payment stays where it was claimed, also when it is taken over or paid unheard', async () => {
+  it('keeps a payment in the part of its claim when the client grows before a takeover', async () => {
     const deps = memoryDeps()
     const client = await grown(deps, await withFloor(deps), 2)
     deps.clock.advance(61)

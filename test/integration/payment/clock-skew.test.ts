@@ -1,7 +1,6 @@
 /**
- * Goal: machines whose clocks are off by ten seconds either way lose no payment, settle none twice and keep the books
- * balanced.
- * Method: two machines on one table, twenty seconds apart, at every place where one reads what the other has dated.
+ * Goal: machines whose clocks are ten seconds slow or fast lose no payment, settle none twice and keep the books balanced.
+ * Method: two machines on one table, their clocks twenty seconds apart. One reads each time that the other has written.
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
@@ -12,18 +11,18 @@ import { update } from '../../../shared/table/step.ts'
 import { addMs, SECOND_MS } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { aStoredClient, create, eventOf } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sweep, withFloor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-/** The same world as a machine sees it whose clock is off. */
+/** The same world for a machine whose clock is wrong by so many seconds. */
 const machine = (deps: TestDeps, offSeconds: number): TestDeps => ({
   ...deps,
   now: () => addMs(deps.clock.now(), offSeconds * SECOND_MS),
   table: {
     ...deps.table,
-    // Its own clock says what is fresh.
+    // The machine's own clock decides what is fresh.
     transact: (steps, options) => {
       const fresh = options && { freshUntil: addMs(options.freshUntil, -offSeconds * SECOND_MS) }
       return deps.table.transact(steps, fresh)
@@ -37,10 +36,10 @@ const machines = () => {
 }
 
 describe("a client's window", () => {
-  it('has no entry before it, however far the clocks of two machines are apart', async () => {
+  it('has no entry before its start when the clocks of two machines differ', async () => {
     const { deps, behind, ahead } = machines()
     const client = await withFloor(ahead)
-    const { payment: created } = await create(behind, client)
+    const created = await aPendingPayment(behind, client)
     const providerPaymentId = behind.provider.pay(created.paymentRequestId)
     await applyProviderNews(behind, { providerPaymentId }, 'callback')
     const payment = await findStoredPayment(behind, created.paymentId)
@@ -54,7 +53,7 @@ describe("a client's window", () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('takes an entry of a machine that is behind after the fence of one that is ahead', async () => {
+  it('takes the entry of a slow machine after the fence of a fast one', async () => {
     const { deps, behind, ahead } = machines()
     const client = await withFloor(deps)
     await aSucceededPayment(deps, client)
@@ -74,7 +73,7 @@ describe('the audit', () => {
   it('balances when a payment is due before it was created', async () => {
     const { deps, behind, ahead } = machines()
     const client = await aStoredClient(deps)
-    const { payment } = await create(ahead, client)
+    const payment = await aPendingPayment(ahead, client)
     behind.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     await deps.table.write(
       update({ pk: `PAYMENT#${payment.paymentId}`, sk: 'PAYMENT' }, { set: { dueAt: behind.now() } }),
@@ -84,7 +83,7 @@ describe('the audit', () => {
   })
 })
 
-/** Others are in the way of a transaction, as often as said, and each time the environment stands still for so long. */
+/** So many tries of a transaction conflict with other writers, and the environment is frozen for so long at each. */
 const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps => {
   let conflicts = 0
   return interceptTable(deps, {
@@ -97,10 +96,9 @@ const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps =
 }
 
 describe('paid_at', () => {
-  it('is never more than seconds old when it is written: no window can have passed it', async () => {
-    const { deps } = machines()
-    const client = await aStoredClient(deps)
-    const { payment } = await create(deps, client)
+  it('is fresh when it is written: no window has passed it', async () => {
+    const deps = testDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
 
     await applyProviderNews(frozenAmong(deps, 1, 2 * 86_400), { providerPaymentId }, 'callback')
@@ -111,26 +109,26 @@ describe('paid_at', () => {
 
 describe('the time of an event', () => {
   it.each(['failed', 'expired'] as const)(
-    'is never more than seconds old when a payment is %s: no reader of events has passed it',
+    'is fresh when a payment is %s: no reader of events has passed it',
     async (status) => {
-      const { deps } = machines()
-      const { payment } = await create(deps, await aStoredClient(deps))
-      const fresh = await create(deps, await aStoredClient(deps))
+      const deps = testDeps()
+      const payment = await aPendingPayment(deps, await aStoredClient(deps))
+      const fresh = await aPendingPayment(deps, await aStoredClient(deps))
 
       const closed = await closePayment(frozenAmong(deps, 2, 3_600), payment, { status, source: 'due_work' })
       const at = deps.now()
-      await closePayment(frozenAmong(deps, 1, 4), fresh.payment, { status, source: 'due_work' })
+      await closePayment(frozenAmong(deps, 1, 4), fresh, { status, source: 'due_work' })
 
       expect(closed?.transitions.at(-1)).toMatchObject({ at })
       const event = await eventOf(deps, payment, `payment.${status}`)
       expect([event?.['listedAt'], JSON.parse(String(event?.['body'])).timestamp]).toStrictEqual([at, at])
-      expect(await eventOf(deps, fresh.payment, `payment.${status}`)).toMatchObject({ listedAt: at })
+      expect(await eventOf(deps, fresh, `payment.${status}`)).toMatchObject({ listedAt: at })
     },
   )
 
-  it('is not made anew for ever: the payment stays as it was, and due', async () => {
-    const { deps } = machines()
-    const { payment } = await create(deps, await aStoredClient(deps))
+  it('is renewed for a few conflicts only: then the payment stays as it was, and due', async () => {
+    const deps = testDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
 
     const closing = closePayment(frozenAmong(deps, 12, 6), payment, { status: 'expired', source: 'due_work' })
 

@@ -1,5 +1,4 @@
-import { describe, expect, it } from 'vitest'
-import type { Client } from '../../../shared/client/client.ts'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderFees } from '../../../shared/stage-settings.ts'
@@ -8,60 +7,44 @@ import { DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { settle, withFloor } from '../../support/settlement-builders.ts'
-import {
-  creditedPayment,
-  findingAbout,
-  type PaidUpstream,
-  paidUpstream,
-  paymentOf,
-  pendingOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { settle } from '../../support/settlement-builders.ts'
+import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { syncTest } from '../sync/sync-test.ts'
 
-const under = (deps: TestDeps, providerFees: ProviderFees): TestDeps => ({
+const under = <Deps extends TestDeps>(deps: Deps, providerFees: ProviderFees): Deps => ({
   ...deps,
   stage: { ...deps.stage, providerFees },
 })
 
-/** A gateway whose contract with the provider has fees billed after the month. */
-const aWorld = async () => {
-  const deps = under(memoryDeps(), 'invoiced')
-  const client = await withFloor(deps)
-  return { deps, client, rows: deps.provider.transactions }
-}
+/** The `it` of a gateway whose contract with the provider has fees billed after the month. */
+const it = syncTest.extend('deps', () => under(memoryDeps(), 'invoiced'))
 
 const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
-
-const expectTariffsFee = async (deps: TestDeps, client: Client, paid: PaidUpstream) => {
-  expect(await paymentOf(deps, paid)).toMatchObject(TARIFFS_FEE)
-  expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  await expectBalanced(deps, client.clientId)
-}
+const NO_FEE = { keptMinor: minor(0) }
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
-  it('makes the tariff’s fee the actual one in the transaction of success, and asks no provider', async () => {
-    const { deps, client } = await aWorld()
-    const paid = await paidUpstream(deps, client)
-
+  it('makes the tariff’s fee the actual one in the transaction of success, and asks no provider', async ({
+    deps,
+    client,
+    paid,
+  }) => {
     await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 
     const invoiced = { status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true }
-    expect((await paymentOf(deps, paid)).finalFee).toStrictEqual(invoiced)
+    const { finalFee, ...stored } = await paymentOf(deps, paid)
+    expect(stored).toMatchObject(TARIFFS_FEE)
+    expect(finalFee).toStrictEqual(invoiced)
     expect(deps.provider.countOf('listTransactions')).toBe(0)
-    await expectTariffsFee(deps, client, paid)
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 
-  it('posts a payment when its row settles, and not before', async () => {
-    const { deps, client, rows } = await aWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid, NOT_SETTLED))
+  it('posts a payment when its row settles, and not before', async ({ deps, client, rows, credited }) => {
+    rows.push(rowNow(deps, credited, NOT_SETTLED))
     await syncProviderTransactions(deps)
     deps.clock.advance(DAY_MS / 1_000)
     expect(await settle(deps, client)).toMatchObject({ settlement: undefined })
-    rows.splice(0, 1, rowNow(deps, paid, { keptMinor: minor(0) }))
+    rows.splice(0, 1, rowNow(deps, credited, NO_FEE))
     await syncProviderTransactions(deps)
 
     const { settlement } = await settle(deps, client)
@@ -70,58 +53,59 @@ describe('a contract that bills fees after the month (stage setting providerFees
     expect(await entriesIn(deps, client)).toMatchObject([{ providerMinor: 100_000, houseMinor: 4_100 }])
   })
 
-  it('has nothing to say about rows that show no fee', async () => {
-    const { deps, client, rows } = await aWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid, { keptMinor: minor(0) }))
+  it('reports nothing when a row shows no fee', async ({ deps, client, rows, credited }) => {
+    rows.push(rowNow(deps, credited, NO_FEE))
 
     await syncProviderTransactions(deps)
 
     expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, paid)).toHaveProperty('providerSettledAt')
-    await expectTariffsFee(deps, client, paid)
+    expect(await paymentOf(deps, credited)).toMatchObject({ ...TARIFFS_FEE, providerSettledAt: expect.any(String) })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 
-  it.each([4_440, 4_000, -1])('takes a row that shows a fee (%d) for a finding, and changes nothing', async (kept) => {
-    const { deps, client, rows } = await aWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid, { keptMinor: minor(kept) }))
+  it.for([4_440, 4_000, -1])(
+    'reports a row that shows a fee (%d), and changes nothing',
+    async (kept, { deps, client, rows, credited }) => {
+      rows.push(rowNow(deps, credited, { keptMinor: minor(kept) }))
 
-    await syncProviderTransactions(deps)
+      await syncProviderTransactions(deps)
 
-    expect(await findingAbout(deps, paid.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: kept })
-    await expectTariffsFee(deps, client, paid)
-  })
+      expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: kept })
+      expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
+      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    },
+  )
 })
 
+const DEDUCTED_FEE = { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 } as const
+
 describe('a contract that changes', () => {
-  it.each([
+  it.for([
     [0, TARIFFS_FEE],
-    [4_440, { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 }],
-  ])('leaves what was estimated before to its row, of which %d was kept', async (kept, expected) => {
-    const { deps, client, rows } = await aWorld()
-    const paid = await creditedPayment(under(deps, 'deducted'), client)
-    rows.push(rowNow(deps, paid, { keptMinor: minor(kept) }))
+    [4_440, DEDUCTED_FEE],
+  ] as const)(
+    'takes an earlier estimate’s fee from its row, which kept %d',
+    async ([kept, expected], { deps, client, rows }) => {
+      const paid = await creditedPayment(under(deps, 'deducted'), client)
+      rows.push(rowNow(deps, paid, { keptMinor: minor(kept) }))
 
-    await syncProviderTransactions(deps)
+      await syncProviderTransactions(deps)
 
-    expect(await paymentOf(deps, paid)).toMatchObject(expected)
-    expect(deps.published).toStrictEqual([])
-    await expectBalanced(deps, client.clientId)
-  })
+      expect(await paymentOf(deps, paid)).toMatchObject(expected)
+      expect(deps.published).toStrictEqual([])
+    },
+  )
 
-  it('finds nothing wrong with what was final before: its own contract is on the payment', async () => {
-    const { deps, client, rows } = await aWorld()
+  it('reports nothing about fees that were final before', async ({ deps, client, rows, credited }) => {
     const deducted = under(deps, 'deducted')
-    const invoicedBefore = await creditedPayment(deps, client)
     const deductedBefore = await creditedPayment(deducted, client)
-    rows.push(rowNow(deps, invoicedBefore, { keptMinor: minor(0) }), rowNow(deps, deductedBefore))
+    rows.push(rowNow(deps, credited, NO_FEE), rowNow(deps, deductedBefore))
     await syncProviderTransactions(deducted)
 
     await syncProviderTransactions(deps)
 
     expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, invoicedBefore)).toMatchObject(TARIFFS_FEE)
-    expect(await paymentOf(deps, deductedBefore)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
+    expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
+    expect(await paymentOf(deps, deductedBefore)).toMatchObject(DEDUCTED_FEE)
   })
 })
