@@ -37,7 +37,7 @@ const bookVoid = (world: World, kept: Kept): Booked => {
   return book(kept, 'reversal', { ...row, providerMinor: minor(0) }, kept.payment.notionalMinor)
 }
 
-/** The provider books it, once; how often and by which process it is heard of is another matter. */
+/** The provider books it once. Any number of processes may read the row, any number of times. */
 const bookTake = (world: World, { which, kind, part }: Extract<Move, { do: 'take' }>): Booked | undefined => {
   const kept = anOf(world.payments, which)
   if (!kept || (kind === 'voided' && kept.isVoid)) return undefined
@@ -99,11 +99,7 @@ export const booked = (world: World, move: Move): Booked | undefined => {
       return bookUndo(world, move)
     case 'post':
       return bookSettled(world, move)
-    case 'assume':
-    case 'settle':
-    case 'close':
-    case 'recredit':
-    case 'write off':
+    default:
       return undefined
   }
 }

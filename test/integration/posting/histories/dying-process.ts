@@ -1,7 +1,7 @@
 import { interceptTable, type TableCall } from '../../../support/intercept-table.ts'
 import type { TestDeps } from '../../../support/test-deps.ts'
 
-/** Where a process dies: with its nth call still unsent, or with the answer on its way back. */
+/** A process dies before it sends its nth call, or after that call took effect but before its answer. */
 export type Death = { readonly call: number; readonly when: 'before' | 'after' }
 
 class ProcessDied extends Error {
@@ -11,53 +11,51 @@ class ProcessDied extends Error {
 const PROVIDER_CALLS = ['createRequest', 'getRequest', 'getPayment', 'cancelRequest', 'listTransactions'] as const
 
 /**
- * A process that dies at its nth call; without a death, one whose calls are counted. What was on its way when it died
- * still arrives; nothing it does afterwards does, whatever it catches.
+ * The outside of a process that dies at its nth call: to the table, the provider, the topic or a queue. Calls that it
+ * sent before still take effect. Later calls have none, whatever the process catches.
  */
-export const processThatDies = (deps: TestDeps, death?: Death) => {
-  const calls: string[] = []
+const mortalDeps = (deps: TestDeps, death: Death): TestDeps => {
+  let sent = 0
   let dead = false
-  const depart = (name: string): number => {
-    if (dead) throw new ProcessDied()
-    const number = calls.push(name)
-    if (death?.call !== number || death.when !== 'before') return number
-    dead = true
-    throw new ProcessDied()
-  }
-  const arrive = (number: number): void => {
-    if (death?.call === number) dead = true
+  const dieIf = (dies: boolean): void => {
+    dead ||= dies
     if (dead) throw new ProcessDied()
   }
+  const depart = (): number => {
+    dieIf(false)
+    sent++
+    dieIf(death.call === sent && death.when === 'before')
+    return sent
+  }
+  const arrive = (number: number): void => dieIf(death.call === number)
   const mortal =
-    <Args extends readonly unknown[], Result>(name: string, run: (...args: Args) => Promise<Result>) =>
+    <Args extends readonly unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
-      const number = depart(name)
+      const number = depart()
       const result = await run(...args)
       arrive(number)
       return result
     }
   const numbers = new Map<TableCall, number>()
   const table = interceptTable(deps, {
-    before: (call) => void numbers.set(call, depart(call.name)),
+    before: (call) => void numbers.set(call, depart()),
     after: (call) => arrive(numbers.get(call) ?? 0),
   })
   const provider = { ...deps.provider }
-  for (const name of PROVIDER_CALLS) Object.assign(provider, { [name]: mortal<never[], unknown>(name, provider[name]) })
-  const alerts = { publish: mortal('publish', deps.alerts.publish) }
-  const queues = { send: mortal('send', deps.queues.send) }
-  return {
-    deps: { ...table, provider, alerts, queues },
-    /** Every call that went out, in order: to the table, the provider, the topic or a queue. */
-    calls: calls as readonly string[],
-    /** Whether it came as far as its death. */
-    died: () => dead,
-  }
+  for (const name of PROVIDER_CALLS) Object.assign(provider, { [name]: mortal<never[], unknown>(provider[name]) })
+  const alerts = { publish: mortal(deps.alerts.publish) }
+  const queues = { send: mortal(deps.queues.send) }
+  return { ...table, provider, alerts, queues }
 }
 
-/** Runs what may die; anything else that is thrown is thrown on. True when it died. */
-export const dies = async (run: () => Promise<unknown>): Promise<boolean> => {
+/** Runs in a process that may die. True when it died; any other error is thrown. */
+export const dies = async (
+  deps: TestDeps,
+  death: Death,
+  run: (deps: TestDeps) => Promise<unknown>,
+): Promise<boolean> => {
   try {
-    await run()
+    await run(mortalDeps(deps, death))
     return false
   } catch (error) {
     if (error instanceof ProcessDied) return true

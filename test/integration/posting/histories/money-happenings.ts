@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { DAY_MS, HOUR_MS } from '../../../../shared/time.ts'
 import type { Death } from './dying-process.ts'
 
-/** What moves money. Numbers that choose one of several things are taken modulo how many there are. */
+/** What moves money. A number chooses one of several things, modulo their count. */
 export type Move =
   | {
       readonly do: 'take'
@@ -16,12 +16,12 @@ export type Move =
   | { readonly do: 'undo'; readonly which: number }
   /** The provider settles a payment, with the fee that was estimated or another. */
   | { readonly do: 'post'; readonly which: number; readonly feeMinor: number }
-  /** A payment has waited long enough for its row. */
+  /** A payment has waited for its row until its fee is assumed. */
   | { readonly do: 'assume'; readonly which: number }
   | { readonly do: 'settle' }
   | { readonly do: 'close'; readonly which: number; readonly to: 'manual_paid' | 'failed' }
   | { readonly do: 'recredit'; readonly which: number }
-  /** The house gives up what the client owes. */
+  /** The house writes off what the client owes. */
   | { readonly do: 'write off' }
 
 export type Happening =
@@ -32,7 +32,7 @@ export type Happening =
   | { readonly do: 'race'; readonly first: Move; readonly second: Move }
 
 const which = fc.nat(11)
-/** In thousandths of the amount; mostly all of it. */
+/** In thousandths of the amount; zero is all of it. */
 const part = fc.oneof(
   { weight: 2, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 999 }) },
@@ -84,10 +84,10 @@ const settledAs = (status: 'manual_paid' | 'failed'): readonly Happening[] => [
   ...moves({ do: 'settle' }, { do: 'close', which: 0, to: status }),
 ]
 
-/** Two payments: open, paid out already, so that what goes back of them is owed, or in a settlement that failed. */
+/** Two payments: open, in a settlement that is paid out (so reversals make a debt), or in one that failed. */
 const beginning = fc.constantFrom<readonly Happening[]>([PAID], settledAs('manual_paid'), settledAs('failed'))
 
-/** A client's first payments, and what comes of them. */
+/** A client's first payments, and what happens to them. */
 export const history: fc.Arbitrary<readonly Happening[]> = fc
   .tuple(beginning, fc.array(happening, { minLength: 6, maxLength: 20 }))
   .map(([first, all]) => [...first, ...all])

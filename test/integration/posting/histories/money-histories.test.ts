@@ -1,9 +1,8 @@
 /**
- * Goal: whatever the provider takes and gives, at whatever moment, a client has what the provider let us keep for it, and
- * every identity of the journal holds after every step. Method: random histories of one client's payments, postings,
+ * Goal: a client always has what the provider let us keep for it, whenever the provider takes or returns money. Every
+ * identity of the journal holds after every step. Method: random histories of one client's payments, postings,
  * assumed fees, refunds, disputes, voids, settlements, payouts, failures, re-credits, write-offs, races and deaths on the
- * real code, beside a model that only counts what the provider took and gave. At the end everything that can be paid out
- * is. `HISTORIES` says how many; a failure prints the seed and the shortest history found that still fails.
+ * real code. A model counts only what the provider took and gave. At the end all money is paid out. `HISTORIES` says how many; a failure prints the seed and the shortest history found that still fails.
  */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -36,7 +35,7 @@ const seen = {
   recredited: 0,
 }
 
-/** What the model says that stands of a payment; the gateway is only asked in which order it heard the rows. */
+/** The model's sums of a payment. Only the order of the rows comes from the gateway. */
 const standsOf = ({ payment: { notionalMinor }, rows }: Kept, { movements, providerFeeMinor }: Payment) => {
   const model = modelOf(notionalMinor, providerFeeMinor, Math.floor(notionalMinor / 1_000))
   for (const { type, transactionId } of movements) {
@@ -47,11 +46,11 @@ const standsOf = ({ payment: { notionalMinor }, rows }: Kept, { movements, provi
   return model.stands()
 }
 
-/** The fee that a payment must have: its estimate until it is posted, then that of its row unless it was assumed. */
+/** The fee that a payment must have: the fee of its row when it is actual, and its estimate otherwise. */
 const feeOf = ({ payment, settledFee }: Kept, { feeStatus }: Payment): number =>
   feeStatus === 'actual' ? (settledFee ?? Number.NaN) : payment.providerFeeMinor
 
-/** What our account at the provider must have gained by the rows of a payment that we have heard of. */
+/** What our account at the provider must have gained by the rows of a payment that the gateway has read. */
 const gainedBy = ({ payment, settledFee, isVoid, rows }: Kept, { ownRow, movements }: Payment): number => {
   const isUndone = (id: string) => movements.some((one) => one.type === 'reversal' && one.transactionId === id)
   const moved = movements
@@ -90,7 +89,7 @@ const expectSound = async (world: World) => {
   expect(pendingMinor + availableMinor + inSettlementMinor + paidOutMinor).toBe(standing + writtenOffMinor)
 }
 
-/** Every row is heard, every payment posted; a payment covers what the client owes; what failed is paid after all. */
+/** The sync reads every row, every payment is posted, a payment covers the debt, and failed settlements are paid. */
 const comeToRest = async (world: World) => {
   const { deps, client } = world
   await happen(world, { do: 'pay', amounts: [1_000_000_000] })
@@ -146,6 +145,6 @@ const live = async (happenings: readonly Happening[]) => {
 it(`a client has what the provider let us keep for it, ${HISTORIES} times`, async () => {
   await fc.assert(fc.asyncProperty(history, live), { seed: SEED, numRuns: HISTORIES })
 
-  // The histories are worth something only if the interesting things happen in them.
+  // The test proves something only if the interesting cases occur.
   for (const [what, times] of Object.entries(seen)) expect([what, times > HISTORIES / 100]).toStrictEqual([what, true])
 }, 600_000)

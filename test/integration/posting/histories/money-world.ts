@@ -17,16 +17,16 @@ import { fail, payOut, recredit, settle, settlementsOf, withFloor } from '../../
 import { paymentOf } from '../../../support/synced-payment.ts'
 import type { TestDeps } from '../../../support/test-deps.ts'
 import { anOf, booked } from './booked-rows.ts'
-import { type Death, dies, processThatDies } from './dying-process.ts'
+import { type Death, dies } from './dying-process.ts'
 import type { Happening, Move } from './money-happenings.ts'
 
-/** A row of the provider's, and what its account gained by it. */
+/** A row of the provider's, and what our account there gained by it. */
 type BookedRow = HeardRow & { readonly leg: number; readonly row: ProviderTransaction }
 
 /** What the provider has done with the money of one payment: all that the model knows. */
 export type Kept = {
   readonly payment: Payment
-  /** Of its own row: settled with this fee; undefined while it is not. */
+  /** The fee of its own row; undefined until the row is settled. */
   settledFee: number | undefined
   isVoid: boolean
   readonly rows: BookedRow[]
@@ -36,7 +36,7 @@ export type World = {
   readonly deps: MemoryDeps
   readonly client: Client
   readonly payments: Kept[]
-  /** Rows that could not be decided yet: the sync looks at them again. */
+  /** Rows that could not be decided yet: the sync reads them again. */
   open: { readonly row: ProviderTransaction; readonly of: Payment }[]
   rows: number
   deaths: number
@@ -55,14 +55,14 @@ const hear = async (world: World, deps: TestDeps, row: ProviderTransaction, of: 
   if (kind === 'open') world.open.push({ row, of })
 }
 
-/** Rows that were put off are looked at again. */
+/** The sync reads the undecided rows again. */
 export const hearAgain = async (world: World): Promise<void> => {
   const waiting = world.open
   world.open = []
   for (const { row, of } of waiting) await hear(world, world.deps, row, of)
 }
 
-/** What an operator is refused for its state is no mistake. */
+/** An operator's action may be refused because of the state: that is no failure. */
 const unlessRefused = async (run: () => Promise<unknown>): Promise<void> => {
   try {
     await run()
@@ -82,7 +82,7 @@ const owedBy = async ({ deps, client }: World): Promise<number> => {
   return -(pendingMinor + availableMinor)
 }
 
-/** What happens, as often as it is called; what the provider books is booked before, once. */
+/** The move, which may run several times. The provider books its part once, before the first run. */
 const actionOf = (world: World, move: Move): ((deps: TestDeps) => Promise<unknown>) => {
   const row = booked(world, move)
   return async (deps) => {
@@ -107,25 +107,16 @@ const actionOf = (world: World, move: Move): ((deps: TestDeps) => Promise<unknow
         if (owed > 0) await adjusted(deps, world.client, 'written_off', owed)
         return owed > 0
       }
-      case 'take':
-      case 'give':
-      case 'undo':
-      case 'post':
-        return undefined
     }
   }
 }
 
-/** A write-off is told once: a process that died does not repeat it. */
-const isOnce = ({ do: what }: Move) => what === 'write off'
-
 const lives = async (world: World, move: Move, death: Death | undefined): Promise<void> => {
   const act = actionOf(world, move)
-  const died =
-    death !== undefined && (await dies(() => unlessRefused(() => act(processThatDies(world.deps, death).deps))))
+  const died = death !== undefined && (await dies(world.deps, death, (mortal) => unlessRefused(() => act(mortal))))
   if (died) world.deaths++
-  // The provider's rows are read again, messages come again; what an operator did not see done, the operator does again.
-  if (death === undefined || (died && !isOnce(move))) await unlessRefused(() => act(world.deps))
+  // The sync reads rows again, messages come again, and operators repeat what failed. A write-off is asked for once.
+  if (death === undefined || (died && move.do !== 'write off')) await unlessRefused(() => act(world.deps))
 }
 
 const pay = async ({ deps, client, payments }: World, amounts: readonly number[]): Promise<void> => {
