@@ -68,8 +68,8 @@ export const BUNDLE_OPTIONS = {
   minify: true,
   // A function never uses the SDK's chain of credential sources (profiles, SSO, instance metadata).
   alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
-  // The SDK loads it for event streams alone, which no function uses. Bundled, it would put a wrapper around every
-  // module that it shares with the rest: 20 KB and a twentieth of a start.
+  // The SDK imports it when a call has an event stream, which no function makes. Bundled, it would put a wrapper around
+  // every module that it shares with the rest: 20 KB and a twentieth of a start.
   external: ['@smithy/core/event-streams'],
 } as const satisfies BuildOptions
 
@@ -77,6 +77,7 @@ export const BUNDLE_OPTIONS = {
 const bundle = (
   specs: readonly Bundled[],
   define: Readonly<Record<string, string>>,
+  external: readonly string[] = BUNDLE_OPTIONS.external,
 ): ReadonlyMap<string, Uint8Array> => {
   const { outputFiles } = buildSync({
     ...BUNDLE_OPTIONS,
@@ -87,6 +88,7 @@ const bundle = (
     sourcesContent: false,
     logLevel: 'warning',
     define: { ...define },
+    external: [...external],
   })
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]))
 }
@@ -113,9 +115,9 @@ export const assetsOf = (stage: DeployedStage): ((spec: FunctionSpec) => Code) =
     })
 }
 
-/** The asset of one handler that is no function of the manifest. */
+/** The asset of one handler that is no function of the manifest. It may use a client that loads event streams at once. */
 export const assetOf = (stage: DeployedStage, handler: Bundled): Code =>
-  assetFrom(stage, handler.name, () => bundle([handler], {}))
+  assetFrom(stage, handler.name, () => bundle([handler], {}, []))
 
 const assetFrom = (stage: DeployedStage, name: string, bundles: () => ReadonlyMap<string, Uint8Array>): Code => {
   const tryBundle = (outputDir: string) => {

@@ -6,17 +6,15 @@
  * Lambda gives. Each has a table of its own, with a copy of the same merchant.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
@@ -25,12 +23,11 @@ import { SOURCE_MAPS } from '../../../infra/stack/project-root.ts'
 import { PROVER } from '../../../infra/stack/stack-name-of.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
-import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { operatorWorld } from '../../support/operator-world.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
@@ -40,7 +37,7 @@ import { testDeps } from '../../support/test-deps.ts'
 import { anInvocation } from './asset-events.ts'
 import { assemblyFiles, type BundledFunction, bundledStage, bundlesIn, synthesisedByCommand } from './bundled-stage.ts'
 import { startKmsEmulator } from './kms-emulator.ts'
-import { runAsset } from './run-asset.ts'
+import { copyTable, runAsset } from './run-asset.ts'
 import { startSecretsEmulator } from './secrets-emulator.ts'
 
 /** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
@@ -48,9 +45,6 @@ const LARGEST_BUNDLE_BYTES = 450_000
 
 const NO_CREDENTIALS = 'the environment has no AWS credentials'
 const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
-
-/** In one batch. */
-const MOST_PUTS = 25
 
 const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
@@ -117,17 +111,6 @@ const aWorld = async () => {
   return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
 }
 
-/** Makes a table on DynamoDB Local with all rows of the world. */
-const copyOf = async ({ stored }: MemoryDeps, name: string): Promise<string> => {
-  await createTable(dynamoDb().endpoint, name)
-  const client = dynamoDbClient(localAws(dynamoDb().endpoint))
-  const puts = stored.items().map((item) => ({ PutRequest: { Item: marshall(item) } }))
-  for (let at = 0; at < puts.length; at += MOST_PUTS) {
-    await client.send(new BatchWriteItemCommand({ RequestItems: { [name]: puts.slice(at, at + MOST_PUTS) } }))
-  }
-  return name
-}
-
 /** By the names their services have in the SDK, in alphabetical order. The stage of this file has no front. */
 const clientsOf = (spec: FunctionSpec): readonly string[] => [
   ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
@@ -146,7 +129,7 @@ const assetOf = (spec: FunctionSpec) => {
 const run = async (spec: FunctionSpec, world: Awaited<ReturnType<typeof aWorld>>) => {
   const asset = assetOf(spec)
   const { event, answers } = await anInvocation(spec, world)
-  const table = await copyOf(world.deps, `${TABLE}-${spec.name}`)
+  const table = await copyTable(world.deps, `${TABLE}-${spec.name}`)
   const { answer, output } = await runAsset(asset.file, event, environmentOf(asset, table))
   return { answer, answers, output }
 }
@@ -164,6 +147,14 @@ describe('the assets of the stack', () => {
     )
     const lines = printed.split('\n').filter((line) => !line.startsWith('npm warn'))
     expect(lines.filter((line) => /warn|deprecat/i.test(line))).toStrictEqual([])
+  })
+
+  it('load nothing beside themselves but modules of Node', () => {
+    for (const { file } of functions.values()) {
+      const loaded = readFileSync(file, 'utf8').matchAll(/\bimport(?:[\w*${}, ]+from)?"([^"]+)"/g)
+
+      expect([...loaded].map(([, name = '']) => name).filter((name) => !isBuiltin(name))).toStrictEqual([])
+    }
   })
 
   it('load the clients that the manifest has a use for, and no others', () => {
