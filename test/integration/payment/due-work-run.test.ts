@@ -1,18 +1,17 @@
 /**
- * Goal: whatever is due is found within a minute and looked at by workers of its kind, owners in turn, whatever it asks
- * of others; two workers on one slot, a message too many or a death do no harm.
- * Method: the real handlers on a table in memory, whose messages a test hands on as it likes.
+ * Goal: all due work is found within a minute, and workers of its kind do it, its owners in turn. Two workers on one
+ * slot, a duplicate message or a death do no harm.
+ * Method: the real handlers on a table in memory; each test delivers the messages itself.
  */
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-
 import { aFlood, idsCancelled, LIFE_S, messagesTo, NOTHING, oneOfEachKind, unpaid, work } from './due-flood.ts'
 
 describe('checkDueWork (design section 4)', () => {
-  it('hands out nothing before its time, and looks at nothing itself', async () => {
+  it('hands out nothing before its time, and writes nothing', async () => {
     const deps = memoryDeps()
     await unpaid(deps, await aStoredClient(deps), 3)
     deps.clock.advance(LIFE_S - 1)
@@ -23,7 +22,7 @@ describe('checkDueWork (design section 4)', () => {
     expect([deps.sent, deps.changes.length]).toStrictEqual([[], written])
   })
 
-  it('hands each slot to workers of its kind, and all of it is done', async () => {
+  it('hands each slot to workers of its kind, and they do all of it', async () => {
     const deps = await oneOfEachKind()
 
     expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1, audit: 0 })
@@ -35,7 +34,7 @@ describe('checkDueWork (design section 4)', () => {
     expect(await checkDueWork(deps)).toStrictEqual(NOTHING)
   })
 
-  it('says of each kind how long its oldest item has waited', async () => {
+  it('logs how long the oldest item of each kind has waited', async () => {
     const { deps } = await aFlood(1)
     deps.clock.advance(90)
 
@@ -45,7 +44,7 @@ describe('checkDueWork (design section 4)', () => {
     expect(line?.fields).toMatchObject({ payment: 1, payment_late_ms: 90_000, delivery_late_ms: 0 })
   })
 
-  it('divides a slot with much to do among workers, and every item has one', async () => {
+  it('divides a large slot among workers, and each item has one worker', async () => {
     const { deps, expired } = await aFlood(230)
 
     await checkDueWork(deps)
@@ -61,16 +60,19 @@ describe('checkDueWork (design section 4)', () => {
   it.each([
     [600, 2],
     [60_000, 4],
-  ])('divides it among as many as a quota of %d calls a minute feeds', async (callsPerMinute, parts) => {
-    const { deps } = await aFlood(330, callsPerMinute)
+  ])(
+    'divides a large slot among as many workers as a quota of %d calls a minute allows',
+    async (callsPerMinute, parts) => {
+      const { deps } = await aFlood(330, callsPerMinute)
 
-    await checkDueWork(deps)
+      await checkDueWork(deps)
 
-    const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
-    expect(shares).toStrictEqual(Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts })))
-  })
+      const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
+      expect(shares).toStrictEqual(Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts })))
+    },
+  )
 
-  it('hands out the other kinds when the index of one cannot be read, and fails then', async () => {
+  it('hands out the other kinds when the query of one fails, and then fails itself', async () => {
     const deps = await oneOfEachKind()
     const broken = interceptTable(deps, {
       before: (call) => {
@@ -85,7 +87,7 @@ describe('checkDueWork (design section 4)', () => {
 })
 
 describe('a worker of a slot', () => {
-  it('gives another client its turn after one turn of a flood of 2,000', async () => {
+  it('takes another client’s payment early in a flood of 2,000', async () => {
     const { deps, worker } = await aFlood(2_000)
     const other = await aStoredClient(deps)
     const [payment] = await unpaid(deps, other, 1)
@@ -95,11 +97,11 @@ describe('a worker of a slot', () => {
 
     const asked = idsCancelled(deps)
     expect(asked.slice(0, 16)).toContain(payment?.paymentRequestId)
-    // All that the quota of its minute has.
+    // The whole quota of a minute.
     expect(asked).toHaveLength(600)
   })
 
-  it('does no harm beside another one on the same slot: every item is asked about once', async () => {
+  it('shares its slot with others: the provider is called once for each item', async () => {
     const { deps, expired, worker } = await aFlood(60)
 
     await Promise.all([1, 2, 3].map(() => worker()))
@@ -108,7 +110,7 @@ describe('a worker of a slot', () => {
     expect(expired()).toBe(60)
   })
 
-  it('goes on when one item is in trouble, and leaves it due', async () => {
+  it('continues when one item fails, and leaves it due', async () => {
     const { deps, payments, expired, worker } = await aFlood(20)
     const [unlucky] = payments
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
@@ -125,7 +127,7 @@ describe('a worker of a slot', () => {
     expect(await checkDueWork(deps)).toStrictEqual({ ...NOTHING, payment: 1 })
   })
 
-  it('ends after a minute, and the next look hands out what it left', async () => {
+  it('ends after a minute, and the next run hands out the rest', async () => {
     const { deps, expired, worker } = await aFlood(100)
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       await deps.sleep(20_000)

@@ -1,7 +1,7 @@
 /**
- * Goal: a payment past its time is `expired`, with its event, also when a cancel was tried before; `cancelled` only when
- * the provider had cancelled it at its merchant's request before our own expiry began. Method: each order of what
- * merchant, due work and provider do; then due work goes on until nothing is due.
+ * Goal: a payment past its time is `expired`, with its event, also after a failed cancel. It is `cancelled` only when the
+ * provider cancelled it at its merchant's request before our own expiry began. Method: merchant, due work and provider
+ * act in each order; then due work runs until nothing is due.
  */
 import { describe, expect, it } from 'vitest'
 import { noteExpiryStarted, scheduleCheck } from '../../../shared/payment/due-store.ts'
@@ -15,7 +15,7 @@ const LIFETIME_S = 600
 const EXPIRED = 'payment cannot be cancelled in status=expired'
 const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
 
-/** A QRIS payment, whose time is ours to enforce, and what can happen to its cancels. */
+/** A QRIS payment, which the gateway itself expires, and what can happen to its cancels. */
 const aQris = async () => {
   const request = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFETIME_S } as const
   const scene = await aScene(request)
@@ -26,16 +26,16 @@ const aQris = async () => {
     ...scene,
     now,
     upstream: () => provider.requestOf(payment.paymentRequestId).status,
-    /** A cancel that is lost, now and from now on, on its way there, or on its way back when the provider has done it. */
-    loseCancel: async (way: 'there' | 'back') => {
+    /** From now on the request of each cancel is lost, or its answer. */
+    loseCancel: async (way: 'request' | 'answer') => {
       provider.script('cancelRequest', async (id, timeoutMs) => {
-        if (way === 'back') await provider.healthy.cancelRequest(id, timeoutMs)
+        if (way === 'answer') await provider.healthy.cancelRequest(id, timeoutMs)
         return UNREACHABLE
       })
       await expect(cancel()).rejects.toMatchObject({ code: 'network' })
     },
     heal: () => provider.heal('cancelRequest'),
-    /** Something happens while the provider's answer is on its way. */
+    /** Runs an action before the provider's answer arrives. */
     meanwhile: (act: () => Promise<unknown>) =>
       provider.script('cancelRequest', async (id, timeoutMs) => {
         const answer = await provider.healthy.cancelRequest(id, timeoutMs)
@@ -43,7 +43,7 @@ const aQris = async () => {
         return answer
       }),
     passTime: () => deps.clock.advance(LIFETIME_S),
-    /** Due work, as often as it takes. */
+    /** Runs due work until the payment is final. */
     rest: async () => {
       for (let checks = 0; checks < 20 && (await now()).status === 'pending'; checks++) await check()
       return now()
@@ -64,25 +64,25 @@ const aQris = async () => {
 
 describe('a payment past its time', () => {
   it.each([
-    ['due work comes', 'there'],
-    ['its merchant asks again', 'there'],
-    ['due work comes', 'back'],
-    ['its merchant asks again', 'back'],
-  ] as const)('ends when %s as the provider has it, where a cancel was lost on its way %s', async (who, way) => {
+    ['due work', 'request'],
+    ['its merchant', 'request'],
+    ['due work', 'answer'],
+    ['its merchant', 'answer'],
+  ] as const)('ends by %s as the provider has it, when the %s of an earlier cancel was lost', async (who, way) => {
     const { cancel, rest, loseCancel, heal, passTime, upstream, expectExpired, expectCancelled } = await aQris()
     await loseCancel(way)
     heal()
     passTime()
 
-    const answer = who === 'due work comes' ? rest() : cancel()
+    const answer = who === 'due work' ? rest() : cancel()
 
-    if (way === 'there' && who !== 'due work comes') await expect(answer).rejects.toThrow(EXPIRED)
-    else expect(await answer).toMatchObject({ status: way === 'there' ? 'expired' : 'cancelled' })
-    await (way === 'there' ? expectExpired : expectCancelled)()
+    if (way === 'request' && who === 'its merchant') await expect(answer).rejects.toThrow(EXPIRED)
+    else expect(await answer).toMatchObject({ status: way === 'request' ? 'expired' : 'cancelled' })
+    await (way === 'request' ? expectExpired : expectCancelled)()
     expect(upstream()).toBe('cancelled')
   })
 
-  it('is cancelled upstream without a question first, after its expiry was noted', async () => {
+  it('is cancelled upstream after its expiry was noted, without asking the provider first', async () => {
     const { deps, now, check, meanwhile, passTime, expectExpired } = await aQris()
     passTime()
     let noted: Payment | undefined
@@ -97,9 +97,9 @@ describe('a payment past its time', () => {
     await expectExpired()
   })
 
-  it('is expired when its merchant’s cancel reached the provider only after the start of our expiry', async () => {
+  it('is expired when its merchant’s cancel reached the provider after our expiry began', async () => {
     const { request, check, rest, loseCancel, heal, passTime, expectExpired } = await aQris()
-    await loseCancel('there')
+    await loseCancel('request')
     passTime()
     await check()
     request({ status: 'cancelled' })
@@ -110,9 +110,9 @@ describe('a payment past its time', () => {
     await expectExpired()
   })
 
-  it('succeeds when it was paid, although a cancel was tried', async () => {
+  it('succeeds when it was paid, also after a failed cancel', async () => {
     const { pay, rest, loseCancel, heal, passTime } = await aQris()
-    await loseCancel('there')
+    await loseCancel('request')
     pay()
     heal()
     passTime()
@@ -120,9 +120,9 @@ describe('a payment past its time', () => {
     expect(await rest()).toMatchObject({ status: 'succeeded' })
   })
 
-  it('stays pending while it is unknown what became of its merchant’s cancel, and its expiry does not begin', async () => {
+  it('stays pending, and does not begin to expire, while the result of its merchant’s cancel is unknown', async () => {
     const { deps, now, check, loseCancel, passTime } = await aQris()
-    await loseCancel('there')
+    await loseCancel('request')
     deps.provider.script('getRequest', async () => UNREACHABLE)
     passTime()
 
@@ -134,9 +134,9 @@ describe('a payment past its time', () => {
 })
 
 describe('a cancel whose answer was lost', () => {
-  it('is looked at within a minute, and ends as cancelled when the provider has done it', async () => {
+  it('is checked within a minute, and ends as cancelled when the provider has cancelled', async () => {
     const { deps, now, rest, loseCancel, expectCancelled } = await aQris()
-    await loseCancel('back')
+    await loseCancel('answer')
 
     const { dueAt = '' } = await now()
     expect(dueAt > deps.now() && dueAt <= addMs(deps.now(), 60_000)).toBe(true)
@@ -144,27 +144,27 @@ describe('a cancel whose answer was lost', () => {
     await expectCancelled()
   })
 
-  it('leaves the payment pending when the provider has not', async () => {
+  it('leaves the payment pending when the provider has not cancelled', async () => {
     const { now, check, loseCancel } = await aQris()
-    await loseCancel('there')
+    await loseCancel('request')
 
     expect(await check()).toBe('checked')
 
     expect(await now()).toMatchObject({ status: 'pending' })
   })
 
-  it('does not put off a payment that is due before', async () => {
+  it('does not postpone a payment that is due earlier', async () => {
     const { deps, payment, now, loseCancel } = await aQris()
     const { dueAt = deps.now() } = payment
     deps.clock.set(addMs(dueAt, -1))
 
-    await loseCancel('there')
+    await loseCancel('request')
 
     expect(await now()).toMatchObject({ dueAt })
   })
 })
 
-describe('a POST of its cancel after expires_at', () => {
+describe('POST cancel after expires_at', () => {
   it('acts as the expiry: 422 with status=expired, and the event', async () => {
     const { now, cancel, passTime, upstream, expectExpired } = await aQris()
     passTime()
@@ -176,7 +176,7 @@ describe('a POST of its cancel after expires_at', () => {
     expect(upstream()).toBe('cancelled')
   })
 
-  it('is refused by the success when the customer had paid', async () => {
+  it('is refused as succeeded when the customer has paid', async () => {
     const { pay, cancel, passTime } = await aQris()
     pay()
     passTime()
@@ -203,7 +203,7 @@ describe('a POST of its cancel after expires_at', () => {
 })
 
 describe('a cancel that meets the expiry', () => {
-  it('is refused by it when it began while the provider’s answer was on its way', async () => {
+  it('is refused when the expiry began before the provider’s answer', async () => {
     const { deps, now, cancel, meanwhile, expectExpired } = await aQris()
     meanwhile(async () => noteExpiryStarted(deps, await now(), deps.now()))
 
@@ -212,7 +212,7 @@ describe('a cancel that meets the expiry', () => {
     await expectExpired()
   })
 
-  it('is refused by it when it began before its own note', async () => {
+  it('is refused when the expiry began before the cancel was noted', async () => {
     const { deps, payment, now, cancel, expectExpired } = await aQris()
     const raced = beforeFirst(deps, 'update', () => noteExpiryStarted(deps, payment, deps.now()))
 
@@ -222,7 +222,7 @@ describe('a cancel that meets the expiry', () => {
     await expectExpired()
   })
 
-  it('expires it once when both come at the same time', async () => {
+  it('expires the payment once when both run at the same time', async () => {
     const { cancel, check, passTime, expectExpired } = await aQris()
     passTime()
 

@@ -1,4 +1,4 @@
-/** The provider's quota as background work and callbacks meet it, on a table of its own: it is one for all. */
+/** The provider's quota for background work and callbacks. All share one quota, so each test has its own table. */
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -42,7 +42,7 @@ describe('takeCalls', () => {
     expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
   })
 
-  it('never grants a crowd more than the window holds', async () => {
+  it('never grants concurrent callers more than the window’s limit', async () => {
     const { first, second } = environments()
 
     const taken = await Promise.all(
@@ -67,7 +67,7 @@ describe('a pause', () => {
   const LIST: readonly ProviderOperation[] = ['listTransactions']
   const pausing: Provider['pauseMs'] = (operation) => (operation === 'listTransactions' ? 7_000 : 0)
 
-  it('is seen by every environment, for the operation it is about', async () => {
+  it('is seen by every environment, for its operation only', async () => {
     const { first, second } = environments()
     const until = addMs(first.now(), 7_000)
     first.provider.script('pauseMs', pausing)
@@ -105,7 +105,7 @@ describe('a pause', () => {
   })
 })
 
-describe('a callback while the provider takes no questions', () => {
+describe('a callback while the provider limits our calls', () => {
   const aCallback = async () => {
     const deps = memoryDeps()
     deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
@@ -117,7 +117,7 @@ describe('a callback while the provider takes no questions', () => {
     return { deps, say, stored: () => findStoredPayment(deps, payment.paymentId) }
   }
 
-  it('is answered 500, writes of its payment nothing, and makes the next one not even ask', async () => {
+  it('is answered 500, leaves its payment alone, and the next one makes no call', async () => {
     const { deps, say, stored } = await aCallback()
     const before = await stored()
     deps.provider.script('getPayment', async () => LIMITED)

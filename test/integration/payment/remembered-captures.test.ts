@@ -14,7 +14,7 @@ import { paymentTest as it } from './payment-test.ts'
 const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-remembered']) }
 
 describe('captures remembered while the payment was created', () => {
-  it('are asked about once it is there, before its own request', async ({ scene }) => {
+  it('are asked about when the payment is visible, before its own request', async ({ scene }) => {
     const { deps, payment, check, stored, ledger } = scene
     await deps.table.write(update(paymentKey(payment.paymentId), { add: REMEMBERED }))
     const captured = { currency: 'IDR', status: 'captured', capturedMinor: minor(100_000) } as const
@@ -27,7 +27,10 @@ describe('captures remembered while the payment was created', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
-  it('are asked about for an hour in which the provider says nothing, and then forgotten', async ({ deps, client }) => {
+  it('are asked about for an hour while the provider does not show them, and then forgotten', async ({
+    deps,
+    client,
+  }) => {
     const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
     const now = () => paymentOf(deps, { payment })
     await deps.table.write(update(paymentKey(payment.paymentId), { add: REMEMBERED }))
@@ -59,7 +62,7 @@ describe('captures remembered while the payment was created', () => {
     expect(await dueAt()).toBe('2026-11-20T04:02:00.000Z')
   })
 
-  it('are forgotten when the provider knows nothing of them and no attempt is left to bring them', async () => {
+  it('are forgotten when the provider does not know them and no attempt is open', async () => {
     const { creating, check, stored, dueAt } = await remembering()
 
     expect(await check()).toBe('checked')
@@ -68,7 +71,7 @@ describe('captures remembered while the payment was created', () => {
     expect(await dueAt()).toBeUndefined()
   })
 
-  it('are what a create is looked at for: of one that died, once, and the provider is not asked', async () => {
+  it('are the only reason to check a create: one that died is checked once, without a call', async () => {
     const { deps, creating } = await aCreating({ ...FIRST_ATTEMPT, dueAt: testDeps().now() })
 
     expect(await checkWhenDue(deps, creating)).toBe('checked')

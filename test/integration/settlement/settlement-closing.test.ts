@@ -39,7 +39,7 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS
 const NAMES = Object.keys(ACTIONS) as Action[]
 
-/** A payout waits for the settlement's audit, and names the bank's own answer. */
+/** A payout waits for the settlement's audit, and carries the bank's reference. */
 const done = async (deps: TestDeps, action: Action, settlement: Settlement, fields: object = {}) => {
   const { settlementId: settlement_id } = settlement
   const isPayout = action === 'mark-settlement-paid'
@@ -113,7 +113,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
   })
 
   it.for(REFUSED)(
-    'refuses %s in state %s, changes nothing, and names no step that is refused too',
+    'refuses %s in state %s, changes nothing, and hints at no action that is refused too',
     async ([action, state], { deps, settlement }) => {
       for (const step of STATES[state]) await done(deps, step, settlement)
       const before = await findAnySettlement(deps, settlement.settlementId)
@@ -127,7 +127,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(before)
       expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual(trail)
       const named = NAMES.filter((name) => String(Reflect.get(refusal.body, 'action_hint')).includes(name))
-      // Of those that are left open it may name one; the operator who takes it goes on.
+      // The hint may name an action that is still allowed: it then succeeds.
       for (const next of named) expect(await done(deps, next, settlement)).toMatchObject({ status: 200 })
     },
   )
@@ -140,13 +140,16 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     ['failed', 'mark-settlement-paid', 'settlement cannot be marked paid in status=failed', FINAL],
     ['failed', 'mark-settlement-failed', 'settlement cannot be marked failed in status=failed', FINAL],
     ['recredited', 'recredit-settlement', 'settlement was recredited already', WAITING],
-  ] as const)('answers of one that is %s to %s: %s', async ([state, action, message, hint], { deps, settlement }) => {
-    for (const step of STATES[state]) await done(deps, step, settlement)
+  ] as const)(
+    'a settlement that is %s refuses %s: %s',
+    async ([state, action, message, hint], { deps, settlement }) => {
+      for (const step of STATES[state]) await done(deps, step, settlement)
 
-    expect(await done(deps, action, settlement)).toStrictEqual(refusedWith(message, { action_hint: hint }))
-  })
+      expect(await done(deps, action, settlement)).toStrictEqual(refusedWith(message, { action_hint: hint }))
+    },
+  )
 
-  it('as paid is refused, and writes nothing, where there is no window', async ({ deps }) => {
+  it('as paid is refused and writes nothing when the client has no window', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps)
     await deps.table.write(remove(windowKey(client.clientId), exists))
 
@@ -160,7 +163,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 const change = (deps: TestDeps, { clientId }: Client, changes: ClientChanges) =>
   changeClient(deps, { clientId, operator: OPERATOR, changes })
 
-/** It fails, and an operator makes its funds available again; a minute goes by. */
+/** The settlement fails and is re-credited; a minute passes. */
 const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
   await fail(deps, settlement)
   await recredit(deps, settlement)
@@ -168,7 +171,11 @@ const recreditedNow = async (deps: TestDeps, settlement: Settlement) => {
 }
 
 describe('a re-credit in the next settlement', () => {
-  it('is one line with the sums of the failed one, and bank details of now', async ({ deps, client, recredited }) => {
+  it('is one line with the sums of the failed settlement and the current bank details', async ({
+    deps,
+    client,
+    recredited,
+  }) => {
     await change(deps, client, { bank: { ...BANK, bankAccountNo: '7777777777' } })
     deps.clock.advance(60)
 
@@ -183,7 +190,7 @@ describe('a re-credit in the next settlement', () => {
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
   })
 
-  it('carries what no settled row proves of the failed one', async ({ deps, client }) => {
+  it('carries the unproven money of the failed settlement', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
     aDayLater(deps)
@@ -194,7 +201,7 @@ describe('a re-credit in the next settlement', () => {
     expect([failed, await sweep(deps, client)]).toMatchObject([sums, sums])
   })
 
-  it('fails and comes again twenty times, and is paid out once', async ({ deps, client }) => {
+  it('fails and is settled again twenty times, and is paid out once', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     let last = await sweptNow(deps, client)
@@ -226,7 +233,7 @@ describe('a re-credit in the next settlement', () => {
     ])
   })
 
-  it('waits in available while all that is due is not above the floor', async ({ deps, client, recredited }) => {
+  it('waits in available while the sum is not above the floor', async ({ deps, client, recredited }) => {
     await change(deps, client, { settlementFloorMinor: recredited.netMinor })
     deps.clock.advance(60)
 
@@ -237,7 +244,7 @@ describe('a re-credit in the next settlement', () => {
     expect(await sweep(deps, client)).toMatchObject({ netMinor: 95_900 })
   })
 
-  it('is paid with another one where neither is above the floor alone', async ({ deps, client }) => {
+  it('is paid with another re-credit when neither is above the floor alone', async ({ deps, client }) => {
     const [small, large] = [await settled(deps, client, 20_000), await settled(deps, client, 30_000)]
     for (const settlement of [small, large]) await recreditedNow(deps, settlement)
     await change(deps, client, { settlementFloorMinor: minor(large.netMinor) })

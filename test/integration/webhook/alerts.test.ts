@@ -29,7 +29,7 @@ import {
 } from '../../support/webhook-builders.ts'
 import { withoutTopic } from './outages.ts'
 
-/** So many whose eighth attempt fails. */
+/** So many deliveries whose eighth attempt fails. */
 const abandon = async (deps: TestDeps, endpoint: Endpoint, times = 1): Promise<readonly Delivery[]> => {
   const found: Delivery[] = []
   deps.answerWebhooks(async () => FAILED)
@@ -45,7 +45,7 @@ const dueAlerts = (deps: TestDeps) => drainSlot(deps, DUE_ALERTS, { slot: 0, par
 
 const idsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ deliveryId }): string => deliveryId)
 
-/** The same gateway, where this happens while an alert is on its way to the topic, which does not take it. */
+/** The same gateway, whose topic refuses each alert after this action. */
 const failing = (deps: TestDeps, meanwhile: (...alert: Parameters<TestDeps['alerts']['publish']>) => unknown) => ({
   ...deps,
   alerts: {
@@ -77,7 +77,7 @@ const world = async (times = 1) => {
 }
 
 describe('alerts about one endpoint', () => {
-  it('take the message by another time than the last, also in the same millisecond', async () => {
+  it('move last_alert_at at each alert, also in the same millisecond', async () => {
     const { deps, endpoint, current, again } = await world()
     await noteAlert(deps, endpoint, deps.now())
 
@@ -86,7 +86,7 @@ describe('alerts about one endpoint', () => {
     expect(await current()).toMatchObject({ lastAlertAt: addMs(deps.now(), 1) })
   })
 
-  it('tell of all that was abandoned by the next run, and of what follows a quarter of an hour later', async () => {
+  it('name all that was abandoned before the next run, and later ones after 15 minutes', async () => {
     const { deps, endpoint, deliveries, named, left } = await world(3)
     await dueAlerts(deps)
     const late = await abandon(deps, endpoint, 2)
@@ -102,7 +102,7 @@ describe('alerts about one endpoint', () => {
     expect(left()).toStrictEqual([])
   })
 
-  it('are tried again by the next run while the topic does not answer, and told once', async () => {
+  it('are retried by the next run while the topic fails, and sent once', async () => {
     const { deps, deliveries, named } = await world(2)
 
     expect(await dueAlerts(withoutTopic(deps))).toMatchObject({ failed: 1 })
@@ -113,7 +113,7 @@ describe('alerts about one endpoint', () => {
     expect(named()).toStrictEqual([idsOf(deliveries)])
   })
 
-  it('are not taken back from a worker that has taken the next one since', async () => {
+  it('are not taken back from a worker that has claimed the next one', async () => {
     const { deps, current, check } = await world()
     const overtaken = failing(deps, async () => {
       deps.clock.advance(1)
@@ -136,7 +136,7 @@ describe('alerts about one endpoint', () => {
     expect(named()).toStrictEqual([idsOf(deliveries)])
   })
 
-  it('hold up no other endpoint', async () => {
+  it('do not delay those of another endpoint', async () => {
     const { deps, endpoint } = await world()
     await dueAlerts(deps)
 
@@ -146,7 +146,7 @@ describe('alerts about one endpoint', () => {
     expect(deps.published).toHaveLength(2)
   })
 
-  it('tell of an endpoint that was deleted meanwhile, once', async () => {
+  it('name the deliveries of an endpoint that was deleted meanwhile, once', async () => {
     const { deps, endpoint, deliveries, named } = await world(2)
     await deps.table.transact(moveToGone(endpoint, deps.now()))
 
@@ -155,7 +155,7 @@ describe('alerts about one endpoint', () => {
     expect(named()).toStrictEqual([idsOf(deliveries)])
   })
 
-  it('name 500 deliveries, count the rest, and say what lists them', async () => {
+  it('name 500 deliveries, count the rest, and name the action that lists them', async () => {
     const { deps, endpoint, named, left } = await world(0)
     const rows: Delivery[] = []
     for (let number = 0; number < 510; number++) {
@@ -171,7 +171,7 @@ describe('alerts about one endpoint', () => {
     expect(left()).toStrictEqual([])
   })
 
-  it('go out once when two workers look at the same time', async () => {
+  it('are sent once when two workers check at the same time', async () => {
     const { deps, check } = await world(2)
 
     expect(await check(beforeFirst(deps, 'update', () => check()))).toBe(false)
@@ -179,7 +179,7 @@ describe('alerts about one endpoint', () => {
     expect(deps.published).toHaveLength(1)
   })
 
-  it('are told again when a worker died after the message, before it was noted', async () => {
+  it('are sent again when the worker died after the message, before it marked the rows', async () => {
     const { deps, deliveries, named, left, check } = await world()
     await expect(check(failing(deps, deps.alerts.publish))).rejects.toThrow('no topic')
 
@@ -192,7 +192,7 @@ describe('alerts about one endpoint', () => {
 })
 
 describe('a redelivery', () => {
-  it('tells first what is outstanding of its endpoint', async () => {
+  it('first reports the unreported deliveries of its endpoint', async () => {
     const { deps, endpoint, deliveries: told, named, left } = await world()
     await dueAlerts(deps)
     const [again, other] = await abandon(deps, endpoint, 2)
@@ -206,7 +206,7 @@ describe('a redelivery', () => {
   })
 })
 
-it('the end of an alert leaves alone the due work of a new round, and the alert of a later one', async () => {
+it('the end of an alert changes neither the due work of a new round nor the alert of a later one', async () => {
   const { deps, delivery } = await world()
   const read = await rowOf(deps, delivery)
   await deps.table.transact({ delivery: startRound(read, deps.now()) })

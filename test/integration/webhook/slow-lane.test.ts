@@ -1,7 +1,7 @@
 /**
- * Goal: an endpoint that hangs goes to the slow lane and comes back, its deliveries are made as the schedule says, and no
- * worker that others need waits for it. Method: messages are worked off one by one, each by the lane that it was sent to,
- * and each condition of the mark refuses once. That the lanes keep apart under load is in hanging-endpoint.test.ts.
+ * Goal: an endpoint that hangs goes to the slow lane and comes back. Its deliveries keep their schedule, and no worker of
+ * the fast lane waits for it. Method: each message is handled in the lane that it was sent to, and each condition of the
+ * mark refuses once. hanging-endpoint.test.ts tests both lanes under load.
  */
 import { describe, expect } from 'vitest'
 import { announcementOf, tellWorkers } from '../../../shared/payment/announcement.ts'
@@ -33,7 +33,7 @@ import {
 import { webhookTest as it } from './webhook-test.ts'
 
 const DELIVERED: WebhookResult = { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
-/** What comes of a merchant who says nothing. */
+/** The result of a merchant that does not answer. */
 const HUNG: WebhookResult = { ...FAILED, httpStatus: undefined, error: 'timeout', durationMs: 10_000 }
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 
@@ -47,15 +47,15 @@ const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
 /** The queues that messages were sent to. */
 const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
-describe('the slow lane: who goes there', () => {
+describe('the slow lane: its endpoints', () => {
   it.for([
     ['nothing in its ten seconds', HUNG, true],
     ['an error after five', { ...FAILED, durationMs: 5_000 }, true],
-    ['that all is well, after nine', { ...DELIVERED, durationMs: 9_000 }, true],
-    ['an end of the connection after six', { ...REFUSED, durationMs: 6_000 }, true],
-    ['an error before five are over', { ...FAILED, durationMs: 4_999 }, false],
-    ['a connection refused at once', REFUSED, false],
-    ['that all is well, at once', DELIVERED, false],
+    ['200 after nine', { ...DELIVERED, durationMs: 9_000 }, true],
+    ['by closing the connection after six', { ...REFUSED, durationMs: 6_000 }, true],
+    ['an error within five', { ...FAILED, durationMs: 4_999 }, false],
+    ['by refusing the connection at once', REFUSED, false],
+    ['200 at once', DELIVERED, false],
   ] as const)('an endpoint that answered %s', async ([, answer, isSlow], { deps, endpoint, delivery }) => {
     deps.answerWebhooks(async () => answer)
 
@@ -67,7 +67,11 @@ describe('the slow lane: who goes there', () => {
     expect(lanesOf(deps)).toStrictEqual(next)
   })
 
-  it('makes its eight attempts there by the schedule, and is given up', async ({ deps, endpoint, delivery }) => {
+  it('makes the eight attempts there by the schedule, and abandons the delivery', async ({
+    deps,
+    endpoint,
+    delivery,
+  }) => {
     deps.answerWebhooks(async () => HUNG)
     await deliverWebhook(deps, messageFor(delivery))
     const markedAt = deps.now()
@@ -83,7 +87,7 @@ describe('the slow lane: who goes there', () => {
     expect(waits).toStrictEqual(hops.map((seconds) => ['webhooks-slow', seconds]))
     expect(deps.webhooks).toHaveLength(8)
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: 8 })
-    // Said once, however often it hangs.
+    // Logged once, however often the endpoint hangs.
     expect(await slowSince(deps, endpoint)).toBe(markedAt)
     expect(codes(deps).filter((code) => code === 'endpoint.slow')).toHaveLength(1)
   })
@@ -109,8 +113,8 @@ describe('the slow lane: who goes there', () => {
     ['an event', announce],
     ['a test event', (deps, endpoint) => sendTestEvent(deps, { ...endpoint, operator: 'ayu' })],
     ['a redelivery', redeliverOne],
-    ['a redelivery of all that it did not get', redeliverAll],
-  ])('%s is sent to the lane of its endpoint, as the sender has read it', async ([, send], { deps, endpoint }) => {
+    ['a redelivery of all undelivered events', redeliverAll],
+  ])('%s is sent to the lane of its endpoint', async ([, send], { deps, endpoint }) => {
     const slowOne = await storedEndpoint(deps, { clientId: endpoint.clientId, slowSince: deps.now() })
 
     await send(deps, slowOne)
@@ -124,11 +128,11 @@ describe('the slow lane: who goes there', () => {
   })
 })
 
-describe('the slow lane: back from there', () => {
+describe('the slow lane: the way back', () => {
   it.for([
-    ['answers that all is well, soon, leaves it', DELIVERED, false],
-    ['answers an error, soon, leaves it', FAILED, false],
-    ['refuses connections stays, as it answers nothing', REFUSED, true],
+    ['answers 200 soon leaves it', DELIVERED, false],
+    ['answers an error soon leaves it', FAILED, false],
+    ['refuses connections stays', REFUSED, true],
   ] as const)('an endpoint that %s', async ([, answer, stays]) => {
     const { deps, endpoint, delivery } = await slowDelivery()
     deps.answerWebhooks(async () => answer)
@@ -141,7 +145,7 @@ describe('the slow lane: back from there', () => {
     expect(lanesOf(deps)).toStrictEqual(answer.delivered ? [] : [stays ? 'webhooks-slow' : 'webhooks'])
   })
 
-  it('delivers in the slow lane what was sent there before the endpoint answered again', async () => {
+  it('delivers in the slow lane a message from before the endpoint answered again', async () => {
     const { deps, delivery } = await slowDelivery({ slowSince: undefined })
 
     await deliverWebhook(deps, { ...messageFor(delivery), slow: true })
@@ -150,7 +154,7 @@ describe('the slow lane: back from there', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('finds a mark of long ago, takes the next delivery through the slow lane, and is back', async () => {
+  it('makes the next delivery of an endpoint with an old mark, and removes the mark', async () => {
     const { deps, endpoint, delivery } = await slowDelivery()
     deps.clock.advance(30 * 24 * 3_600)
 
@@ -162,7 +166,7 @@ describe('the slow lane: back from there', () => {
   })
 })
 
-describe('a worker that others need', () => {
+describe('a worker of the fast lane', () => {
   it('sends the message on to the slow lane, and makes no attempt and no write', async () => {
     const { deps, delivery } = await slowDelivery()
     const { deps: watched, calls } = recordTable(deps)
@@ -181,7 +185,7 @@ describe('a worker that others need', () => {
 })
 
 describe('the mark of an endpoint that hangs', () => {
-  it('is not set where it is set, nor where there is no endpoint', async ({ deps, endpoint }) => {
+  it('is set once, and only on an endpoint that exists', async ({ deps, endpoint }) => {
     const first = deps.now()
     const missing = { ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] }
     const mark = async (of: Endpoint, at: Timestamp) => (await deps.table.write(markSlow(of, at))).applied
@@ -193,7 +197,7 @@ describe('the mark of an endpoint that hangs', () => {
     expect(await findEndpoint(deps, missing.clientId, missing.endpointId)).toBeUndefined()
   })
 
-  it('is not taken off by who has read an older one', async ({ deps, endpoint }) => {
+  it('is not removed by a worker that has read an older mark', async ({ deps, endpoint }) => {
     const [first, later] = [deps.now(), addMs(deps.now(), 1)]
     await deps.table.write(markSlow(endpoint, later))
 
@@ -201,7 +205,7 @@ describe('the mark of an endpoint that hangs', () => {
     expect(await slowSince(deps, endpoint)).toBe(later)
   })
 
-  it('that cannot be written costs nothing: the next attempt is in its lane', async ({ deps, delivery }) => {
+  it('may fail to be written: the next attempt is in the slow lane all the same', async ({ deps, delivery }) => {
     deps.answerWebhooks(async () => HUNG)
     const before = (call: TableCall) => {
       if (writtenKeys([call]).some(({ pk }) => pk.startsWith('ENDPOINTS#'))) throw new Error('throttled')
@@ -214,7 +218,7 @@ describe('the mark of an endpoint that hangs', () => {
     expect(lanesOf(deps)).toStrictEqual(['webhooks-slow'])
   })
 
-  it('stays when an operator changes the endpoint, and does not keep it from being changed', async () => {
+  it('stays when an operator changes the endpoint', async () => {
     const { deps, endpoint } = await slowDelivery()
 
     const { applied } = await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
