@@ -50,7 +50,7 @@ describe('authenticate (spec 5)', () => {
     expect(key.prefix).toBe(text.slice(0, `gk_test_${client.clientId}_`.length + 4))
   })
 
-  it('refuses whatever is not one key of this stage, without reading the table or a word of it', async () => {
+  it('refuses a text that is no key of this stage, without a read of the table', async () => {
     const { deps, client, text } = await withKey()
     const watched = recordTable(deps)
     const keys = [

@@ -32,7 +32,7 @@ describe('dueTurns', () => {
     )
   })
 
-  it('puts back what was taken as if it had not been', () => {
+  it('puts back a taken item unchanged', () => {
     fc.assert(
       fc.property(someItems, fc.integer({ min: 1, max: 9 }), (items, most) => {
         const [turns, untouched] = [turnsOf(items), turnsOf(items)]
@@ -45,7 +45,7 @@ describe('dueTurns', () => {
     )
   })
 
-  it('holds so many of one owner and no more', () => {
+  it('holds a limited number of one owner', () => {
     const turns = turnsOf(Array.from({ length: 500 }, (_, number) => ({ owner: 'a', number })))
 
     expect(turns.add('a', { owner: 'a', number: 500 })).toBe(false)

@@ -104,7 +104,7 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     expect(writes()).toHaveLength(before)
   })
 
-  it('is the client’s own where it has one, and none where the stage has none', async () => {
+  it('is the client’s own if it has one, and none if the stage has none', async () => {
     const deps = testDeps()
     const pass = async (own: number | undefined, stage: number | undefined) => {
       const client = await aStoredClient(deps, own === undefined ? {} : { rateLimitPerSecond: own })

@@ -29,7 +29,7 @@ describe('derivedUuid', () => {
     expect(derivedUuid(...pieces)).not.toBe(derivedUuid(...pieces.toReversed(), ''))
   })
 
-  it('stays what it was, so that keys of old payments still lead to them', () => {
+  it('never changes, so that keys of old payments still find them', () => {
     // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant set.
     expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
     const clientId = aClientId()

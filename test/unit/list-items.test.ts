@@ -126,7 +126,7 @@ describe('lists over several partitions', () => {
       { numRuns: runs(50) },
     ))
 
-  it('a page of a list over several partitions is that of one list, however deep', () =>
+  it('a page over several partitions equals that of one list, however deep', () =>
     fc.assert(
       fc.asyncProperty(
         rows,

@@ -56,7 +56,7 @@ describe('a debt (design section 9)', () => {
     expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual(['passed', 'passed'])
   })
 
-  it('costs no write where the client stays far below its limit, and none for what was taken before', async () => {
+  it('costs no write while the client is far below its limit, and none for earlier calls', async () => {
     const { ask, owe, counter } = await aDebtor(40)
 
     await ask()

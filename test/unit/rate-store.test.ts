@@ -50,7 +50,7 @@ describe('the counter of a limit', () => {
     expect(await environment()(4, START)).toStrictEqual(['counted', START, 7])
   })
 
-  it('refuses by what stands there, not by what was known', async () => {
+  it('refuses by the stored count, not by a cached one', async () => {
     const { environment, calls } = aCounter()
     const [one, another] = [environment(), environment()]
     await one(1, START, LIMIT)

@@ -97,7 +97,7 @@ describe('erase-customer', () => {
     expect(await erase()).toMatchObject(erasedOf(payment, 1))
   })
 
-  it('has what is sent again carry no customer, ten seconds after the bytes were read last', async () => {
+  it('removes the customer from later redeliveries, ten seconds after the last read of the bytes', async () => {
     const { deps, payment, erase } = await aPaidCustomer()
     const [event] = await listPaymentEvents(deps, payment.paymentId)
     const read = () => findEventBody(deps, { paymentId: payment.paymentId, name: event?.name ?? '' })

@@ -50,7 +50,7 @@ describe('find-payments by what a customer has paid', () => {
     expect(await found(deps, { payment_destination: spaced })).toMatchObject({ ids: [payment.paymentId] })
   })
 
-  it('finds by the ids of the provider, which is asked, with what is in suspense and why it failed', async () => {
+  it('finds by the provider’s ids, and shows its answer, the suspense and the failure', async () => {
     const { deps } = depsAt()
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
@@ -165,7 +165,7 @@ describe('find-payments by amount and day', () => {
     expect((await found(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
   })
 
-  it('shows a hundred or so at a time, and each of them once', async () => {
+  it('shows about a hundred at a time, each once', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     deps.clock.set(MORNING)

@@ -31,7 +31,7 @@ describe('get-payment', () => {
     expect(said).toMatchObject([{ fields: { failure_reason: 'declined' } }])
   })
 
-  it('shows the money of it that is in suspense, and list-suspense shows it by payment and by client', async () => {
+  it('shows its money in suspense; list-suspense shows it by payment and by client', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     const [payment, other] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]

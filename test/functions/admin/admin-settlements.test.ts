@@ -37,7 +37,7 @@ const anEligible = async (fields: Parameters<typeof withFloor>[2] = {}) => {
 }
 
 describe('trigger-settlement (spec 3.2, rule 4)', () => {
-  it('settles at once under the rules of the sweep and answers what it recorded', async () => {
+  it('settles at once by the rules of the sweep, and answers the settlement', async () => {
     const { deps, client, settle } = await anEligible({ settlementFloorMinor: minor(95_899), bank: BANK })
 
     const reply = await settle()
@@ -97,7 +97,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
 })
 
 describe('list-settlements', () => {
-  it('shows what is to be paid out over all clients, newest first, and nothing once it is closed', async () => {
+  it('shows unpaid settlements of all clients, newest first, and no closed ones', async () => {
     const deps = testDeps({ requests })
     deps.clock.set(addMs(deps.now(), 365 * DAY_MS))
     const settledLater = async () => {

@@ -60,7 +60,7 @@ describe('update-client (design section 7)', () => {
     expect(await trail()).toHaveLength(2)
   })
 
-  it('grows the parts of a client: payments use them from a minute on, readers are told in the same write', async () => {
+  it('adds parts to a client: readers see them at once, and payments use them a minute later', async () => {
     const { deps, client, change, trail, shown, now } = await aMerchant()
     const before = await shown()
     deps.clock.advance(1)
@@ -130,7 +130,7 @@ describe('update-client (design section 7)', () => {
   const OTHER = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
   const told = (deps: TestDeps) => deps.published.map(({ kind, subject, message }) => [kind, subject, message])
 
-  it('tells that bank details are replaced, before they are, with no account number in full', async () => {
+  it('alerts before it replaces bank details, and shows no full account number', async () => {
     const { deps, client, change, shown } = await aMerchant({})
     await change({ bank: BANK })
     expect(told(deps)).toStrictEqual([])
@@ -147,7 +147,7 @@ describe('update-client (design section 7)', () => {
     expect(JSON.stringify([deps.published, deps.lines])).not.toContain(BANK.bank_account_no)
   })
 
-  it('takes an account after one that was taken out for a replacement, and the same again for none', async () => {
+  it('alerts for an account that follows a removed one, and not for the same account', async () => {
     const { deps, change, shown } = await aMerchant({})
     await change({ bank: BANK })
     const first = await shown()
@@ -162,7 +162,7 @@ describe('update-client (design section 7)', () => {
     expect(told(deps)).toHaveLength(1)
   })
 
-  it('replaces nothing that it cannot tell, and tells it too often rather than not where it dies', async () => {
+  it('replaces nothing when the alert fails, and repeats the alert after a crash', async () => {
     const { deps, change, now, trail } = await aMerchant({})
     await change({ bank: BANK })
     const publish = async () => Promise.reject(new Error('no topic'))

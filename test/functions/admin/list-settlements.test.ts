@@ -132,7 +132,7 @@ describe('list-settlements --status recorded --format csv', () => {
     expect((await fileOf(deps)).body).toStrictEqual({ csv: HEAD, left_out: [] })
   })
 
-  it('goes on at a cursor where one answer cannot hold all', async () => {
+  it('continues at a cursor when one answer cannot hold all', async () => {
     const deps = memoryDeps()
     const settlements = []
     for (let one = 0; one < 3; one++) settlements.push(await aRecorded(deps, bankOf(deps)))
@@ -215,7 +215,7 @@ describe('list-settlements by status and days', () => {
     expect([line?.includes('"failed"'), rest]).toStrictEqual([true, ''])
   })
 
-  it('goes on at the cursor when a run has no more time', async () => {
+  it('continues at the cursor when a run has no more time', async () => {
     const { deps, day } = await aMonth()
     for (let made = 0; made < 40; made++) await aClient(deps)
     const last = await aSettlement(deps, await aClient(deps))

@@ -106,7 +106,7 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
     expect((await refused(body))['message']).toBe(message)
   })
 
-  it('names every unknown and misshapen field at once, and what is wrong with the others', async () => {
+  it('names every unknown and wrong field at once', async () => {
     const body = await refused('{"amount":"1","b":1,"a":2,"customer":{"x":1},"currency":5}')
 
     expect(body).toStrictEqual({

@@ -107,7 +107,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(body['channel_code']).toBe(channel.channel_code)
   })
 
-  it('takes an empty channel_code for qris as none', async () => {
+  it('treats an empty channel_code for qris as missing', async () => {
     const { status, body } = await create({ method: 'qris', channel_code: '' })
 
     expect([status, body['channel_code']]).toStrictEqual([201, undefined])

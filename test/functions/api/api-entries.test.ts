@@ -125,7 +125,7 @@ describe.each([
     expect(second.headers).not.toHaveProperty('link')
   })
 
-  it('clamps a limit, and refuses one that is none, and a cursor of another list', async () => {
+  it('clamps a limit, and refuses a limit that is no number and a cursor of another list', async () => {
     const [mine, other] = [await aSettled(2), await aSettled(2)]
     const { next } = (await other[list]({ limit: '0' })).body
 

@@ -50,7 +50,7 @@ const aReader = async (deps: TestDeps) => {
 }
 
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
-  it.each(NAMES)('%s refuses who may not ask, before it looks at anything else', async (name) => {
+  it.each(NAMES)('%s refuses a caller without permission before any other check', async (name) => {
     const deps = testDeps()
     const { authorization } = await anApiClient(deps)
     const unknown = { authorization: authorization.replace(/.{43}$/, 'A'.repeat(43)) }
@@ -69,7 +69,7 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
     if (!isPost(name)) expect((await call(deps, API[name], { caller: reader })).status).not.toBe(403)
   })
 
-  it.each(NAMES)('%s answers JSON with the request id, and a 500 tells nothing of the table', async (name) => {
+  it.each(NAMES)('%s answers JSON with the request id, and a 500 reveals nothing of the table', async (name) => {
     const deps = testDeps()
     const [caller, limited] = [await anApiClient(deps), await anApiClient(deps, { rateLimitPerSecond: 1 })]
     await call(deps, API.getBalance, { caller: limited })
@@ -149,7 +149,7 @@ describe('the headers of every response', () => {
 })
 
 describe('an unexpected failure (spec 7: internal_error)', () => {
-  it('of an item that is not what it should be is a 500 and not half an answer', async () => {
+  it('of a malformed item is a 500, not half an answer', async () => {
     const { deps, ask } = await anApi()
     const { body } = await ask('createPayment', { body: aPaymentBody() })
     const id = v.parse(PaymentIdSchema, body['id'])

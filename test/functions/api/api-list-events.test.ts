@@ -64,7 +64,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(answers.map(idsIn)).toStrictEqual([[next.eventId], [], [late.eventId], [next.eventId], []])
   })
 
-  it('goes on after a cursor from before its client grew, in the new parts too', async () => {
+  it('continues after a cursor from before its client grew, in the new parts too', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const old = await eventRow(deps, caller.clientId, deps.now())
     deps.clock.advance(600)
@@ -80,7 +80,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(after.text).toBe(page(inOrder(events), after))
   })
 
-  it('shows 90 days, to who asks for more and after older cursors too', async () => {
+  it('shows 90 days at most, also after older cursors', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const gone = await eventRow(deps, caller.clientId, start)
@@ -100,7 +100,7 @@ describe('GET /v1/events (design section 8)', () => {
     expect(empty.body).toStrictEqual({ data: [], next, has_more: false })
   })
 
-  it('ends a page early that would not fit into an answer, and goes on after it', async () => {
+  it('ends a page early when it would not fit into an answer, and continues after it', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const body = JSON.stringify({ text: '"'.repeat(190_000) })
     for (let at = 0; at < 8; at++) await eventRow(deps, caller.clientId, addMs(deps.now(), at), { body })

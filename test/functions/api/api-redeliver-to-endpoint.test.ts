@@ -20,7 +20,7 @@ const afterOutage = async () => {
 /* What is sent, and what is not: redeliver-endpoint.test.ts. */
 
 describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
-  it('goes on until nothing is left: 230 deliveries in three calls', async () => {
+  it('continues until nothing is left: 230 deliveries in three calls', async () => {
     const { deps, since, missed, again } = await afterOutage()
     const deliveries = [await missed({ ...ABANDONED, rounds: 10, roundsOn: deps.now().slice(0, 10) })]
     for (let made = 0; made < 230; made++) deliveries.push(await missed())

@@ -112,7 +112,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(shownIn(ofEvent)).toStrictEqual([fetched.body])
   })
 
-  it('answers of what is another client’s as of what does not exist', async () => {
+  it('answers the same for another client’s ids as for unknown ones', async () => {
     const { deps, ask } = await aMerchant()
     const theirs = await storedEndpoint(deps)
     const { eventId } = await storedDelivery(deps, theirs)
@@ -127,7 +127,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(await textsOf('event_id', [eventId, deps.newId()])).toStrictEqual(new Set([nothing]))
   })
 
-  it('fits into what a function may answer, whatever the merchant’s servers said', async () => {
+  it('fits into a function’s answer, however long the merchant’s answers are', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
     const responseBody = '\u0001'.repeat(1_024)
     for (let made = 0; made < 100; made++) {

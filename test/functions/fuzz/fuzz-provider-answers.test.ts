@@ -103,7 +103,7 @@ const wasSaid = (said: readonly Answered[], { paymentId, paymentRequestId }: Pay
 }
 
 describe('a pending payment and a provider that answers anything', () => {
-  it.each(Object.keys(TRIGGERS) as Trigger[])('%s never concludes what was not said', async (trigger) => {
+  it.each(Object.keys(TRIGGERS) as Trigger[])('%s concludes nothing beyond the answer', async (trigger) => {
     await fc.assert(
       fc.asyncProperty(anyOutcomes, async (outcomes) => {
         const { deps, client, payment } = await arrange()

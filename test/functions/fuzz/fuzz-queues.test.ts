@@ -68,7 +68,7 @@ describe('the webhooks queue with any messages in it', () => {
     )
   })
 
-  it('posts once at most, whatever attempt a message about a real delivery names', async () => {
+  it('posts at most once, for any attempt number in the message', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostileJson, { minLength: 1, maxLength: 4 }), async (attempts) => {
         const deps = memoryDeps()

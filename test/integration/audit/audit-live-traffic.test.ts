@@ -98,7 +98,7 @@ describe('audit-ledger under live traffic', () => {
     },
   )
 
-  it('finds a settlement by its window while no index has heard of it, however long that takes', async () => {
+  it('finds a settlement by its window while the indexes lag, however long that takes', async () => {
     const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
     const world = await aSyncWorld(deps)
     catchUp()
@@ -107,7 +107,7 @@ describe('audit-ledger under live traffic', () => {
     expect(await auditLedger(deps, world.client.clientId)).toMatchObject({ balanced: true })
   })
 
-  it('finds what was tampered with in a settled window although the open tail never stands still', async () => {
+  it('finds tampering in a settled window while new entries keep coming', async () => {
     const world = await aSyncWorld()
     const { deps, client } = world
     const { settlementId } = await aSettled(world)

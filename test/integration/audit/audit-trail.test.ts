@@ -50,7 +50,7 @@ const brokenIn = (subject: string) => ({
 })
 
 describe('the audit trail', () => {
-  it('is whole where it was not touched, and names the whole change', async () => {
+  it('is complete when it is untouched, and names the whole change', async () => {
     const { deps, clientId, audited } = await aTrail()
 
     expect(await audited()).toStrictEqual(WHOLE)
@@ -97,7 +97,7 @@ describe('the audit trail', () => {
     expect((await audited()).found).toContainEqual(['audit_record', clientId, said])
   })
 
-  it('is looked at for what else is the client’s, however old', async () => {
+  it('is also checked for the client’s other objects, however old', async () => {
     const { deps, endpointId, keysOf, audited } = await aTrail()
     const [key] = await keysOf(endpointId)
     await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'other-operator' })
@@ -131,7 +131,7 @@ describe('the audit trail', () => {
     expect(await listAuditRecords(deps, `${clientId}#HEAD`)).toStrictEqual([])
   })
 
-  it.each(['its head', 'what it changes'])('refuses a change when others move %s every time', async (what) => {
+  it.each(['its head', 'what it changes'])('refuses a change when other writers move %s at each try', async (what) => {
     const { deps, clientId, rename, audited } = await aTrail()
     let made = 0
     const bank = () => ({ bankName: 'BCA', bankAccountNo: `00${made++}`, bankAccountName: 'Warung' })
@@ -194,7 +194,7 @@ describe('list-audit (design section 7)', () => {
     expect(await list(deps, { client_id: clientId, per_page: 2, page: 2 })).toMatchObject({ body: older })
   })
 
-  it('shows what was done to one thing', async () => {
+  it('shows the actions on one object', async () => {
     const { deps, endpointId } = await aTrail()
 
     const nothing = { status: 200, body: { data: [] } }
@@ -214,7 +214,7 @@ describe('list-audit (design section 7)', () => {
   })
 })
 
-it('an answer that changed nothing says nothing of who changed it', async () => {
+it('an answer that changed nothing names no operator', async () => {
   const { deps, clientId } = await aTrail()
 
   const { status, audit } = await invokeWhole(updateClient, deps, { operator: 'ana', client_id: clientId, name: 'two' })

@@ -56,7 +56,7 @@ const during = async <Answer>(make: Corruption, act: () => Promise<Answer>): Pro
 }
 
 describe('a corruption by hand', () => {
-  it('is not seen where there is none', async () => {
+  it('is not found in an intact table', async () => {
     await expectBalanced(history.deps, clientId())
 
     expect(await nextDayTells()).toBe(false)
@@ -70,7 +70,7 @@ describe('a corruption by hand', () => {
     await expectBalanced(history.deps, clientId())
   })
 
-  it.for(CORRUPTIONS)('is told by the daily audits: %s', async ([, make, , found]) => {
+  it.for(CORRUPTIONS)('is reported by the daily audits: %s', async ([, make, , found]) => {
     const begun = history.deps.now()
     const days = await during(make, daysUntilTold)
 

@@ -77,7 +77,7 @@ describe('createPayment after a crash', () => {
     expect(asked()).toBe(2)
   })
 
-  it('gives up in time instead of beginning a provider call it cannot finish', async () => {
+  it('stops before a provider call that it cannot finish in time', async () => {
     const { deps, make, asked } = await crashed(OVO_REQUEST)
     deps.clock.advance(90)
     deps.provider.script('listTransactions', async () => {
@@ -130,7 +130,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await held()).toBeUndefined()
   })
 
-  it('holds back a second push until due work has looked at it, though no row of it is there', async () => {
+  it('holds back a second push until due work has checked the first, even without a row', async () => {
     const { deps, make, asked, hear } = await paidOvo()
     await hear()
     deps.provider.script('listTransactions', async () => NO_ROWS)
@@ -141,7 +141,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(asked()).toBe(1)
   })
 
-  it('is credited by due work when the attempt died and no callback ever comes again', async () => {
+  it('is credited by due work when the attempt died and no callback follows', async () => {
     const { deps, hear, check, stored, ledger } = await paidOvo()
     await hear()
     deps.clock.advance(31)
@@ -187,7 +187,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('gives up at once when another attempt took over', async () => {
+  it('stops at once when another attempt took over', async () => {
     const { deps, creating, commit } = await aFirstAttempt()
     const taken = { ...creating, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
     await claimTakeover(deps, { read: creating, taken }, deps.now())

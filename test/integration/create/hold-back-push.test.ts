@@ -188,14 +188,14 @@ describe('rows found by reference', () => {
     await expectSecondPush()
   })
 
-  it('are looked at after those of other references', async () => {
+  it('are read after those of other references', async () => {
     const { reference, row, show, expectHeldBack } = await lostPush()
     show([row('failed', { reference: `${reference}0` }), row('pending')])
 
     await expectHeldBack(UNDECIDED)
   })
 
-  it('are looked at on the next pages, too', async () => {
+  it('are read on the next pages, too', async () => {
     const { deps, reference, row, expectHeldBack } = await lostPush()
     const other = row('failed', { reference: `${reference}0` })
     deps.provider.script('listTransactions', async ({ afterId }) => {

@@ -43,7 +43,7 @@ describe('a client whose payments lie in four parts', () => {
     expect(none).toStrictEqual({ payments: [], total: 0 })
   })
 
-  it.each([undefined, 'succeeded'] as const)('has those of one reference (%s) likewise', async (status) => {
+  it.each([undefined, 'succeeded'] as const)('lists the payments of one reference (%s) as one, too', async (status) => {
     const { deps, client, payments } = await manyPaid(90)
     const watched = recordTable(deps)
 
@@ -87,7 +87,7 @@ describe('a client whose payments lie in four parts', () => {
     await expectBalanced(small, client.clientId)
   })
 
-  it('finds what it announced since a time page by page, and all that a merchant looks for', async () => {
+  it('finds its events since a time page by page, and all payments of a search', async () => {
     const { deps, client, payments } = await manyPaid(40)
     const { clientId } = client
     const since = payments[0]?.paidAt ?? deps.now()

@@ -22,7 +22,7 @@ describe('the provider’s quota', () => {
     expect(deps.provider.calls.filter(({ operation }) => operation !== 'createRequest')).toHaveLength(expired())
   })
 
-  it('leaves what it has no call for unclaimed, in its turn', async () => {
+  it('leaves items unclaimed when the quota has no call for them', async () => {
     const { deps, expired, worker } = await aFlood(30, 60)
     const written = deps.changes.length
     const taken = ['cancelRequest', 'getRequest'] satisfies ProviderOperation[]

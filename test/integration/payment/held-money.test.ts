@@ -131,7 +131,7 @@ it('a wrong amount is held in the very transaction that fails the payment', asyn
   expect(await held(providerPaymentId)).toMatchObject({ amountMinor: minor(99_999), status: 'open' })
 })
 
-it('money that is held and told already fails the payment, and is not told again', async ({ scene }) => {
+it('money that is already held and reported fails the payment, and is not reported again', async ({ scene }) => {
   const { deps, payment, pay, stored } = scene
   const capture = { providerPaymentId: pay(), capturedMinor: minor(99_999) }
   const held = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })

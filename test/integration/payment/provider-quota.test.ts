@@ -31,7 +31,7 @@ describe('takeCalls', () => {
     expect(Math.max(...limits) - Math.min(...limits)).toBeLessThanOrEqual(1)
   })
 
-  it('grants what is left, then nothing until the window is over, for every caller', async () => {
+  it('grants the rest, then nothing until the window is over, for every caller', async () => {
     const { first, second, windowEnd } = environments()
 
     expect(await takeCalls(first, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })

@@ -115,7 +115,7 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(await held(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
   })
 
-  it('of money that the provider does not know at all makes its payment due at once, and no more', async () => {
+  it('about a payment that the provider does not know only makes our payment due at once', async () => {
     const { deps, payment, request, sayPaid, stored } = await aHidden()
     request({ status: 'open', latestPaymentId: undefined })
 
@@ -146,7 +146,7 @@ describe('a callback faster than the read side, about a payment that is being cr
     }
   }
 
-  it('is remembered by it, looked at at once, and forgotten after an hour', async () => {
+  it('is remembered by it, checked at once, and forgotten after an hour', async () => {
     const { deps, providerPaymentId, say, stored, dueAt, check } = await aHiddenCreating({})
     const remembered = { status: 'creating', rememberedProviderPaymentIds: new Set([providerPaymentId]) }
 
@@ -233,7 +233,7 @@ describe('a payment that changes while the provider is asked', () => {
     expect(await ledger()).toMatchObject({ pendingMinor: 0 })
   })
 
-  it('is closed by what was noted before the answer: a cancel asked for meanwhile is no failure', async () => {
+  it('is closed by the earlier note: a cancel that was requested meanwhile is no failure', async () => {
     const { deps, payment, request, sayExpired, stored } = await aHidden()
     deps.provider.script('getRequest', async () => {
       await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())

@@ -49,7 +49,7 @@ const giveBack = (deps: TestDeps, item: Suspense, transactionId: string, amount:
   return bookSuspenseRefund(deps, item, { row, amountMinor: minor(amount) })
 }
 
-it('putSuspense writes an item once, due to be told to the operators a minute later', async ({ deps }) => {
+it('putSuspense writes an item once, and its alert is due a minute later', async ({ deps }) => {
   const item = heldIn(deps)
 
   const first = await putSuspense(deps, item)
@@ -61,7 +61,7 @@ it('putSuspense writes an item once, due to be told to the operators a minute la
 })
 
 describe('ensureSuspense', () => {
-  it('rides in a transaction that it never refuses, and leaves what is known as it is', async ({ deps }) => {
+  it('joins a transaction that it never refuses, and leaves a known item unchanged', async ({ deps }) => {
     const item = await bookedIn(deps)
     const resolved = await resolve(deps, item)
 
@@ -73,7 +73,7 @@ describe('ensureSuspense', () => {
   })
 })
 
-it('endSuspenseAlert takes an alert off once, and makes no item where there is none', async ({ deps }) => {
+it('endSuspenseAlert ends an alert once, and makes no missing item', async ({ deps }) => {
   const item = heldIn(deps)
   await putSuspense(deps, item)
   const absent = `py-${crypto.randomUUID()}`
@@ -150,7 +150,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({ suspenseId, ...legs })
   })
 
-  it('stays open when the provider gives a part back, and resolves what is left', async ({ deps }) => {
+  it('stays open when the provider returns a part, and then resolves the rest', async ({ deps }) => {
     const item = await bookedIn(deps)
     for (let times = 0; times < 2; times++) await giveBack(deps, item, 'txn_part', 2_000)
     const left = await findSuspense(deps, item.suspenseId)
@@ -162,7 +162,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
   })
 
-  it('is refused on what was read before the provider gave a part back', async ({ deps }) => {
+  it('is refused on a read from before the provider returned a part', async ({ deps }) => {
     const item = await bookedIn(deps)
     const raced = beforeFirst(deps, 'transact', () => giveBack(deps, item, 'txn_between', 2_000))
 

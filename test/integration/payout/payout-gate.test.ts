@@ -133,7 +133,7 @@ describe('the payout gate (design section 11)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('looks at the settlement itself once more: what was altered after its audit is not paid out', async () => {
+  it('audits the settlement once more: it is not paid out when it was altered after its audit', async () => {
     const { deps, client, settlement, pay, status } = await anAudited()
     const row = await rawItem(deps, settlementKey(settlement.settlementId))
     await putRaw(deps, { ...row, net_minor: 995_900, gross_minor: 1_000_000 })

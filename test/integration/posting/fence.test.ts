@@ -56,7 +56,7 @@ describe('raiseFence (design sections 4 and 12)', () => {
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
   })
 
-  it('goes on where a run died, and moves no time that a merchant sees', async ({ deps, client }) => {
+  it('continues where a run died, and moves no time that a merchant sees', async ({ deps, client }) => {
     const end = addMs(deps.now(), 1)
     await closeWindow(deps, client.clientId, end)
     await closeShard(deps, client.clientId, { part: 0, shard: 3 }, end)

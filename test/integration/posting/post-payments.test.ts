@@ -110,7 +110,7 @@ describe('payments of one page', () => {
     expect(transactionsIn(calls).toSorted((a, b) => a - b)).toStrictEqual([3, 91])
   })
 
-  it('stay within the hundred items of a transaction, with what went back of them', async ({ deps, client }) => {
+  it('stay within the hundred items of a transaction, with their reversals', async ({ deps, client }) => {
     const open = await openOfOneShard(deps, client, 5)
     const moved: Payment[] = []
     for (const payment of open) {

@@ -28,7 +28,7 @@ const told = async (deps: TestDeps, payment: Payment) =>
     .map(({ body }) => JSON.parse(body) as { readonly event: string; readonly data: object })
 
 describe('payment.reversed', () => {
-  it('tells of each movement what it was about, and what was taken back in all', async ({ deps, payment }) => {
+  it('states the kind of each movement, and the total that was taken back', async ({ deps, payment }) => {
     await move(deps, payment, aRefund(deps, 10_000))
     deps.clock.advance(60)
     await move(deps, payment, aChargeback(deps, 20_000))
@@ -43,7 +43,7 @@ describe('payment.reversed', () => {
     ])
   })
 
-  it('tells of an open payment, and of one that is voided before it is posted', async ({ deps, client }) => {
+  it('is sent for an open payment, and for one that is voided before it is posted', async ({ deps, client }) => {
     const open = await anOpenPayment(deps, client)
     const refund = aRefund(deps, 10_000)
     await move(deps, open, refund)

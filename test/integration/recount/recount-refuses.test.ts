@@ -55,7 +55,7 @@ const tornAdjustment = async (deps: MemoryDeps, client: Client) => {
 }
 
 describe('recount-ledger', () => {
-  it('writes the figures that the audit expects, with a record of who asked', async () => {
+  it('writes the figures that the audit expects, with a record of the operator', async () => {
     const { deps, client } = await world()
     await addCredit(deps, client, 7)
     await addPaidOut(deps, client)
@@ -120,7 +120,7 @@ describe('recount-ledger', () => {
     expect(deps.changes).toStrictEqual([])
   })
 
-  it('refuses by name what an operator must repair, and writes no figure either', async () => {
+  it('refuses and names what an operator must repair, and writes no figure', async () => {
     const { deps, client } = await world()
     await tornAdjustment(deps, client)
     const differences = await differencesOf(deps, client)
@@ -168,7 +168,7 @@ const OVERTAKING: Readonly<Record<string, Overtaking>> = {
 
 describe('a recount that is overtaken', () => {
   it.each(Object.entries(OVERTAKING))(
-    'does not write it when %s, and repairs it the next time',
+    'writes nothing when %s, and repairs it the next time',
     async (_, { tear, meanwhile }) => {
       const { deps, client, payment } = await world()
       await tear(deps, client, payment)
@@ -183,7 +183,7 @@ describe('a recount that is overtaken', () => {
   )
 })
 
-/** A payment that was paid, of which a restore brought the event alone. */
+/** A paid payment of which a restore kept only the event. */
 const eventAlone = async () => {
   const deps = memoryDeps()
   const client = await withFloor(deps)
@@ -197,7 +197,7 @@ const eventAlone = async () => {
   return { deps, client, paid, restore }
 }
 
-describe('a payment of which the event alone came back', () => {
+describe('a payment of which only the event was restored', () => {
   it('is not credited with a second capture that suspense holds', async () => {
     const { deps, client, paid, restore } = await eventAlone()
     deps.provider.transactions.push(rowNow(deps, paid))

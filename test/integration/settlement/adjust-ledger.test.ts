@@ -79,7 +79,7 @@ describe('adjust-ledger (design section 10)', () => {
     })
   })
 
-  it('gives up a debt at the cost of the house, and counts what was given up', async () => {
+  it('writes off a debt at the cost of the house, and counts the write-off', async () => {
     const { deps, clientId, adjusted } = await aWorld()
 
     const { body } = await adjusted({ kind: 'written_off' })
@@ -88,7 +88,7 @@ describe('adjust-ledger (design section 10)', () => {
     expect((await readWindow(deps, clientId)).writtenOffMinor).toBe(25_000)
   })
 
-  it('takes back at most what was given up', async () => {
+  it('takes back at most what was written off', async () => {
     const { adjusted, pending } = await aWorld()
     await adjusted({ kind: 'written_off' })
 
@@ -127,7 +127,7 @@ describe('adjust-ledger (design section 10)', () => {
     expect(await sweep(deps, { clientId })).toMatchObject(sums)
   })
 
-  it('answers the stored entry when the same reference comes again, and writes nothing', async () => {
+  it('answers the stored entry when the reference is reused, and writes nothing', async () => {
     const { deps, adjusted } = await aWorld()
     await anUnclaimedRow(deps)
     const first = await adjusted(CORRECTION)

@@ -44,7 +44,7 @@ describe('settleClient that another run overtakes', () => {
     expect(second).toMatchObject({ grossMinor: 200_000, triggeredBy: 'manual', sweptFrom: first?.sweptUntil })
   })
 
-  it('gives up, to be asked again, when the window moves under it every time', async ({ deps, client }) => {
+  it('ends for a later retry when the window moves at each try', async ({ deps, client }) => {
     const first = deps.now()
     for (let at = 0; at < 6; at++) {
       deps.clock.set(addMs(first, at * 60_000))

@@ -15,7 +15,7 @@ import { aDayLater, BANK, settle, settlementsOf, sweep, withFloor } from '../../
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
-  it('records what was posted and paid a day ago: its sums, its window, the bank details of now', async ({ deps }) => {
+  it('records what was posted and paid a day ago: its sums, its window, the current bank details', async ({ deps }) => {
     const client = await withFloor(deps, 10_000, { bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)

@@ -109,7 +109,7 @@ describe('settle-client, the worker of the sweep', () => {
   })
 })
 
-it('settlements that wait three days for their payout are told, in one alert a day until none does', async () => {
+it('settlements that wait three days for their payout are reported in one alert a day', async () => {
   const deps = memoryDeps()
   const client = await withFloor(deps)
   const first = await settled(deps, client, 100_000)

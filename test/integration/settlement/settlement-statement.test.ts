@@ -79,7 +79,7 @@ describe('the statement of a settlement (design section 7)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('says what of it no settled row proves', async ({ deps, client }) => {
+  it('states the part that no settled row proves', async ({ deps, client }) => {
     await postAssumed(deps, await anOpenPayment(deps, client))
     aDayLater(deps)
     const { settlementId } = await sweptNow(deps, client)
@@ -115,7 +115,7 @@ describe('the statement of a settlement (design section 7)', () => {
 })
 
 describe("a statement's cursor", () => {
-  it('of another settlement is refused, of the same client or of another one', async ({ deps }) => {
+  it('of another settlement is refused, whoever its client is', async ({ deps }) => {
     const mine = await settledEntries(deps, 501)
     const others = await settledEntries(testDeps(), 501)
     const { clientId, settlement } = mine

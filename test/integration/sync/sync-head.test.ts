@@ -146,7 +146,7 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(deps.provider.countOf('listTransactions') - listed).toBe(1)
   })
 
-  it('is credited by what the provider said of it last', async ({ deps, rows, paid }) => {
+  it('is credited by the provider’s last answer', async ({ deps, rows, paid }) => {
     rows.push({ ...rowOfOtherAttempt(deps, paid), ...NOT_SETTLED })
     hushed(deps)
     await syncProviderTransactions(deps)

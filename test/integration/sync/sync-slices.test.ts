@@ -125,7 +125,7 @@ describe('sync: its positions', () => {
     expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({ afterId: 'txn' })
   })
 
-  it('refuse a second planner, who works on what is due all the same', async ({ deps, rows, credited }) => {
+  it('refuse a second planner, which still works on the due jobs', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
     const late = beforeFirst(deps, 'transact', () => syncProviderTransactions(deps))
 

@@ -1,4 +1,4 @@
-/** What is not final is read again when it can be, all of an hour together; what was reversed, for half a year. */
+/** The sync reads rows that are not final again when they can be, an hour at a time, and reversals for half a year. */
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/expected-settlement.ts'

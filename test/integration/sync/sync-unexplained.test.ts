@@ -189,7 +189,11 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([{ fields: { passed_over: 4 } }])
   })
 
-  it('takes no other row for the payment’s own: a refund of a part fixes no fee', async ({ deps, rows, credited }) => {
+  it('does not treat another row as the payment’s own: a partial refund fixes no fee', async ({
+    deps,
+    rows,
+    credited,
+  }) => {
     rows.push(rowNow(deps, credited, { type: 'return', amountMinor: minor(25_000) }))
 
     await syncProviderTransactions(deps)
@@ -197,7 +201,7 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'estimated', reversal: { amountMinor: 25_000 } })
   })
 
-  it('does not take a refund of other money for that of the payment it names', async ({ deps, rows, credited }) => {
+  it('does not book a refund of other money on the payment that it names', async ({ deps, rows, credited }) => {
     const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'py-other' })
     rows.push(row)
 

@@ -45,7 +45,7 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(deps.sent).toHaveLength(7)
   })
 
-  it('has nothing to do for what has ended or does not exist', async ({ deps, delivery }) => {
+  it('does nothing for a delivery that has ended or does not exist', async ({ deps, delivery }) => {
     await skipDelivery(deps, delivery)
     deps.clock.advance(3_600)
 

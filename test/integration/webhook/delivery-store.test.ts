@@ -74,7 +74,7 @@ describe('a write on what was read', () => {
 })
 
 describe('claimAttempt', () => {
-  it('makes no row where there is none', async ({ deps, delivery }) => {
+  it('makes no missing row', async ({ deps, delivery }) => {
     const absent = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
 
     expect(await claimAttempt(deps, absent, claimOf(deps, 'mine'))).toBeUndefined()

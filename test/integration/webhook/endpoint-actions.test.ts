@@ -73,7 +73,7 @@ it('list-endpoints shows the endpoints in use, newest first, page by page, witho
 })
 
 describe('update-endpoint', () => {
-  it('changes what is given and records before and after', async ({ deps, endpoint }) => {
+  it('changes only the given fields, and records before and after', async ({ deps, endpoint }) => {
     const answer = await update(deps, endpoint, { enabled: false })
     for (const enabled of [undefined, false]) {
       deps.clock.advance(1)
@@ -127,7 +127,10 @@ describe('update-endpoint', () => {
 })
 
 describe('delete-endpoint', () => {
-  it('keeps the endpoint where no event looks, without its secret, and records it', async ({ deps, endpoint }) => {
+  it('keeps the endpoint apart from live ones, without its secret, and records the action', async ({
+    deps,
+    endpoint,
+  }) => {
     const answer = await remove(deps, endpoint)
 
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
@@ -151,7 +154,7 @@ describe('delete-endpoint', () => {
 })
 
 describe('send-test-event', () => {
-  it('delivers a signed gateway.test to that endpoint, whatever its event types', async ({ deps }) => {
+  it('delivers a signed gateway.test to that endpoint, for any event types', async ({ deps }) => {
     const endpoint = await storedEndpoint(deps, { eventTypes: ['payment.failed'] })
     const ids = { client_id: endpoint.clientId, endpoint_id: endpoint.endpointId }
 

@@ -1,4 +1,4 @@
-/** What merchants and operators see of deliveries: the list itself, and what the operators' action makes of it. */
+/** The list of deliveries of merchants and operators, and the operators' action list-deliveries. */
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/list-deliveries.ts'
 import type { ClientId } from '../../../shared/ids.ts'
@@ -87,7 +87,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     }
   })
 
-  it.each(DELIVERY_STATUSES)('that are %s are found, be they listed by their status or not', async (status) => {
+  it.each(DELIVERY_STATUSES)('that are %s are found, with or without the status index', async (status) => {
     const { deps, clientId, endpoint } = await aMerchant()
     const made = []
     for (const unlisted of [true, undefined, true] as const) {
@@ -102,7 +102,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(await listed(deps, clientId, { status }, 1, 2)).toStrictEqual(made.slice(0, 2))
   })
 
-  it('do not have a row whose status has moved on since the index was read', async () => {
+  it('leave out a row whose status has changed after the read of the index', async () => {
     const { deps, clientId, endpoint } = await aMerchant()
     const delivery = await storedDelivery(deps, endpoint)
     const stale = beforeFirst(deps, 'batchGet', () => skipDelivery(deps, delivery))
@@ -110,7 +110,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(await listed(stale, clientId, { status: 'scheduled' })).toStrictEqual([])
   })
 
-  it.each([98, 9_998])('number their attempts on through the rounds, after %i of them', async (attempts) => {
+  it.each([98, 9_998])('continue the numbers of their attempts through the rounds, after %i', async (attempts) => {
     const { deps, clientId, endpoint } = await aMerchant()
     const delivery = await storedDelivery(deps, endpoint, { attempts, roundStart: attempts })
     deps.answerWebhooks(async () => FAILED)
@@ -123,7 +123,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(shown?.attempts.map(({ number }) => number - attempts)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
-  it('end with the newest 2,000: a page after them is refused, which names the last one', async () => {
+  it('end with the newest 2,000: a later page is refused, and the hint names the last page', async () => {
     const { deps, clientId, endpoint } = await aMerchant(memoryDeps())
     const ask = (page: number) => listed(deps, clientId, {}, page, 7)
     for (let made = 0; made < 1_999; made++) await storedDelivery(deps, endpoint)
@@ -138,7 +138,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     })
   })
 
-  it('that no index names are looked for among 1,000 of all endpoints together', async () => {
+  it('without an index are searched among 1,000 of all endpoints together', async () => {
     const { deps, clientId, endpoint } = await aMerchant(memoryDeps())
     await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
     deps.clock.advance(1)
@@ -148,7 +148,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
 
     const tooFar = (most: number) => `page: only the newest ${most} deliveries of an endpoint are looked through`
     await expect(succeeded(watched.deps)).rejects.toThrow(tooFar(1_000))
-    // Ten pages of the index, and what stands there; before them the endpoints.
+    // The endpoints, then ten pages of the index with their rows.
     expect(watched.calls).toHaveLength(21)
     expect(await listed(deps, clientId, { status: 'skipped' }, 1, 1)).toHaveLength(1)
     await storedEndpoint(deps, { clientId })
@@ -191,7 +191,7 @@ describe('list-deliveries (design section 7)', () => {
     expect(answer).toStrictEqual({ status: 200, body: { data: [shown], pagination: { page: 1, per_page: 25 } } })
   })
 
-  it('answers of another client’s as of what does not exist', async () => {
+  it('answers the same for another client’s ids as for unknown ones', async () => {
     const { deps, clientId } = await aMerchant()
     const theirs = await storedEndpoint(deps)
     const { eventId } = await storedDelivery(deps, theirs)

@@ -73,7 +73,7 @@ const everyKind = async () => {
 const it = webhookTest.extend('kinds', everyKind)
 
 describe('redeliver to an endpoint since a time', () => {
-  it('sends what the endpoint did not get: abandoned, skipped and missing ones', async ({ kinds }) => {
+  it('sends undelivered events: abandoned, skipped and missing deliveries', async ({ kinds }) => {
     const { deps, endpoint, events, again, statuses } = kinds
 
     expect(await again()).toStrictEqual({ status: 200, body: { count: 3, next: undefined } })
@@ -96,7 +96,7 @@ describe('redeliver to an endpoint since a time', () => {
     },
   )
 
-  it('passes over and counts what has no round left today', async ({ deps, endpoint }) => {
+  it('skips and counts deliveries without a round left today', async ({ deps, endpoint }) => {
     const rounds = { rounds: 10, roundsOn: deps.now().slice(0, 10) }
     for (const left of [{}, { rounds: 9 }, { roundsOn: '2020-01-01' }]) {
       await anEventOf(deps, endpoint, { ...ABANDONED, ...rounds, ...left })
@@ -105,14 +105,14 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await redeliver(deps, endpoint)).toMatchObject({ status: 200, body: { count: 2, passed_over: 1 } })
   })
 
-  it('leaves out what fired before, in whatever form the time is given', async ({ kinds }) => {
+  it('leaves out earlier events, in any form of the time', async ({ kinds }) => {
     const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
 
     expect(await kinds.again({ since: jakarta })).toMatchObject({ body: { count: 2 } })
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
   })
 
-  it('goes on page by page with its cursor, over a hundred events a call', async ({ deps, endpoint }) => {
+  it('continues with its cursor, a hundred events a call', async ({ deps, endpoint }) => {
     await eventsOf(deps, endpoint, 103)
 
     const first = await redeliver(deps, endpoint)
@@ -159,7 +159,7 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await statuses()).toMatchObject(SENT)
   })
 
-  it('leaves a missing delivery to another call when that is quicker', async ({ deps, endpoint }) => {
+  it('leaves a missing delivery to a faster concurrent call', async ({ deps, endpoint }) => {
     await anEventOf(deps, endpoint)
     const racing = beforeFirst(deps, 'transact', () => redeliver(deps, endpoint))
 

@@ -100,7 +100,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await listAttempts(deps, delivery.deliveryId)).toHaveLength(8)
   })
 
-  it('is refused once the event whose bytes it sends is gone', async () => {
+  it('is refused when its event is gone', async () => {
     const { deps, event, again, row } = await arrange()
     deps.clock.advance(20 * DAY_SECONDS)
     await deps.table.write(remove(eventKey(event.paymentId, event.name), exists))
@@ -110,7 +110,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await row()).toMatchObject({ status: 'abandoned' })
   })
 
-  it('keeps its event anew once in 20 days, however often it is sent', async () => {
+  it('extends its event’s retention once in 20 days, however often it is sent', async () => {
     const { deps, event, again, ttlOfEvent } = await arrange()
     const ttls: unknown[] = []
     for (const days of [19, 1, 19, 2]) {
@@ -124,7 +124,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(ttls).toStrictEqual([0, 20, 20, 41].map(keptFrom))
   })
 
-  it('tells first of an alert that is still owed', async () => {
+  it('first sends an alert that is still due', async () => {
     const { deps, delivery, again } = await arrange()
     await oweAlert(deps, delivery)
 
@@ -138,7 +138,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
   it.each([
     ['the topic does not answer', withoutTopic],
     [
-      'others keep telling of the endpoint',
+      'other workers keep alerting about the endpoint',
       (deps: TestDeps, { clientId, endpointId }: Endpoint) => {
         let times = 0
         const before = async ({ name }: TableCall) => {
@@ -148,7 +148,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
         return interceptTable(deps, { before })
       },
     ],
-  ])('begins no round while it owes an alert and %s', async (_case, hindered) => {
+  ])('begins no round while its alert is due and %s', async (_case, hindered) => {
     const { deps, endpoint, delivery, again, row } = await arrange()
     await oweAlert(deps, delivery)
 
@@ -158,7 +158,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await row()).toMatchObject({ status: 'abandoned' })
   })
 
-  it('whose message was lost is due work, and asked for again it is in progress', async () => {
+  it('whose message was lost is due work, and a second request finds it in progress', async () => {
     const { deps, delivery, again } = await arrange()
 
     expect(await again(withoutQueue(deps))).toMatchObject({ status: 500 })
@@ -217,7 +217,7 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
   })
 })
 
-it('a merchant is answered its delivery as fetch shows it, which the log says', async () => {
+it('a merchant gets its delivery as fetch shows it, and the log has a line', async () => {
   const { deps, caller, delivery, byMerchant } = await aFinished()
   const { deliveryId: id } = delivery
 
@@ -229,7 +229,7 @@ it('a merchant is answered its delivery as fetch shows it, which the log says', 
   expect(deps.lines).toContainEqual({ level: 'info', code: 'delivery.redelivered', fields })
 })
 
-it('an operator is answered how many are sent, and of what is not the client’s the same 404', async () => {
+it('an operator gets the count, and the same 404 for another client’s delivery', async () => {
   const { deps, delivery, caller, byOperator } = await aFinished()
 
   expect(await redeliver(deps, aClientId(), { delivery_id: delivery.deliveryId })).toStrictEqual(

@@ -35,7 +35,7 @@ describe('retention (design section 9)', () => {
     expect(await ttlOf(deps, attemptKey(bad.deliveryId, 1))).toBe(days(start, 90))
   })
 
-  it('takes an expired delivery for deleted, and its event is there longer', async ({ deps, event, delivery }) => {
+  it('treats an expired delivery as deleted, while its event lives longer', async ({ deps, event, delivery }) => {
     const { clientId, endpointId, deliveryId } = delivery
     await deliverWebhook(deps, messageFor(delivery))
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
@@ -54,7 +54,7 @@ describe('retention (design section 9)', () => {
     expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
   })
 
-  it('keeps a delivery anew when it is sent again', async ({
+  it('extends a delivery’s retention when it is sent again', async ({
     deps,
     delivery: { clientId, deliveryId, ...delivery },
   }) => {

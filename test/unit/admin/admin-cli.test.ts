@@ -96,7 +96,7 @@ describe('npm run admin', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('says that the gateway does not run, and refuses a PORT that is none', async () => {
+  it('says that the gateway does not run, and refuses an invalid PORT', async () => {
     const { run, server } = await cli(cut)
     await server.close()
     const { run: elsewhere } = await cli(CLIENT, { PORT: 'three' })

@@ -103,7 +103,7 @@ describe('a command line', () => {
     expect(payloadOf('--payload {"__proto__":{"a":1}}')).toStrictEqual(JSON.parse('{"__proto__":{"a":1}}'))
   })
 
-  it('says who asks when the environment does and the command does not', () => {
+  it('takes the operator from the environment when the command names none', () => {
     expect(payloadOf('--name x', 'sari')).toStrictEqual({ name: 'x', operator: 'sari' })
     expect(payloadOf('--operator budi', 'sari')).toStrictEqual({ operator: 'budi' })
     expect(payloadOf('--payload {"name":"x"}', 'sari')).toStrictEqual({ name: 'x' })

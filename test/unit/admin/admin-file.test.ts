@@ -46,7 +46,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     })
   })
 
-  it('goes on after a refused line, shows why, and ends with 1', async () => {
+  it('continues after a refused line, shows why, and ends with 1', async () => {
     const refusal = {
       message: 'this settlement needs a look before it is paid out',
       code: 'validation',
@@ -90,7 +90,7 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     ])
   })
 
-  it('ends at a line without an answer, and says what was not sent', async () => {
+  it('stops at a line without an answer, and names the unsent lines', async () => {
     const file = fileOf('settlement_id,bank_reference', 's1,TRX-1', 's2,TRX-2', 's3,TRX-3', 's4,TRX-4')
     const cut: Script = (response) => void response.destroy()
 

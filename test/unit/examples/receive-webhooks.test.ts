@@ -100,7 +100,7 @@ describe('verifyWebhook, which merchants copy', () => {
     expect(verdict(headers, body, secrets)).toBe(expected)
   })
 
-  it('tells a body that was written anew from a secret that is wrong, in words', () => {
+  it('distinguishes a rewritten body from a wrong secret in its message', () => {
     const say = (body: string, secrets: readonly string[]) => () => verifyWebhook({ headers: sent(), body }, secrets)
 
     expect(say(JSON.stringify(parsed, null, 1), [SECRET])).toThrow('the secret is right, but the body was parsed')
@@ -140,7 +140,7 @@ describe('receiveWebhook', () => {
     expect(reported).toStrictEqual([new Error('the database is away')])
   })
 
-  it('answers 401 with the reason, and works nothing, for what it refuses', async () => {
+  it('answers a refused request 401 with the reason, and handles nothing', async () => {
     const { receiver, handled } = aReceiver()
 
     const answer = await receiveWebhook(receiver, { headers: current(), body: `${BODY} ` })

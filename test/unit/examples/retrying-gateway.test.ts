@@ -135,7 +135,7 @@ describe('the client', () => {
     expect(waits).toStrictEqual([])
   })
 
-  it('takes a cancel that another try of its own had done for done, and refuses one of what is paid', async () => {
+  it('accepts a cancel that its own earlier try made, and refuses one of a paid payment', async () => {
     const gone = (status: string): Scripted[] => [
       [422, { code: 'validation', message: `payment cannot be cancelled in status=${status}` }],
       [200, { ...PAYMENT, status }],

@@ -65,7 +65,7 @@ describe('the local clock (design section 6)', () => {
     expect(again).toHaveBeenCalledTimes(1)
   })
 
-  it('tells of a jump before any timer runs', () => {
+  it('reports a jump before any timer runs', () => {
     const { clock, at, ran } = aClock()
     at(1, 'timer')
     const stop = clock.onJump(() => ran.push(`jump to ${clock.nowMs() - START_MS}`))

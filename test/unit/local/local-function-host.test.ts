@@ -81,7 +81,7 @@ describe('a function of the local gateway', () => {
     expect(lines).toMatchObject([{ code: 'invocation.failed', fields: { function: NAME } }])
   })
 
-  it('gives up on a handler after the timeout of its manifest entry', async () => {
+  it('ends a handler after the timeout of its manifest entry', async () => {
     vi.useFakeTimers()
     const { invoke } = hosted(() => new Promise(() => undefined), { timeoutSeconds: 25 })
 
@@ -202,12 +202,11 @@ describe('the Lambda Invoke API (design section 6)', () => {
     expect(await call(payload, options)).toMatchObject({ status, headers: error(type), events: [] })
   })
 
-  it('answers a duty what is its own', async () => {
+  it('answers a duty with its own actions', async () => {
     for (const options of [{ duty: 'support' }, { duty: 'deploy', spec: swept }]) {
       expect(await call('{}', options)).toMatchObject({ status: 200, events: [{}] })
     }
   })
 
-  it('leaves other requests to others', async () =>
-    expect((await call('{}', { method: 'GET' })).status).toBeUndefined())
+  it('does not answer other requests', async () => expect((await call('{}', { method: 'GET' })).status).toBeUndefined())
 })

@@ -151,7 +151,7 @@ describe('the table a manifest entry states', () => {
     )
   })
 
-  it('lets a stated index through, and takes it neither for another one nor for the table, nor the table for it', async () => {
+  it('allows only a stated index: no other index, not the table, and no index by access to the table', async () => {
     const byOwner = { index: 'by-owner', partition: ['unknown-client', 'payment'], limit: 1 } as const
     const { table } = grantedTable({ indexes: ['by-owner'], Query: ['CLIENT'] })
 

@@ -16,7 +16,7 @@ const openTable = () => {
 }
 
 describe('the model’s indexes', () => {
-  it('know of a change only when they are told, while the table has it at once', () => {
+  it('get a change only when told to, while the table has it at once', () => {
     const { write, get, due, follow } = openTable()
     write(put(KEY, DUE))
     const before = due()

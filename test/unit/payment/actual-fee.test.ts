@@ -32,7 +32,7 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     expect(await askAbout({ ...OWN, ...fields })).toStrictEqual({ kind: 'not_settled', hasTransaction })
   })
 
-  it.each([4_440, 0, -1])('finds the settled row of this very payment, whatever was kept of it: %i', async (kept) => {
+  it.each([4_440, 0, -1])('finds the settled row of this payment when the provider kept %i', async (kept) => {
     const stranger = { ...OWN, providerPaymentId: 'py-other', keptMinor: minor(1) }
     const own = { ...OWN, keptMinor: minor(kept) }
 

@@ -65,7 +65,7 @@ describe('askForNews (design section 4, Provider news)', () => {
     },
   )
 
-  it('believes the capture itself about whose money it is, whatever request led to it', async () => {
+  it('takes the payment from the capture itself, for any request that led to it', async () => {
     const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
 
     expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject({

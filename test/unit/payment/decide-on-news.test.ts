@@ -102,7 +102,7 @@ describe('decideOnNews: a capture', () => {
     expect(decideOnNews(payment, news(capture), NOW)).toStrictEqual({ do: 'hold', capture, cause })
   })
 
-  it('says nothing new where it was credited', () => {
+  it('says nothing new when it was credited', () => {
     expect(decideOnNews(aPayment(CREDITED), news(aCapture()), NOW)).toStrictEqual(NOTHING)
   })
 })

@@ -111,7 +111,7 @@ describe('money that goes back at the provider simulator (design section 10)', (
     expect(sim.callbacks.slice(-2)).toMatchObject([{ event }, { event }])
   })
 
-  it('chargeback: its row includes the fee that it shows, and what is won back does not', async ({ sim }) => {
+  it('chargeback: its row includes the fee that it shows; the row of a won dispute does not', async ({ sim }) => {
     const id = sim.create()
     sim.pay(id)
 
@@ -152,9 +152,7 @@ describe('money that goes back at the provider simulator (design section 10)', (
     expect(rows({ types: 'PAYMENT' })).toStrictEqual([])
   })
 
-  it('shows in GET /balance what has settled and what moved since, and nothing of a row that turned', async ({
-    sim,
-  }) => {
+  it('shows settled money and later movements in GET /balance, and no reversed rows', async ({ sim }) => {
     const balance = (account = 'CASH') => sim.core.getBalance(new URLSearchParams({ account_type: account }))
     const [id, turning] = [sim.create('DANA'), sim.create('DANA')]
     for (const request of [id, turning]) sim.pay(request)

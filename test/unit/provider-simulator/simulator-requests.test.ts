@@ -86,7 +86,7 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
 })
 
 describe('the end of a request of the provider simulator', () => {
-  it('is a payment, which is told of once the call has answered', async ({ sim }) => {
+  it('is a payment, and its callback follows the answer', async ({ sim }) => {
     const { channel_properties, ...same } = aRequestBody('QRIS', { metadata: { order: '7' } })
     const request = sim.core.createPaymentRequest({ channel_properties, ...same })
     const { business_id, payment_request_id, created } = request

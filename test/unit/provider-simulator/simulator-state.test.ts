@@ -9,7 +9,7 @@ import { tempDirectory } from '../../support/temp-directory.ts'
 const aStateFile = () => join(tempDirectory(), 'simulator', 'state.jsonl')
 
 describe('a snapshot of the provider simulator', () => {
-  it('is plain JSON, the sum of what was saved, from which another core goes on as this one', async ({ sim }) => {
+  it('is plain JSON of all that was saved, from which another core continues', async ({ sim }) => {
     sim.create('OVO')
     for (const status of FINAL) sim.end(sim.create('DANA'), status)
     sim.order('create', 'slow', 5, 3)
@@ -82,7 +82,7 @@ describe('the state file of the provider simulator', () => {
     expect(() => openStateFile(file)).toThrow(`${file}:2 cannot be read`)
   })
 
-  it('is rewritten at the start to what is alive, and leaves no other file', async () => {
+  it('is compacted at the start, and leaves no other file', async () => {
     const stateFile = aStateFile()
     const before = await aSimulator({ stateFile })
     for (let count = 0; count < 30; count++) await before.call('GET', '/transactions')

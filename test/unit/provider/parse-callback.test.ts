@@ -25,7 +25,7 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
     }
   })
 
-  it('takes refunds and disputes for money that goes back, whatever their bodies are', () => {
+  it('reads refunds and disputes as reversals, with any body', () => {
     for (const event of ['refund.succeeded', 'refund.failed', 'dispute.action_required', 'dispute.won']) {
       expect(parse(event, { data: PAYMENT })).toBe('money_back')
       expect(parseCallback(JSON.stringify({ event, id: 'mi-dspt-1', payment_id: null }))).toBe('money_back')

@@ -27,7 +27,7 @@ const rows = async (...overrides: readonly object[]): Promise<readonly ProviderT
 const fee = (status: unknown) => ({ fee: { xendit_fee: 4_000, status } })
 
 describe('xendit listTransactions', () => {
-  it('asks for payments, page by page, with every filter given; and for all types where it is told to', async () => {
+  it('asks for payments page by page with every filter, and for all types on request', async () => {
     const { provider, server } = await scriptedProvider(json(200, { has_more: true, data: [] }))
 
     const [updatedFrom, updatedTo] = [timestampOf(Date.UTC(2026, 10, 19)), timestampOf(Date.UTC(2026, 10, 20))]
@@ -161,7 +161,7 @@ describe('xendit listTransactions', () => {
     expect(await rows({ type, status: sent })).toMatchObject([{ status, returns }])
   })
 
-  it('knows that money comes again by a dispute that was won, and by nothing else', async () => {
+  it('reads only a won dispute as money that is returned', async () => {
     const won = { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS' }
     const read = await rows(won, { ...won, status: 'PENDING' }, { ...won, type: 'ADJUSTMENT_ADD' })
 

@@ -23,7 +23,7 @@ describe('alerts while the topic hangs', () => {
     return { requests, time, alerts: snsAlerts(client, TOPIC, () => time.ms) }
   }
 
-  it('are given up after two seconds, all tries together, and do not wait again within the next half minute', async () => {
+  it('end after two seconds for all tries, and do not wait again for half a minute', async () => {
     const { requests, time, alerts } = await hangingTopic()
     const startedMs = performance.now()
     await expect(alerts.publish(ALERT)).rejects.toThrow()

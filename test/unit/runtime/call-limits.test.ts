@@ -20,7 +20,7 @@ const startOnSilence = async (limits: Readonly<Record<string, string>>) => {
   return { server, deps: runtimeDeps() }
 }
 
-it('a function with limits gives up on a table and a queue that hang after so many tries, each in its time', async () => {
+it('a function with limits ends calls to a hanging table or queue after its tries and timeouts', async () => {
   const { server, deps } = await startOnSilence({ [ENV.callTries]: '2', [ENV.callTimeout]: '40' })
 
   const read = deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })

@@ -35,10 +35,7 @@ describe('table.getMany', () => {
   })
 })
 
-/**
- * What DynamoDB Local never does: it reads consistently whatever is asked for, leaves no key of a batch unprocessed, and
- * knows no other writers.
- */
+/** A client for what DynamoDB Local never does: eventual reads, unprocessed keys of a batch, and conflicting writers. */
 const mocked = (overrides: Overrides = {}) => {
   const client = mockClient(DynamoDBClient)
   onTestFinished(() => client.restore())
@@ -48,7 +45,7 @@ const mocked = (overrides: Overrides = {}) => {
 }
 
 describe('reads that decide (style guide: consistent and on the table)', () => {
-  it('ask for consistency, one item, many items and ranges of the table alike; an index cannot give it', async () => {
+  it('ask for consistency: one item, many items and ranges of the table, but no index', async () => {
     const { client, deps, NAME } = mocked()
     client.resolves({})
 
@@ -68,7 +65,7 @@ describe('reads that decide (style guide: consistent and on the table)', () => {
 })
 
 describe('a batch that DynamoDB leaves incomplete', () => {
-  it('is asked for again until it is complete, each time for what is left', async () => {
+  it('is retried for the rest until it is complete', async () => {
     const { client, deps, NAME } = mocked()
     const [one, two] = [aKey(), aKey()]
     client
@@ -88,7 +85,7 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     expect(asked).toStrictEqual([[marshall(one), marshall(two)], [marshall(one)]])
   })
 
-  it('is given up after eight tries, instead of calling its items missing', async () => {
+  it('fails after eight tries, instead of reporting its items as missing', async () => {
     const { client, deps, NAME } = mocked()
     const key = aKey()
     client.on(BatchGetItemCommand).callsFake(() => {
@@ -107,7 +104,7 @@ describe('joinedReads', () => {
   const keys = (from: number, to: number): readonly Key[] =>
     Array.from({ length: to - from }, (_, at) => ({ pk: `DELIVERY#${from + at}`, sk: 'DELIVERY' }))
 
-  it('asks once for what is asked at the same time, and answers each what is its own', async () => {
+  it('joins reads of the same moment in one request, and answers each with its own items', async () => {
     const asked: (readonly Key[])[] = []
     const requests = joined(async (all) => {
       asked.push(all)
@@ -123,7 +120,7 @@ describe('joinedReads', () => {
     ])
   })
 
-  it('asks apart for another consistency, for what no batch takes, and for what is asked later', async () => {
+  it('sends another consistency, keys beyond one batch, and later reads apart', async () => {
     const asked: unknown[] = []
     const requests = joined(async (all, reads) => {
       asked.push([all.length, reads])
@@ -142,7 +139,7 @@ describe('joinedReads', () => {
     expect(asked).toStrictEqual([consistent[0], [1, 'eventual'], consistent[1], consistent[2]])
   })
 
-  it('fails for all who asked together, and for none after them', async () => {
+  it('fails for all joined reads, and for no later one', async () => {
     const failures = [new Error('throttled')]
     const requests = joined(async () => {
       const failure = failures.pop()
@@ -157,7 +154,7 @@ describe('joinedReads', () => {
   })
 })
 
-describe('a write that meets others', () => {
+describe('a write that conflicts', () => {
   const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
   const twoSteps = () => ({ one: aStep(), two: aStep() })
   const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
@@ -168,7 +165,7 @@ describe('a write that meets others', () => {
       CancellationReasons: codes.map((Code) => ({ Code })),
     })
 
-  it('is tried again when it is a single one and met a transaction, and told of in one line', async () => {
+  it('is retried when a single write met a transaction, and logged in one line', async () => {
     const { client, deps } = mocked()
     client.on(UpdateItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
@@ -179,7 +176,7 @@ describe('a write that meets others', () => {
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
   })
 
-  it('says so when it gives up', async () => {
+  it('logs that its retries are exhausted', async () => {
     const { client, deps } = mocked()
     client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'None'))
 
@@ -190,13 +187,13 @@ describe('a write that meets others', () => {
   })
 
   it.each([
-    ['tried again', ['None', 'TransactionConflict'], 2],
-    ['tried again', ['ThrottlingError', 'None'], 2],
-    ['tried again', ['ProvisionedThroughputExceeded', 'TransactionConflict'], 2],
-    ['thrown, which no try will change,', ['ValidationError', 'None'], 1],
-    ['thrown, which no try will change,', ['ItemCollectionSizeLimitExceeded'], 1],
-    ['thrown, which no try will change,', ['None'], 1],
-  ])('is %s when it is a transaction cancelled by %j', async (_, codes, tries) => {
+    ['retried', ['None', 'TransactionConflict'], 2],
+    ['retried', ['ThrottlingError', 'None'], 2],
+    ['retried', ['ProvisionedThroughputExceeded', 'TransactionConflict'], 2],
+    ['thrown at once', ['ValidationError', 'None'], 1],
+    ['thrown at once', ['ItemCollectionSizeLimitExceeded'], 1],
+    ['thrown at once', ['None'], 1],
+  ])('is %s when a transaction is cancelled by %j', async (_, codes, tries) => {
     const { client, deps } = mocked()
     client
       .on(TransactWriteItemsCommand)
@@ -209,7 +206,7 @@ describe('a write that meets others', () => {
     expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(tries)
   })
 
-  it('is not tried again when a condition was refused, alone or beside the conflict: that is an outcome', async () => {
+  it('is not retried when a condition refused it, alone or beside a conflict: that is an outcome', async () => {
     const { client, deps } = mocked()
     const Item = { due_at: { S: 'then' } }
     client.on(UpdateItemCommand).rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))

@@ -86,7 +86,7 @@ describe('the log of a request', () => {
     expect(codes()).toStrictEqual(['request.failed', 'payment.created'])
   })
 
-  it('has no lines of another request that runs at the same time, nor of what is no request', async () => {
+  it('has no lines of a concurrent request, nor of other invocations', async () => {
     const { log, lines } = aLog()
     const request = (payment_id: string) =>
       inOneLine(async () => {

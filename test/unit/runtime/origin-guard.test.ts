@@ -46,7 +46,7 @@ describe('origin guard of a stage behind a front', () => {
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'request.completed', fields }])
   })
 
-  it('refuses every header but the secret itself, and quotes none of it', async () => {
+  it('refuses every other header, and quotes none of the secret', async () => {
     const near = [CURRENT.slice(0, -1), `${CURRENT}x`, CURRENT.toUpperCase(), ` ${CURRENT}`, `${CURRENT}\u0000`]
     const others = [
       '',
@@ -98,7 +98,7 @@ describe('origin guard of a stage behind a front', () => {
     ])
   })
 
-  it('lets no caller in while the secret is malformed, and quotes none of it', async () => {
+  it('refuses every caller while the secret is malformed, and quotes none of it', async () => {
     const texts = ['', CURRENT, '{}', 'null', '[]', `{"current":"${CURRENT}","previous":""}`]
     const values = ['', 'short', null, [CURRENT], `${CURRENT} `].map((current) => ({ current }))
     const more = [{ previous: 'p'.repeat(31) }, { next: PREVIOUS }].map((other) => ({ current: CURRENT, ...other }))

@@ -37,7 +37,7 @@ describe('a probe of any function', () => {
     expect(calls).toStrictEqual([])
   })
 
-  it('fails where the role lacks the read, with the class of the error and nothing else of it', async () => {
+  it('fails when the role lacks the read, with only the class of the error', async () => {
     vi.stubEnv('WARM_GET', 'PAYMENT#')
     const refused = Object.assign(new Error('quotes an item'), { name: 'AccessDeniedException' })
     const deps = interceptTable(testDeps(), { before: () => Promise.reject(refused) })

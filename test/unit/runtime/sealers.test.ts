@@ -107,7 +107,7 @@ describe('the sealer of KMS', () => {
     expect(await sealer.unseal('c2VhbA==', OWNER)).toBe(SECRET)
   })
 
-  it('refuses to work in a function that was told no key', async () => {
+  it('fails in a function without a key', async () => {
     const sealer = kmsSealer({ client: new KMSClient({}), arn: undefined, stage: 'prod' }, () => 0)
 
     await expect(sealer.seal(SECRET, OWNER)).rejects.toThrow('needs the key ARN')
