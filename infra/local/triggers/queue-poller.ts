@@ -72,7 +72,14 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
       if (Entries.length > 0) await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }))
     }
   }
-  const renewal = setInterval(() => void renew().catch(() => undefined), RENEW_EVERY_MS)
+  let renewing: Promise<void> | undefined
+  const renewal = setInterval(() => {
+    renewing ??= renew()
+      .catch(() => undefined)
+      .finally(() => {
+        renewing = undefined
+      })
+  }, RENEW_EVERY_MS)
 
   /** The message is received again, with a higher receive count. */
   const giveBack = async (ReceiptHandle: string) => {

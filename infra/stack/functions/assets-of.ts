@@ -54,8 +54,8 @@ const literalsOf = (spec: FunctionSpec, stage: DeployedStage): Readonly<Record<s
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
 /**
- * How handlers become bundles. The SDK is bundled, so that the versions of the lock file run. `npm run bench -- start`
- * measures what loading takes.
+ * How code becomes a bundle in the ordinary way. The SDK is bundled, so that the versions of the lock file run. `npm run
+ * bench -- start` compares our bundles with a bare handler that is bundled so.
  */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: PROJECT_ROOT,
@@ -68,19 +68,23 @@ export const BUNDLE_OPTIONS = {
   minify: true,
   // A function never uses the SDK's chain of credential sources (profiles, SSO, instance metadata).
   alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
-  // The SDK imports it when a call has an event stream, which no function makes. Bundled, it would put a wrapper around
-  // every module that it shares with the rest: 20 KB and a twentieth of a start.
-  external: ['@smithy/core/event-streams'],
 } as const satisfies BuildOptions
+
+/**
+ * The SDK imports it when a call has an event stream, which no function makes. Bundled, it would put a wrapper around
+ * every module that it shares with the rest: 20 KB and a twentieth of a start.
+ */
+const NEVER_LOADED = ['@smithy/core/event-streams']
 
 /** Each bundle has the clients that its function uses, no others. */
 const bundle = (
   specs: readonly Bundled[],
   define: Readonly<Record<string, string>>,
-  external: readonly string[] = BUNDLE_OPTIONS.external,
+  external: readonly string[] = NEVER_LOADED,
 ): ReadonlyMap<string, Uint8Array> => {
   const { outputFiles } = buildSync({
     ...BUNDLE_OPTIONS,
+    alias: { ...BUNDLE_OPTIONS.alias, 'node:http': join(PROJECT_ROOT, 'shared/runtime/node-http.ts') },
     entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),
     outdir: 'bundles',
     write: false,

@@ -50,6 +50,8 @@ export const postWebhook = (request: CheckedRequest, { deadline, bodyGraceMs }: 
     let informational = 0
 
     const finish = (otherwise: 'timeout' | 'connection') => {
+      // Whatever comes later starts no timer.
+      outgoing.off('response', onAnswer)
       resolve(httpStatus === undefined ? failed(failure(otherwise)) : outcomeOf(httpStatus, Buffer.concat(chunks)))
       deadline.removeEventListener('abort', onDeadline)
       clearTimeout(grace)

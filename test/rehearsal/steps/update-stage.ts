@@ -11,21 +11,18 @@ import { runTool, type ToolRun } from '../run-tool.ts'
 import { inTraffic } from '../traffic.ts'
 
 /** A setting of the next release, which no release before it has. */
-const RATE_LIMIT = 7
+const PAYER = { returnUrl: 'https://example.com/', name: 'Next release' }
 
 /** A deployment over a stage that is in use: functions change, nothing that is kept does. */
 export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant, before: unknown): Promise<void> => {
   const { step } = rehearsal
-  const updated = await step(
-    'npm run deploy over it, with a release that changes the functions of the API',
-    async () => {
-      await deployRelease(rehearsal, releaseOf(rehearsal, 'next-release', { clientRateLimit: RATE_LIMIT }))
-      const asked = new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-api-create-payment` })
-      const { Environment: environment } = await awsClients(REGION).lambda.send(asked)
-      const limit = environment?.Variables?.[ENV.clientRateLimit]
-      expect(limit === String(RATE_LIMIT), `the function still has the rate limit ${limit}`)
-    },
-  )
+  const updated = await step('npm run deploy over it, with a release that changes functions', async () => {
+    await deployRelease(rehearsal, releaseOf(rehearsal, 'next-release', { payer: PAYER }))
+    const asked = new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-api-create-payment` })
+    const { Environment: environment } = await awsClients(REGION).lambda.send(asked)
+    const name = environment?.Variables?.[ENV.defaultDisplayName]
+    expect(name === PAYER.name, `the function still has the payer's name ${name}`)
+  })
   const goOn = async () => {
     await merchant.create('order-1', 200)
     await merchant.pay(await merchant.create('order-5'))
