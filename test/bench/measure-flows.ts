@@ -89,7 +89,7 @@ const times = (flow: Flow, factor: number): Flow => counted(flow, (count) => cou
 /** The part of one payment in a run that serves many. */
 const share = (flow: Flow): Flow => times(flow, 1 / MANY)
 
-/** What a scheduled run uses for the payments it looks at, beyond what it uses every hour anyhow. */
+/** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
 const beyond = (idle: Flow, flow: Flow): Flow =>
   counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)))
 

@@ -11,7 +11,7 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** The machine's own Chromium, or undefined: a test installs nothing. `CHROMIUM` names another. */
 export const CHROMIUM = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
 
-/** A browser that reaches nothing but this machine, whatever a page asks for. */
+/** A browser that reaches only this machine. */
 export const launchChromium = (executablePath = CHROMIUM): Promise<Browser> =>
   chromium.launch({
     executablePath,

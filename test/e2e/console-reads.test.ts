@@ -1,6 +1,6 @@
 /**
- * Goal: the console shows what is, however much changes, whatever answers late or not at all. Method: the machine's own
- * Chromium before a scripted gateway, whose answers and changes a test times.
+ * Goal: the console shows the current state, despite many changes, late answers and lost ones. Method: the machine's own
+ * Chromium on a scripted gateway; each test times its answers and changes.
  */
 import type { Browser } from 'playwright-core'
 import { it as base, expect, vi } from 'vitest'

@@ -18,7 +18,7 @@ const DELIVERIES = ENDPOINTS * PAYMENTS
 const IN_FLIGHT = ENDPOINTS * 20
 /** The wait after a first failure, and one second. */
 const UNTIL_DUE_SECONDS = 61
-/** An attempt of which no result was recorded is made again within this time (design section 9). */
+/** An attempt without a recorded result is repeated within this time (design section 9). */
 const AGAIN_SECONDS = 30
 
 type Delivery = { readonly status: string; readonly attempts: readonly { readonly error: string | null }[] }

@@ -42,7 +42,7 @@ const dynamoDbDeps = async () => {
   return testDeps({ requests: dynamoDbRequests({ client: dynamoDbClient(localAws(endpoint)), name }) })
 }
 
-/** The files of shared of which a function ran meanwhile. */
+/** The files of shared in which an action ran a function. */
 const usedFiles = async (run: () => Promise<void>): Promise<ReadonlySet<string>> => {
   const session = new Session()
   session.connect()
@@ -60,7 +60,7 @@ const usedFiles = async (run: () => Promise<void>): Promise<ReadonlySet<string>>
   return new Set(ran.map(({ url }) => url.split('/shared/').at(-1) ?? ''))
 }
 
-/** Of a function's answer, whatever its trigger. */
+/** Whether an answer is a failure, for a function of any trigger. */
 const saysFailed = (answer: unknown) => {
   const { statusCode = 200, status = 200, batchItemFailures = [] } = v.parse(Answer, answer)
   return Math.max(statusCode, status) >= 500 || batchItemFailures.length > 0

@@ -15,7 +15,7 @@ export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost' | 'memory'> &
   readonly resolveHost?: Deps['resolveHost']
 }
 
-/** What every gateway of the tests runs on, whatever its storage, clock, log and provider: assembled here alone. */
+/** The dependencies of every gateway in the tests, for any storage, clock, log and provider. */
 export const assembledDeps = ({ requests, stage, ...outside }: Outside): Deps => ({
   // A public address, so that names of merchants need no DNS.
   resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],

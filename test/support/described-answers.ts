@@ -24,7 +24,7 @@ export const DESCRIPTION = parseYaml(readFileSync(join(PROJECT_ROOT, 'docs/opena
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Merchants are told to ignore what they do not know; here a field that is not described is a fault. */
+/** Merchants must ignore unknown fields; here a field that is not described is a fault. */
 const closed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closed)
   if (!isObject(value)) return value

@@ -54,7 +54,7 @@ export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
 export const mostly = (...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> =>
   weighted<fc.JsonValue>([8, fc.constantFrom(...values)], [2, hostileText], [1, hostileJson])
 
-/** An object of these fields, each of which may be missing, sometimes with others beside them. */
+/** An object of these fields. Some may be missing, and unknown ones may be added. */
 export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<fc.JsonValue> =>
   fc
     .tuple(

@@ -40,7 +40,7 @@ export const listen = async (server: Server): Promise<number> => {
   return address.port
 }
 
-/** Accepts connections and does with each what it is told: below HTTP, where servers really misbehave. */
+/** Accepts connections and runs the given action on each: below HTTP, where servers really misbehave. */
 export const startTcpServer = (behave: (socket: Socket) => void): Promise<number> => listen(createTcpServer(behave))
 
 /** The same over TLS, once hands are shaken. */

@@ -21,7 +21,7 @@ export const aRefund = (
   at: deps.now(),
 })
 
-/** A chargeback, whose row takes the provider's fee of it besides. */
+/** A chargeback. Its row also takes the provider's dispute fee. */
 export const aChargeback = (deps: TestDeps, amountMinor: number, feeMinor = DISPUTE_FEE): MoneyRow => ({
   ...aRefund(deps, amountMinor, `dispute_${crypto.randomUUID()}`),
   type: 'chargeback',

@@ -26,14 +26,14 @@ export const lambdaContext = (functionName: string, remainingMs = 60_000): Conte
   succeed: () => {},
 })
 
-/** Invokes an operator action as Lambda does; what its answer says of its audit record stands apart. */
+/** Invokes an operator action as Lambda does. The audit record in its answer is a field of its own. */
 export const invokeWhole = async (handler: AdminHandler, deps: Deps, payload: unknown) => {
   const { status, body } = await handler.withDeps(deps)(payload, lambdaContext('action'))
   const { audit, ...rest } = { audit: undefined, ...body }
   return { status, body: rest, audit: audit as unknown }
 }
 
-/** The same, for what it answers besides. */
+/** The same, without the audit record. */
 export const invokeAdmin = async (handler: AdminHandler, deps: Deps, payload: unknown): Promise<AdminReply> => {
   const { status, body } = await invokeWhole(handler, deps, payload)
   return { status, body }

@@ -112,7 +112,7 @@ export const paidUnheard = async (deps: TestDeps, client: Client) => {
   return { payment, ...payFirst(deps) }
 }
 
-/** Lets a payment's own due time come, and looks at it as due work does. */
+/** Advances the clock to a payment's due time, and checks it as due work does. */
 export const checkWhenDue = async (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => {
   const item = await deps.table.get(paymentKey(paymentId))
   const { dueAt } = v.parse(v.object({ dueAt: v.optional(TimestampSchema) }), item)

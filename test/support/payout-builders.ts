@@ -19,7 +19,7 @@ export const settled = async (deps: TestDeps, client: Client, notionalMinor: num
   return sweptNow(deps, client)
 }
 
-/** A settlement in the table, as a sweep records it, whatever the ledger says. */
+/** A settlement in the table, as a sweep records it. The ledger is not changed. */
 export const storedSettlement = async (deps: TestDeps, fields: Partial<Settlement> = {}): Promise<Settlement> => {
   const settlement = v.parse(SettlementSchema, {
     settlementId: crypto.randomUUID(),

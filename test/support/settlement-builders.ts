@@ -83,7 +83,7 @@ export const auditedNow = async (deps: TestDeps, { settlementId }: Known): Promi
   await auditRecorded(deps, settlementId)
 }
 
-/** An operator confirms whatever there is to confirm, once the settlement is audited. */
+/** An operator pays out with every required confirmation, after the settlement's audit. */
 export const payOut = async (deps: TestDeps, { settlementId }: Known): Promise<Settlement> => {
   await auditedNow(deps, { settlementId })
   const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))

@@ -12,7 +12,7 @@ type Import = {
   readonly typeOnly: boolean
 }
 
-/** A TypeScript file as the architecture test looks at it: parsed, so that comments and strings cannot fool it. */
+/** A TypeScript file for the architecture test: parsed, so that comments and strings cannot fool it. */
 export type SourceFile = {
   /** From the project's root, with slashes. */
   readonly path: string

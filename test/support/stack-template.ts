@@ -152,7 +152,7 @@ export const synthesised = (stage: string | DeployedStage): StackTemplate => {
   return template
 }
 
-/** The stack of the front of a stage behind CloudFront, likewise. */
+/** The same for the front stack of a stage behind CloudFront. */
 export const synthesisedFront = (stage: DeployedStage): StackTemplate =>
   readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
 

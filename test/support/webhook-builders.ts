@@ -106,7 +106,7 @@ export const FAILED: WebhookResult = {
   durationMs: 9,
 }
 
-/** The message that tells a worker to look at a row's next attempt. */
+/** The message that makes a worker check a row's next attempt. */
 export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Delivery) => ({
   deliveryId,
   clientId,
@@ -137,7 +137,7 @@ export const rowOf = async (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deli
   return delivery
 }
 
-/** When due work looks at something, as its index says; undefined when it does not. */
+/** When due work checks an item, by its index; undefined when it is not due work. */
 export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {
   let cursor: QueryPage['cursor']
   do {

@@ -72,7 +72,7 @@ describe('listItems', () => {
 })
 
 describe('lists over several partitions', () => {
-  /** Rows of few times, so that many share one, in up to four partitions, one of which may be empty. */
+  /** Rows of few times, so that many share one, in up to four partitions. One partition may be empty. */
   const rows = fc.uniqueArray(
     fc.record({ part: fc.nat(3), listedAt: fc.constantFrom('t1', 't2', 't3'), id: fc.stringMatching(/^[a-z]{4}$/) }),
     { selector: ({ id }) => id, maxLength: 30 },

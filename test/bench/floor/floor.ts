@@ -41,7 +41,7 @@ type Measured = {
   readonly made: string[]
 }
 
-/** Both take turns in slices this short, so that whatever else the machine does hits both. */
+/** Both alternate in slices this short, so that other load of the machine affects both. */
 const SLICE_MS = 800
 const ROUNDS = 3
 const ASKED_ABOUT = 100

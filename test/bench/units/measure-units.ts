@@ -15,7 +15,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 const FORGOTTEN_MS = 16_000
 /** Of a full page of a list. */
 const PAGE = 25
-/** No payment waits longer, whatever its channel. */
+/** No payment of any channel waits longer. */
 const MOST_MINUTES = 3 * 24 * 60
 
 const CUSTOMER = { name: 'Sri Wahyuni', email: 'sri@example.com', phone: '+6281234567890' }
@@ -90,7 +90,7 @@ const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
   return flows
 }
 
-/** What a merchant asks about its webhooks, each of which went well. */
+/** A merchant's requests about its webhooks, all of them delivered. */
 const webhooks = async ({ used, ask, create, pass, run, work }: Started): Promise<readonly FlowUnits[]> => {
   for (let number = 1; number <= PAGE; number++)
     await create({ method: 'qris', expires_in_seconds: 600 }, `order-${number}`)
@@ -171,7 +171,7 @@ const cells = (flow: FlowUnits): readonly string[] => [
     .join('; '),
 ]
 
-/** A payment's way, in the table's order: what is asked of it besides is not counted. */
+/** The steps of a payment, in the table's order. Other reads of it are not counted. */
 export const PAID = [
   'created',
   'paid, credited, announced',

@@ -1,6 +1,6 @@
 /**
- * Goal: how many payments a second of one client the table takes, by the write units that meet in one partition, of which
- * DynamoDB takes a thousand a second (design section 9). Method: payments of one merchant with one endpoint, from their
+ * Goal: the payments a second of one client that the table takes. DynamoDB takes a thousand write units a second in one
+ * partition (design section 9). Method: payments of one merchant with one endpoint, from their
  * create to their settlement, on the real handlers; the meter adds up what each partition of table and indexes took.
  */
 import { describe, expect, it } from 'vitest'

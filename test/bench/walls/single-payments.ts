@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000
 const PAYS_AFTER_MS = 5_000
 /** Due work is looked at every minute and done within the next. */
 const LATE_MS = 2 * MINUTE_MS
-/** The head hears of what was paid within so long, whatever became of the callback. */
+/** The head reads a payment within so long, with or without its callback. */
 const UNHEARD_MS = 10 * MINUTE_MS
 
 const lateWork = ({ world }: WallsWorld): number => {

@@ -64,7 +64,7 @@ const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage): re
 const wallOf = ({ capacity, paid, unpaid }: Bounded, paidPart: number): number =>
   capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart))
 
-/** The highest rate of payments that goes on without any backlog growing, and what grows first above it. */
+/** The highest rate of payments without a growing backlog, and the first backlog that grows above it. */
 const modelWall = (model: FlowModel, stage: DeployedStage, paidPart: number) => {
   const asked = stations(model, stage).map((station) => ({ name: station.name, perSecond: wallOf(station, paidPart) }))
   // The stations of AWS count a payment's whole use, whenever it comes.

@@ -1,5 +1,5 @@
 /**
- * Goal: a customer's personal data can be erased, whatever dies or races, and nothing else changes (design section 11).
+ * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing else changes (design 11).
  * Method: paid payments with their events on a table in memory, with requests that never arrive and answers that are lost.
  */
 import { describe, expect, it } from 'vitest'

@@ -167,7 +167,7 @@ const aClient = async (deps: MemoryDeps) => {
   return (await withFloor(deps)).clientId
 }
 
-/** Two clients with a settlement on each of two days, the first of which has failed. */
+/** Two clients with a settlement on each of two days. The settlements of the first day have failed. */
 const aMonth = async () => {
   const deps = memoryDeps()
   const [first, second] = [await aClient(deps), await aClient(deps)]

@@ -16,7 +16,7 @@ const page = (events: readonly Event[], { body }: ApiResponse, hasMore = false) 
 
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-/** The cursor of a reader who has seen everything before a position, and of whom nothing is asked again. */
+/** The cursor of a reader who has seen everything before a position. */
 const cursorAt = (position: object): string => cursorOf({ settled: position, young: position })
 const cursorFrom = (since: Timestamp): string => cursorAt({ since })
 

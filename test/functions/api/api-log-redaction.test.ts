@@ -15,9 +15,9 @@ import { interceptTable } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /*
- * Goal: no secret, no personal data and nothing of a body reaches a log line, whatever happens to the request.
- * Method: the deployed logger, its output kept; requests whose every value is a word found nowhere else; failures whose
- * messages quote all of it, as messages of foreign errors do.
+ * Goal: no secret, no personal data and no part of a body reaches a log line, also when the request fails.
+ * Method: the output of the deployed logger; requests in which every value is a unique word; failures whose messages
+ * quote all of them, as messages of foreign errors do.
  */
 
 const SECRETS = {

@@ -1,6 +1,6 @@
 /**
- * Goal: a callback says what to ask about and nothing more, whatever is in it. Method: bodies near real ones and bodies made of
- * anything, with and without a valid token, to the real handler; what the provider itself says decides alone.
+ * Goal: a callback only names the payment to ask about, for any body: the provider's own answer decides. Method: almost
+ * valid and arbitrary bodies, with and without a valid token, to the real handler.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,8 +1,7 @@
 /**
- * Goal: whatever the provider, or something between it and us, answers, nothing throws and nothing is concluded that
- * was not said: no credit without a capture of the amount, no end without a final status of the payment's own request.
- * Method: the real adapter and the real handlers on a network that answers anything, mostly near the truth; what was
- * said is held against what the books say afterwards by reasoning of this file's own.
+ * Goal: no answer of the provider or of a proxy makes a handler throw or credit too much. A credit needs a capture of the
+ * amount, and an end needs a final status of the payment's own request. Method: the real adapter and handlers on a
+ * network with arbitrary answers, mostly almost valid. This file derives from the answers what the books may say.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

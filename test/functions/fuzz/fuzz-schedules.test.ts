@@ -1,6 +1,6 @@
 /**
- * Goal: whatever a schedule, or a person, invokes a scheduled function with, it does its work and nothing else.
- * Method: payloads made of anything, on a world where nothing is due.
+ * Goal: a scheduled function does its work, and nothing else, for any payload of a schedule or a person.
+ * Method: arbitrary payloads, on a world where nothing is due.
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'

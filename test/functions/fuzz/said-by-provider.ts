@@ -1,7 +1,7 @@
 import type { Seen } from '../../support/recount/books.ts'
 import type { Answered } from './hostile-provider.ts'
 
-/** For invariants that look at the books alone. */
+/** For invariants that read only the books. */
 export const SEEN_NOTHING: Seen = {
   webhooks: [],
   secretOfUrl: new Map(),

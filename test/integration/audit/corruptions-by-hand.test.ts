@@ -30,7 +30,7 @@ const nextDayTells = async (): Promise<boolean> => {
   return history.deps.published.some(({ kind }) => kind === 'audit.imbalance')
 }
 
-/** After how many days of audits it is told; undefined: never within a month. */
+/** After how many days of audits it is reported; undefined: never within a month. */
 const daysUntilTold = async (): Promise<number | undefined> => {
   for (let day = 1; day <= A_MONTH; day++) if (await nextDayTells()) return day
   return undefined

@@ -37,7 +37,7 @@ const PAID = /settlement\.mark-settlement-paid|window\.paid_out_minor/
 const RECORD = /audit_record/
 
 /**
- * What was done, and what an audit of the whole client calls it. `daily`: it is found within one day, whatever is due;
+ * A corruption, and its name in an audit of the whole client. `daily`: the audit finds it within one day in any case;
  * `gate`: it refuses the payout.
  */
 export const CORRUPTIONS: readonly (readonly [

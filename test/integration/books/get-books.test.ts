@@ -233,7 +233,7 @@ describe('get-books of many merchants and payments', () => {
     expect(runs.map(({ continuing }) => continuing)).toStrictEqual([true, true, undefined])
     expect(runs.map(({ csv }) => csv).join('')).toBe(wholeCsv.csv)
     expect(first.body).toStrictEqual({ continuing: true, cursor: expect.any(String) as unknown })
-    // A cursor keeps its days, whatever the next call says of them.
+    // A cursor keeps its days; those of the next call are ignored.
     const { cursor: kept } = v.parse(v.object({ cursor: v.string() }), second.body)
     expect(await booksOf(slow, { cursor: kept, to: '2026-11-20' })).toMatchObject({ to: '2026-11-22', figures: WHOLE })
   })

@@ -30,7 +30,7 @@ export const lostPush = async (waitedSeconds = 60) => {
       const of = { providerPaymentId: `py-${crypto.randomUUID()}`, reference }
       return settledRow(of, deps.now(), { ...NOT_SETTLED, paymentRequestId, status, ...fields })
     },
-    /** The provider's rows, and whatever its filter lets through. */
+    /** The provider lists these rows, for any filter. */
     show: (transactions: readonly ProviderTransaction[], more: Partial<TransactionPage> = {}) =>
       deps.provider.script('listTransactions', async () => ({
         kind: 'found',

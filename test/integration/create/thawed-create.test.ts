@@ -16,7 +16,7 @@ import { lostPush } from './lost-push.ts'
 const COMMIT = 'transact'
 const CLAIM = 'put'
 
-/** The environment stands still: only the wall clock goes on. */
+/** The environment is frozen: only the wall clock advances. */
 const freeze = ({ clock }: TestDeps, ms: number) => clock.set(addMs(clock.now(), ms))
 
 /** The provider's answer is there, and the environment is thawed only later. */
@@ -28,7 +28,7 @@ const frozenAfterCall = (deps: TestDeps, ms: number) => {
   })
 }
 
-/** The environment stands still at its first request of a kind, which may fail. */
+/** The environment is frozen at its first request of a kind, which may fail. */
 const frozenAt = (deps: TestDeps, kind: string, when: 'before' | 'after', ms: number, error?: Error) => {
   let happened = false
   const happens = ({ name }: TableCall) => {

@@ -1,5 +1,5 @@
 /**
- * Goal: a client whose payments lie in several parts is to everybody what it was with one. Method: real stores on tables
+ * Goal: a client with several parts looks to all callers like a client with one. Method: real stores on tables
  * in memory; expectations are sorted and summed here, from the payments themselves.
  */
 import { describe, expect, it } from 'vitest'
@@ -66,7 +66,7 @@ describe('a client whose payments lie in four parts', () => {
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: net })
     deps.clock.advance(2 * 86_400)
 
-    // In steps, so that the sums are kept in the midst of it again and again.
+    // In steps, so that the sums are stored many times before the end.
     const small = inSteps(deps, 150, 1, 100)
     for (let run = 0; (await settle(small, client)).settlement === undefined; run++) expect(run).toBeLessThan(20)
 

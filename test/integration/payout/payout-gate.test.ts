@@ -18,7 +18,7 @@ import { putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { anAudited, aRecorded, quiet } from './recorded-settlement.ts'
 
-/** A window that says another sum than the entries, and an audit that looks at it. */
+/** A window with another sum than its entries, and an audit of it. */
 const writtenOff = async (deps: TestDeps, { clientId }: Client, written_off_minor: number, audit = looked) => {
   await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), written_off_minor })
   await audit(quiet(deps), clientId)

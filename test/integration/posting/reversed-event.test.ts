@@ -1,6 +1,6 @@
 /**
- * Goal: each movement of a payment's money is told once, with the money (design section 8). Method: provider rows move a
- * posted or an open payment of a client with endpoints; what its transaction wrote, and what was sent, is read back.
+ * Goal: each movement of a payment's money has one event, in the same transaction (design section 8). Method: provider
+ * rows move a posted or an open payment of a client with endpoints. The test reads the written items and the messages.
  */
 import { describe, expect } from 'vitest'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'

@@ -17,7 +17,7 @@ import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncRows } from './after-recount.ts'
 
-/** What a flow leaves to look at when all is repaired. */
+/** What a flow leaves to check after the repair. */
 export type Expected = { readonly paymentId: PaymentId; readonly status: PaymentStatus }
 
 /** A flow of money. Everything before `act` is done; the transactions of `act` are torn. */

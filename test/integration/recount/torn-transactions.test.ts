@@ -1,9 +1,9 @@
 /**
- * Goal: whatever a restore left of the last transaction, one recount repairs it, and money counts once whatever the recount
- * meets. Method: each flow of money runs on a table in memory, and its transactions are recorded. Of each, every torn state
- * is made: each item missing, each item alone, each prefix. Then the audit, the recount of what it shows, and the audit
- * again; then the provider calls again and the sync reads every row, twice. Of some flows two transactions are torn
- * together; and before each transaction of a recount another recount runs, the provider calls, or the recount dies.
+ * Goal: one recount repairs any part of the last transaction that a restore left, and money counts once even if the
+ * recount is interrupted. Method: each flow of money runs on a table in memory, and its transactions are recorded. The test
+ * makes every torn state of each: each item missing, each item alone, each prefix. Then run the audit, the recount of its
+ * differences, and the audit again; then the provider calls again and the sync reads every row, twice. In some flows two
+ * transactions are torn. Before each transaction of a recount another recount runs, the provider calls, or it dies.
  */
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'

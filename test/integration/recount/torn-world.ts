@@ -213,7 +213,7 @@ const rest = async (deps: MemoryDeps, client: Client): Promise<End> => {
   return endOf(deps, client)
 }
 
-/** Nothing is torn any more: everything ends as it does without a restore. */
+/** The repair is complete: everything ends as without a restore. */
 export const expectHealed = async (deps: MemoryDeps, { client, expected, end }: Torn): Promise<void> => {
   await expectBalanced(deps, client.clientId)
   expect(await rest(deps, client)).toStrictEqual(end)

@@ -25,7 +25,7 @@ describe('settleClient with many payments in a window', () => {
 
     const sums = { grossMinor: 1_200_000_000, providerFeesMinor: 240_000_000, netMinor: 958_800_000 }
     expect(settlement).toMatchObject({ paymentCount: 60_000, entryCount: 60_000, ...sums })
-    // The first look at one page, the window itself, and its last minutes twice.
+    // The first read of one page, the window itself, and its last minutes twice.
     expect(table.passes()).toBe(4)
     expect([...table.heapAtPage.keys()]).toStrictEqual([3, 10, 20, 30])
     // The rows together take some 24 MB; the heap of the third page is the first with a page before it.

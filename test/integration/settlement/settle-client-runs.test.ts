@@ -168,7 +168,7 @@ describe('a window that one run cannot sum', () => {
     const starts = queriesIn(calls).flatMap(({ partition, cursor }) =>
       String(partition).startsWith('JOURNAL') ? [cursor !== undefined] : [],
     )
-    // The first look is one row from the beginning; the sum goes on after the position.
+    // The first read is one row from the beginning; the sum continues after the position.
     expect(starts.slice(0, 2)).toStrictEqual([false, true])
   })
 
@@ -199,7 +199,7 @@ describe('a window that one run cannot sum', () => {
   })
 })
 
-/** The same table, where a look at the journal sometimes misses its last entry. */
+/** The same table, where a read of the journal sometimes misses its last entry. */
 const lateVisible = (deps: TestDeps, client: Client, isLate: () => boolean): TestDeps =>
   withRequests(deps, {
     ...deps.requests,

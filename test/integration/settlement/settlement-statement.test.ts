@@ -135,7 +135,7 @@ describe("a statement's cursor", () => {
     eligible_at: addMs(sweptUntil, -1),
     id: 'ffffffff-ffff-8fff-bfff-ffffffffffff',
   })
-  /** A text, or what the position of a good one says besides. */
+  /** A text, or the extra fields of a valid position. */
   const BAD: readonly (readonly [string, string | ((settlement: Settlement) => object)])[] = [
     ['is no text of ours', 'abc'],
     ['is empty', ''],

@@ -125,7 +125,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     expect(await listAttempts(deps, delivery.deliveryId)).toMatchObject(
       expected.map((second, at) => ({ number: at + 1, at: addMs(start, second * 1_000) })),
     )
-    // The operators are told by due work.
+    // Due work alerts the operators.
     const abandoned = { ...listed(delivery), ...ABANDONED, dueAt: deps.now() }
     expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(abandoned))
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(deps.now())

@@ -59,7 +59,7 @@ const aFinished = async (overrides: Partial<Delivery> = ABANDONED) => {
   }
 }
 
-/** What each of the two is told; records are of operators, and kept for ever. */
+/** The answers to an operator and to a merchant. Only operators' actions are recorded. */
 const ASKING = {
   byOperator: { records: 1, wait: '; list-deliveries shows them.', deleted: 'the endpoint is deleted' },
   byMerchant: { records: 0, wait: '.', deleted: 'the endpoint is disabled' },

@@ -11,10 +11,10 @@ export const BODY = Buffer.from('{"description":"kopi — ☕"}')
 /** For servers that never answer; for the others a deadline is far longer than any machine needs. */
 export const SHORT = { deadlineMs: 300 }
 
-/** Longer than a test may take: whatever ends the attempt, it is no clock. */
+/** Longer than a test may take: no timeout ends the attempt. */
 export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
-/** The real sender of a stage that may post to this machine, with clocks that stand still. */
+/** The real sender of a stage that may post to this machine, with clocks that do not advance. */
 export const aSender = (options: Partial<SenderOptions> = {}): SendWebhook =>
   httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, ...PATIENT, ...options })
 

@@ -11,12 +11,12 @@ export type Environment = {
   readonly loaded: LoadedFunction
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: unknown) => Promise<unknown>
-  /** Of the environment's own monotonic clock; by how much it has stood still, and since when it does. */
+  /** The environment's monotonic clock: whether it stops while frozen, for how long it has, and since when. */
   stands: boolean
   stoodMs: number
   frozenAtMs: number
   process: Process
-  /** What was answered for before its end, and goes on in the midst of the next invocation, under its name. */
+  /** A process that was answered early and continues during the next invocation, under its name. */
   unfinished?: Process | undefined
 }
 

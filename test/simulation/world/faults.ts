@@ -1,24 +1,24 @@
 import type { Prng } from './prng.ts'
 
-/** How often each thing goes wrong at worst: probabilities per call or message, and longest delays in milliseconds. */
+/** The worst rate of each fault: probabilities per call or message, and longest delays in milliseconds. */
 const WORST = {
   /** A process dies at one of its awaits. */
   crash: 0.02,
-  /** For seconds or minutes the account has hardly a run left for a function that has none reserved. */
+  /** For seconds or minutes the account has hardly any concurrency left for functions without a reserved one. */
   concurrencyTaken: 0.2,
   /** Lambda starts a new environment although a warm one is there. */
   environmentLost: 0.5,
-  /** A call takes seconds on its way, so that everything else can happen meanwhile. */
+  /** A call takes seconds, so that anything else can happen before its effect. */
   slowCall: 0.15,
-  /** A write stands on its way, and meanwhile another worker does the same work. */
+  /** A write is delayed, and meanwhile another worker does the same work. */
   overtaken: 0.2,
-  /** The table is throttled beyond the SDK's patience. */
+  /** The table is throttled for all retries of the SDK. */
   tableThrottled: 0.01,
-  /** The table did it, and the answer was lost beyond the SDK's patience. */
+  /** The table did it, and its answers were lost for all retries of the SDK. */
   tableAnswerLost: 0.01,
   /** A transaction meets another one. */
   tableConflict: 0.1,
-  /** The table did it, and the SDK, which did not hear of that, asked for it again. */
+  /** The table did it, its answer was lost, and the SDK sent the request again. */
   tableRetried: 0.1,
   /** A page ends before its limit, as one of a megabyte does. */
   pageCut: 0.3,
@@ -45,9 +45,9 @@ const WORST = {
   providerStale: 0.3,
   /** How late the provider lists its transactions: less than the two minutes that the sync leaves out. */
   rowsBehindMs: 100_000,
-  /** Where there is any of it, the provider counts the calls of each operation, and refuses those beyond its quota. */
+  /** Unless zero, the provider counts the calls of each operation, and refuses those beyond its quota. */
   providerQuota: 1,
-  /** Of a payment's row: it is never shown, shown twice, or its fee comes days late or is nothing. */
+  /** A payment's row is never shown, is shown twice, or its fee comes days late or is zero. */
   rowMissing: 0.1,
   rowTwice: 0.1,
   feeLate: 0.2,
@@ -65,16 +65,16 @@ const WORST = {
   paidLate: 0.2,
   /** Each machine's clock is off by up to so much, either way. */
   clockSkewMs: 10_000,
-  /** An environment's monotonic clock stands still while it is frozen. */
+  /** An environment's monotonic clock stops while it is frozen. */
   monotonicStands: 1,
-  /** The platform's time limit answers for a function, which goes on when its environment is thawed. */
+  /** The platform answers for a function at its time limit; the function continues when it is thawed. */
   answeredEarly: 0.1,
-  /** Beside an operation, one client sends far more than it may; where there is one at all, it also leaves payments unpaid. */
+  /** Beside an operation, one client sends far more than its limit. That client also leaves payments unpaid. */
   flood: 0.05,
   /** An operator is at work: endpoints are disabled, deleted and replaced; keys revoked and restricted, clients changed. */
   endpointChanges: 1,
   clientChanges: 1,
-  /** An endpoint hangs for minutes or hours, whatever is sent to it. */
+  /** An endpoint hangs for minutes or hours, for all requests. */
   endpointHangs: 0.5,
   /** KMS does not answer the worker that needs an endpoint's secret. */
   unsealFails: 0.2,

@@ -1,6 +1,6 @@
 import { fork, type Serializable } from 'node:child_process'
 
-/** Gives tasks to `jobs` processes that run a worker file, each of which answers with one message. */
+/** Gives tasks to `jobs` processes that run a worker file. Each process answers a task with one message. */
 export const runForked = async (
   worker: string,
   tasks: readonly Serializable[],

@@ -12,12 +12,12 @@ export type Invocation =
   | { readonly kind: 'failed'; readonly error: unknown }
   /** Killed, or past its time limit. */
   | { readonly kind: 'died' }
-  /** Lambda had no run left for it: nothing was started. */
+  /** No concurrency was left: nothing was started. */
   | { readonly kind: 'throttled' }
 
 const TAKEN_TIMES = { leastMs: 1_000, mostMs: 3 * 60_000 }
 
-/** The account's runs are used up by others: what has none reserved is refused, most of the time. */
+/** Other functions use up the account's concurrency: most invocations without a reserved one are refused. */
 const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
   if (spec.reservedConcurrency !== undefined) return false
   if (!inStretch(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
@@ -26,12 +26,12 @@ const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
   return true
 }
 
-/** `withClock`: the monotonic clock of its environment stands still with it. */
+/** `withClock`: the monotonic clock of its environment stops, too. */
 type StandsStill = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
 
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
-  /** After so long the platform answers for it; it goes on when its environment is used again, not before `forMs`. */
+  /** The platform answers after `afterMs`; the handler continues when its environment is reused, after `forMs`. */
   readonly standsStill?: StandsStill | undefined
   /** Told of the process, for counting its awaits. */
   readonly onProcess?: (process: Process) => void
@@ -104,7 +104,7 @@ export const invoke = (
   })
 }
 
-/** Whatever answers HTTP is answered for before its time is up; what it was about to do stands still. */
+/** The platform answers for an HTTP handler before its timeout, and the handler is frozen. */
 const answerEarly = (
   world: World,
   { loaded, timeoutMs }: Environment,
@@ -117,7 +117,7 @@ const answerEarly = (
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
-/** What an operator is answered: `{status, body}`. Never retried by itself. */
+/** The answer to an operator: `{status, body}`. It is never retried automatically. */
 export const lookUp = async (world: World, action: string, payload: object, options: InvokeOptions = {}) => {
   const invocation = await invoke(world, action, payload, options)
   if (invocation.kind !== 'done') return undefined

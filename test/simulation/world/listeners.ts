@@ -17,25 +17,25 @@ export type ProviderAnswer = {
   readonly outcome: HttpOutcome
 }
 
-/** Who is told of what happens in a world: rules, promises, situations and scenes add themselves. */
+/** The listeners of a world: rules, promises, situations and scenes add themselves. */
 export const createListeners = () => ({
   /** Told of every change of an item, at the moment it is made. */
   onChange: [] as ((change: TableChange) => void)[],
   /** Told of all changes that one write has made, of its items together. */
   onWritten: [] as ((changes: readonly TableChange[]) => void)[],
-  /** Told of a condition that refused a write, and of the item that stood against it. */
+  /** Told of a condition that refused a write, and of the item that failed it. */
   onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
   /** Told when a process begins, and when its handler has come to an end or it was killed. */
   onStarted: [] as ((process: Process, event: unknown) => void)[],
   onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
-  /** Told of a process whose write stands on its way, and of what it writes to. */
+  /** Told of a process whose write is delayed, and of the keys that it writes. */
   onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
   /** Told of a fault that strikes. */
   onFault: [] as ((fault: keyof Faults) => void)[],
   /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
   onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],
   onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
-  /** Told when a message was sent; and what it says, and who has sent it. */
+  /** Told of each message that is sent, with its content and its sender. */
   onSent: [] as ((queue: QueueName) => void)[],
   onMessage: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
   /** Told of messages that a worker is given. */

@@ -20,7 +20,7 @@ type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) =
 
 export type Merchants = {
   readonly received: ReceivedWebhook[]
-  /** URLs that hang until they are taken out. */
+  /** URLs that hang until they are removed. */
   readonly hanging: Set<string>
   /** URLs that answer late but within an attempt's timeout, or that accept no connection. */
   readonly ailing: Map<string, Ailment>
@@ -29,7 +29,7 @@ export type Merchants = {
 }
 
 const TIMEOUT_MS = 10_000
-/** So long that a worker is held, and no longer than an attempt may take. */
+/** Long enough to hold a worker, and shorter than an attempt's timeout. */
 const LATE = { leastMs: 5_000, mostMs: 9_900 }
 
 const outcome = (status: number | undefined, error: WebhookResult['error'], durationMs: number): WebhookResult => ({
@@ -40,7 +40,7 @@ const outcome = (status: number | undefined, error: WebhookResult['error'], dura
   durationMs,
 })
 
-/** The merchants' servers: they fail, hang and answer late, and a POST that hangs may have been taken all the same. */
+/** The merchants' servers: they fail, hang and answer late. A POST that hangs may have been received. */
 export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void): Merchants => {
   const received: ReceivedWebhook[] = []
   const hanging = new Set<string>()
@@ -60,7 +60,7 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
     })
   }
 
-  /** Whether a server hangs for now: drawn anew when a stretch of minutes or hours is over. */
+  /** Whether a server hangs now; drawn again after minutes or hours. */
   const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
     if (endpointHangs === 0) return false
     const known = stretches.get(url)

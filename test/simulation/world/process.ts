@@ -63,7 +63,7 @@ export const startProcess = (options: ProcessOptions): Process => {
     (crashAt?.await === awaits.length && crashAt.side === side) || (crashChance > 0 && prng.chance(crashChance / 2))
 
   const call = <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs = 0): Promise<T> => {
-    // A killed process does nothing more; whatever it had sent before is on its way all the same.
+    // A killed process does nothing more, but its earlier calls still take effect.
     if (!alive) return never()
     awaits.push(label)
     if (dies('before')) {
@@ -134,11 +134,11 @@ const attempt = <T>(effect: () => T, resolve: (value: T) => void, reject: (error
   }
 }
 
-/** A process, and those whose work goes on under its name: what they have left under way in its environment. */
+/** A process, and the running ones of its environment under whose name its unfinished work continues. */
 export const namesOf = (world: Pick<World, 'sharing'>, process: Process | undefined): readonly Process[] =>
   process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
 
-/** An effect on the world, which hears meanwhile whose it is. */
+/** An effect on the world, in the name of its process. */
 export const actingAs =
   <Answer>(world: World, process: Process, effect: () => Answer) =>
   (): Answer => {

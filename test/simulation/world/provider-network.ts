@@ -35,7 +35,7 @@ const takeFromQuota = (world: World, operation: string): RateLimit | undefined =
   return { remaining, resetMs }
 }
 
-/** The payment that a create is for, the request that a cancel names, or whatever else is read, by its path. */
+/** The payment of a create, the request of a cancel, or the path of any other call. */
 const slowBy = ({ method, url, body }: HttpCall): string =>
   method === 'POST' && url.pathname === REQUESTS
     ? textIn(body, 'reference_id').slice(0, 36)
@@ -138,7 +138,7 @@ export const providerNetwork =
       }
       const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
       if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
-      // Over the wire and back: what is answered shares nothing with the provider's own state.
+      // As over the wire: the answer shares no object with the provider's own state.
       const fresh = answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
       const seen = perhapsStale(world, asked, fresh)
       if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
@@ -146,7 +146,7 @@ export const providerNetwork =
       return { ...seen, ...(rateLimit && { rateLimit }) }
     }
     const own = process()
-    // Half of what is slow is slow on its way: the provider has not got it yet, whatever becomes of who has sent it.
+    // Half of the slow calls are slow on the way there: the provider gets them later, even if their sender has died.
     const onItsWayMs = slowMs !== drawnMs && slowMs % 2 === 0 ? Math.min(slowMs / 2, timeoutMs) : 0
     for (const listen of world.onAsked) listen(own, method, url.pathname, body)
     const backMs = Math.min(slowMs, timeoutMs) - onItsWayMs

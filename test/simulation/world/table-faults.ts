@@ -64,7 +64,7 @@ const page = (world: World, input: QueryInput): QueryPage => {
 
 type BatchAnswer = Awaited<ReturnType<TableRequests['batchGet']>>
 
-/** A batch read of which a part is left for another time. */
+/** A batch read that leaves some keys unprocessed. */
 const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>): BatchAnswer => {
   if (keys.length < 2 || !isHit(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
   const taken = world.prng.int(1, keys.length - 1)

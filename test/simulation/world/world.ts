@@ -65,13 +65,13 @@ export const createWorld = ({
   if (providerFees === 'invoiced') {
     provider.orderFault({ target: 'transactions', fault: 'fee_invoiced', times: Number.MAX_SAFE_INTEGER })
   }
-  /** Who is told of what happens here, and what goes wrong. */
+  /** The listeners of this world, and its faults. */
   const border = {
     faults: NO_FAULTS,
     ...createListeners(),
-    /** Those in whose environment something goes on that an invocation before has left, and whose: its calls count as theirs. */
+    /** The running process of each unfinished one in the same environment: its calls count for the running one. */
     sharing: new WeakMap<Process, Process>(),
-    /** Whose call to table or provider has its effect at this moment. */
+    /** The process whose call to table or provider takes effect now. */
     acting: undefined as Process | undefined,
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
@@ -90,23 +90,23 @@ export const createWorld = ({
   })
   return Object.assign(border, {
     prng,
-    /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
+    /** Its own random numbers for rows beside payments, so that those rows change nothing else of a seed. */
     oddities: createPrng(~seed),
     /** Separate rows by which the provider took money back or returned it, and money that belongs to no payment. */
     bookedBack: [] as string[],
-    /** Whose money went back last, until the sync asks the next time. */
+    /** The payment of the last reversal, until the sync reads again. */
     unreadBack: undefined as string | undefined,
     providerFees,
-    /** What background work may ask: as much as the provider publishes, or so little that it bites. */
+    /** The quota of background work: the provider's published one, or one that is too small. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     rowsAPage,
     /** How long the provider takes for a call; drawn when not given. */
     providerMs: undefined as number | undefined,
     /** Until when writes to an item are not answered, by its partition: some are applied, and some are not. */
     unansweredUntilMs: new Map<string, number>(),
-    /** Items that others are at, by their partition: writes to them stand on their way. */
+    /** Items that other writers hold, by their partition: writes to them are delayed. */
     contested: new Map<string, Contest>(),
-    /** How many of the next transactions on an item are left unanswered, by its partition, and how long they stand. */
+    /** How many of the next transactions on an item get no answer, by its partition, and how long they wait. */
     ailing: new Map<string, Ailment>(),
     /** Until when the provider does not show a payment that it has announced. */
     unseenUntilMs: new Map<string, number>(),
@@ -151,7 +151,7 @@ export const createWorld = ({
     /** What happened, in words, when a trace is wanted. */
     story: [] as string[],
     tracing,
-    /** Queues whose consumer stands still, so that a test can take their messages itself. */
+    /** Queues without a consumer, so that a test can take their messages itself. */
     paused: new Set<QueueName>(),
     /** Warm environments of each function that wait, frozen, for its next invocation. */
     idle: new Map<LoadedFunction, Environment[]>(),
@@ -184,12 +184,12 @@ export const isHit = (world: World, fault: keyof Faults): boolean => world.fault
 /** How late something is, of so much at worst. */
 export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
 
-/** Whether a trouble that lasts is under way, and until when that was drawn. */
+/** Whether a lasting fault is on, and until when. */
 type Stretch = { readonly isOn: boolean; readonly untilMs: number }
 
 type StretchTimes = { readonly leastMs: number; readonly mostMs: number }
 
-/** Whether a trouble that lasts is under way, drawn anew when its time is over. `probability`: of the fault. */
+/** Whether a lasting fault is on; drawn again when its time is over. `probability`: of the fault. */
 export const inStretch = (world: World, what: string, probability: number, { leastMs, mostMs }: StretchTimes) => {
   if (probability === 0) return false
   const nowMs = world.scheduler.nowMs()

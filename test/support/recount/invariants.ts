@@ -34,10 +34,7 @@ const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =
     .filter((item) => turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined)
     .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
 
-/**
- * Whatever the provider has booked of money that goes back or comes again counts on a payment, is taken from money in
- * suspense, or a person is told.
- */
+/** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
 const bookedBackProblems = ({ payments, suspense, houseEntries }: Books, bookedBack: Seen['bookedBack']): string[] => {
   const moved = payments.flatMap((item) =>
     ((item['movements'] ?? []) as readonly RawItem[]).map((movement) => text(movement, 'transactionId')),
@@ -140,7 +137,7 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
 
 const dueOf = (items: readonly RawItem[]) => items.filter((item) => item['work'] !== undefined)
 
-/** What must hold besides once everything has come to rest. */
+/** What must also hold when nothing is due or in flight. */
 export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly string[] => {
   const books = booksOf(items)
   const notTerminal = (kind: string, found: readonly RawItem[], id: string, resting: readonly string[]) =>

@@ -24,7 +24,7 @@ export const aStoredLine = (number: number, eligibleAt: Timestamp): Entry =>
     method: 'virtual_account',
   })
 
-/** Entries in a client's journal, whatever its ledger says. */
+/** Entries in a client's journal. The ledger is not changed. */
 export const putEntries = async (deps: TestDeps, clientId: ClientId, entries: readonly Entry[]): Promise<void> => {
   await Promise.all(entries.map((entry) => deps.table.write(putEntry({ clientId }, entry))))
 }

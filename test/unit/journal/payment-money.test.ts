@@ -1,7 +1,7 @@
 /**
- * Goal: whatever the provider takes back and gives again, in whatever order, the entries of a payment add up to one
- * function of its state (design section 10). Method: 200,000 random histories of rows. A model that shares no code with
- * the gateway counts what stands after each row, and every prefix is compared.
+ * Goal: the entries of a payment add up to one function of its state, for all reversals and returns in any order (design
+ * section 10). Method: 200,000 random histories of rows. A model that shares no code with the gateway computes the sums
+ * after each row, and the test compares them.
  */
 
 import { describe, expect, it } from 'vitest'

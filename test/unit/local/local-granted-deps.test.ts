@@ -82,7 +82,7 @@ describe('the table a manifest entry states', () => {
   })) as [{ pk: string; sk: string }, { pk: string; sk: string }]
   const changes = { set: { a: 1 } }
 
-  /** Every way to the table, on a payment; and several keys or steps of which only one is a payment's. */
+  /** Every request to the table, on a payment; and several keys or steps with one payment among them. */
   const requests: readonly (readonly [string, (table: Table) => Promise<unknown>])[] = [
     ['GetItem', (table) => table.get(payment)],
     ['GetItem', (table) => table.getFields(payment, ['body', 'customer'])],

@@ -50,7 +50,7 @@ describe('the fee of a row, by the contract', () => {
   const { stage } = testDeps()
   const tariffs = { feeMinor: PAYMENT.providerFeeMinor, invoiced: true }
 
-  // An actual fee of 0, whatever the tariff says: a promotion, the provider's test mode.
+  // An actual fee of 0 against the tariff: a promotion, or the provider's test mode.
   it.each([
     [undefined, 0, { feeMinor: 0 }],
     ['deducted', 0, { feeMinor: 0 }],

@@ -149,7 +149,7 @@ describe('isPushChannel', () => {
   })
 })
 
-/** Every look at a payment that stays pending, in milliseconds of its age. */
+/** Every check of a payment that stays pending, in milliseconds of its age. */
 const looksAt = (channel: Channel, lifeMs: number, count: number): number[] => {
   const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
   const looks: number[] = []

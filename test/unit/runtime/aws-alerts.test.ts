@@ -9,7 +9,7 @@ const ALERT = { kind: 'suspense.money', subject: 'py-1', message: 'held' } as co
 const TOPIC = 'arn:aws:sns:ap-southeast-3:111122223333:alerts'
 
 describe('alerts while the topic hangs', () => {
-  /** On a clock that stands unless it is told to go. */
+  /** On a clock that advances only when a test moves it. */
   const hangingTopic = async () => {
     const { url, requests } = await startScriptedServer(silence)
     const client = new SNSClient({
