@@ -22,7 +22,7 @@ const LEAST_AMOUNT = 50_000
 const RATIO = 2.2
 const PAYABLE = 15
 const OTHERS = 5
-/** Over in the midst of a history whose clock jumps. */
+/** Expires during a history whose clock jumps. */
 const SHORT_SECONDS = 60
 
 const payable = (n: number, key: string): PlannedPayment => {

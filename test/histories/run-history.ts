@@ -55,7 +55,7 @@ export const runHistory = async ({ seed, seconds, tree }: HistoryOptions): Promi
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
   const gateway = startKilledGateway(data, tree)
-  // Also when this process is ended in the midst of it.
+  // Also when this process is killed during the run.
   const end = () => void gateway.end()
   process.once('exit', end)
   try {
@@ -112,7 +112,7 @@ const startKilledGateway = (data: string, tree?: string) => {
     kills: () => kills,
     /** How long it has been ready, all its lives together. */
     upMs,
-    /** SIGKILL, in the midst of whatever it does; resolves when it runs again. */
+    /** SIGKILL at any moment; resolves when it runs again. */
     kill: async (): Promise<void> => {
       const killed = running.process
       // Callers from now on wait for the next one.

@@ -106,7 +106,7 @@ export const GUARDS = guardsOf({
   },
 })
 
-/** Guards that are not found alone: another one stands beside each. */
+/** Guards whose absence alone is not found: each has a second guard. */
 export const BACKED = guardsOf({
   'a window is summed over several runs and at once, and a payment is posted': {
     // Beside it: a sum is kept on condition of the start of the window, and a record removes it.

@@ -28,7 +28,7 @@ const count = (value: number) => value.toLocaleString('en')
 
 const isBacked = ({ without }: Task) => BACKED.some(({ name }) => name === without)
 
-/** A scenario must hold; without a guard it must not, except where another guard stands beside it. */
+/** A scenario must hold. Without a guard it must fail, except where a second guard protects it. */
 const isAsItMust = (result: TaskResult): boolean =>
   result.problems.length > 0 === (result.without !== undefined && !isBacked(result))
 

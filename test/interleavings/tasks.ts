@@ -131,7 +131,7 @@ export const replay = async (busy: BusyClient, scenario: Scenario, text: string)
 /** Refusals that no other operator and no row can cause: an audit that is wrong about a client. */
 const NEVER = /^the books of this client/
 
-/** Runs that overtake one another give up: the queue sends the message again. */
+/** Concurrent runs end without a result: the queue sends the message again. */
 const OVERTAKEN = 'a settlement window kept moving while it was swept'
 
 const isAllowed = (error: unknown): boolean => {

@@ -16,7 +16,7 @@ export type Question = {
   /** The file it breaks, as it is. */
   readonly text: string
   readonly checks: readonly Check[]
-  /** Each layer is asked, whatever the others have said. */
+  /** Each layer is asked, for any results of the others. */
   readonly everyLayer: boolean
 }
 

@@ -120,7 +120,7 @@ const askAll = async ({ files, mutants, jobs, budgetMs, seeds, everyLayer, fresh
       const startedMs = performance.now()
       const question = { mutant, text: textOf(mutant.path), checks: reaching(mutant), everyLayer }
       const verdict = await askMutant(askers, question)
-      // What was ended in the midst of it proves nothing.
+      // An interrupted run proves nothing.
       if (signal.aborted) break
       const finding = { id: mutant.id, ms: Math.round(performance.now() - startedMs), ...verdict }
       findings.add(mutant, finding)

@@ -1,6 +1,6 @@
 import type { ESTree } from 'vite'
 
-/** One change of a file that breaks it: what stands from `start` to `end` becomes `by`. */
+/** One change of a file that breaks it: the text from `start` to `end` becomes `by`. */
 export type Break = { readonly operator: string; readonly start: number; readonly end: number; readonly by: string }
 
 /** Fields of one type that a line can confuse. */
@@ -24,7 +24,7 @@ const CHOICES = new Map(Object.entries({ min: 'max', max: 'min', every: 'some', 
 const TABLE_BORDERS = new Map(Object.entries({ below: 'atMost', atMost: 'below' }))
 const ALL_FOR_ANY = new Map(Object.entries({ all: 'any', any: 'all' }))
 
-/** A condition that every stored item meets. */
+/** A condition that every stored item satisfies. */
 const ALWAYS = `({ test: 'present', field: 'pk' })`
 /** What makes a step, what guards it at most, and which of its arguments its condition is. */
 const STEPS = new Map(
@@ -38,7 +38,7 @@ const STEPS = new Map(
 )
 const CHANGES = /^(set|setIfAbsent|add|deleteFromSet|remove)$/
 const KEYS = /(Key|Pk|^owners?Of|^shardOf)$/
-/** What is told to people breaks no promise. */
+/** Texts for people break no promise. */
 const TELLING = /(^|\.)(log|metrics)\.\w+$/
 
 const nameOf = (node: ESTree.Node | null | undefined): string => {

@@ -28,7 +28,7 @@ export const reportOf = (asked: readonly Asked[]): string => {
 
 const answered = ({ layers }: Verdict, layer: Layer) => layers[layer] !== undefined
 
-/** What each layer kills when it is asked whatever the others say, and what no other one kills. */
+/** What each layer kills when all are asked, and what only that layer kills. */
 export const everyLayerOf = (asked: readonly Asked[]): string => {
   const whole = asked.filter(({ finding }) => LAYERS.every((layer) => answered(finding, layer)))
   const alone = (layer: Layer) =>

@@ -72,7 +72,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   VERDICT: (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item),
 }
 
-/** Counters, which flows only add to; and pointers, of which flows read the key alone. */
+/** Counters, which flows only add to; and pointers, where flows read only the key. */
 export const UNREAD: readonly string[] = [
   'DESTINATION',
   'QUOTA',

@@ -40,7 +40,7 @@ export const attributesOf = (item: RawItem): readonly string[] => {
   return Object.entries(item).flatMap(([name, value]) => typesIn(`${kind} ${name}`, value))
 }
 
-/** Which attributes an item has, and where it stands: equal for items that are of one shape. */
+/** The attributes of an item and the form of its key: equal for items of one shape. */
 export const shapeOf = (item: RawItem): string =>
   [
     kindOf(item),

@@ -12,7 +12,7 @@ type Source = {
   readonly cursors: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** In the order of UTF-8, in which the last two stand the other way round than in JavaScript. */
+/** In the order of UTF-8. JavaScript orders the last two the other way round. */
 const SORTED = ['A', 'B#1', 'B#2', 'B#3', 'C', 'Z', 'a', 'é', '\uffee', '😀']
 
 /** A partition of the table with these sort keys, written in another order, and cursors beside them. */

@@ -116,7 +116,7 @@ export const credited = async (play: Play, key?: string): Promise<void> => {
   await drive(play.world, callback(play, id))
 }
 
-/** What is due of a kind, as it waits for its workers, which stand still. It is in so many slots; the first is given. */
+/** The due work of a kind while its workers are stopped. It is in so many slots; the first is given. */
 export const handedOut =
   (queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) =>
   async (play: Play) => {

@@ -18,7 +18,7 @@ import {
   tenantOf,
 } from './flow-steps.ts'
 
-/** A credited payment of which no message has left. */
+/** A credited payment whose messages were not sent. */
 const unsent = async (play: Play): Promise<void> => {
   const id = await paid(play)
   alone(play, { queueSendFails: 1 })
@@ -47,7 +47,7 @@ const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<read
   return last.map((message) => sqsEvent([message]))
 }
 
-/** Several that were abandoned, of which the operators were told the first of each endpoint. */
+/** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
 const alertsDue = async (play: Play): Promise<void> => {
   for (const event of await atTheirLast(play, 'first', 'second', 'third')) {
     await drive(play.world, invoke(play.world, 'deliver-webhook', event))
@@ -75,7 +75,7 @@ const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessa
   return message
 }
 
-/** A delivery that was given up, whose merchant asks for it again, and no worker runs. */
+/** An abandoned delivery that its merchant redelivers while no worker runs. */
 const abandoned = async (play: Play): Promise<string> => {
   const [record] = ((await scheduled(play)) as { readonly Records: readonly { readonly body: string }[] }).Records
   const { delivery_id: id } = JSON.parse(record?.body ?? '') as { readonly delivery_id: string }

@@ -4,7 +4,7 @@ import { type NewCreate, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'
 
-/** The table leaves a create's commits unanswered, applied or not. Some stand so long that the environment freezes. */
+/** The table does not answer a create's commits, applied or not. Some wait so long that the environment freezes. */
 export const loseCommits: Operation = async (play) => {
   const { world, prng } = play
   const isFrozen = prng.chance(0.5)
@@ -35,7 +35,7 @@ const FAILS = [
 ]
 const SECOND_MS = 1_000
 
-/** An attempt stands still while the provider is asked, and goes on beside the attempt that took over, or alone. */
+/** An attempt is frozen during its call to the provider, and continues beside the attempt that took over, or alone. */
 export const overtakeCreate: Operation = async (play) => {
   const { world, prng, provider } = play
   const isAlone = prng.chance(0.3)
@@ -87,7 +87,7 @@ export const overtakeCreate: Operation = async (play) => {
 const LOST = { target: 'create', fault: 'timeout_after_commit' }
 const REFUSED = { target: 'create', fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' }
 
-/** All requests that the attempts have left are paid at once, while the merchant stays away or comes again. */
+/** All requests of the attempts are paid at once, while the merchant retries or does not. */
 const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<void> => {
   const { prng, provider, slowCallsMs } = play.world
   const goesOn = prng.pick(['no more', 'no more', 'refused', 'made'])
@@ -104,7 +104,7 @@ const payTogether = async (play: Play, { send, requests }: NewCreate): Promise<v
   for (const path of reads) slowCallsMs.delete(path)
 }
 
-/** After a first attempt that was lost come others, and customers pay or decline whatever requests they have left. */
+/** Others follow a lost first attempt, and customers pay or decline any of their requests. */
 export const payAttempts: Operation = async (play) => {
   const { world, prng, provider, scheduler } = play
   const wanted = newCreate(play)

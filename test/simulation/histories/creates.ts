@@ -114,7 +114,7 @@ export const newCreate = (play: Play, { isPush = false, livesSeconds }: Asked = 
     row,
     /** As it was asked for, or in other words. */
     send: (options: InvokeOptions = {}, words = body) => sendCreate(play, tenant, key, words, options),
-    /** Another merchant's request meets the environments of this one's, and keeps them awake for a while. */
+    /** Another merchant's requests use the same environments, and keep them awake for a while. */
     sendAnother: async () => {
       const other = `key-${play.keys++}`
       const otherId = paymentIdForKey(tenant.clientId, other)
@@ -149,7 +149,7 @@ const PUSH_MS = 60_000
 
 type Attempt = { readonly startedAt: string; readonly endedAt?: string }
 
-/** The moment a merchant comes again: at once, in seconds, or as a lease or a push comes to its end. */
+/** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
 const untilNextMs = ({ prng, scheduler }: Play, { row }: NewCreate): number => {
   const last = (row()['provider_attempts'] as readonly Attempt[] | undefined)?.at(-1)
   const leaseMs = Date.parse(text(row(), 'lease_until'))
@@ -174,7 +174,7 @@ const meanwhile = (play: Play, { paymentId, requests }: NewCreate): void => {
   if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { payment_id: paymentId })
 }
 
-/** A merchant that does not give up: its create fails in every way, and it comes again as a lease or a push ends. */
+/** A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a push ends. */
 export const createStubbornly = async (play: Play): Promise<void> => {
   const { world, prng, provider, scheduler } = play
   const wanted = newCreate(play)
@@ -187,7 +187,7 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     if (isSlow) slow(prng.int(1_000, 25_000))
     else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(ANSWERS) })
     const words = prng.pick([body, body, wanted.otherWords(), UNREADABLE])
-    // It stands still in the midst of its work, and goes on beside another try, often after the end of its lease.
+    // It is frozen during its work, and continues beside another try, often after the end of its lease.
     const standsStill = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined

@@ -19,7 +19,7 @@ const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =
 export const wrongAmount = ({ prng }: World, amount: number): number =>
   amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
 
-/** Customers pay whatever request is open, also one of an attempt that our merchant never saw. */
+/** Customers pay any open request, also one that our merchant never saw. */
 export const pay = async (play: Play): Promise<void> => {
   const { world } = play
   const late = strikes(world, 'paidLate')

@@ -127,7 +127,7 @@ const MAKES = [
   'delete-endpoint',
 ]
 
-/** While a write stands on its way, the request or message that led to it comes again: the first writes last. */
+/** While a write is delayed, its request or message is repeated: the first one writes last. */
 export const repeatDuringWrites = (play: Play): void => {
   const { world } = play
   const events = new WeakMap<Process, unknown>()

@@ -7,7 +7,7 @@ import type { Tenant } from '../world/tenants.ts'
 import { tell } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
-/** A merchant's program that follows its events: what it was shown, and where it goes on after a restart. */
+/** A merchant's program that follows its events: what it has seen, and where it continues after a restart. */
 export type EventPoller = {
   readonly tenant: Tenant
   readonly prng: Prng
@@ -53,7 +53,7 @@ const queryOf = ({ prng, next }: EventPoller) => ({
   ...(next !== undefined && { after: next }),
 })
 
-/** One look. Now and then the program dies with what it was shown, before it has written down where it goes on. */
+/** One poll. Sometimes the program dies after the answer, before it has stored its position. */
 const look = async (play: Play, poller: EventPoller): Promise<void> => {
   const [query, askedMs] = [queryOf(poller), play.world.scheduler.nowMs()]
   const reply = await http(play, poller.tenant, LIST_EVENTS, { query })
@@ -70,7 +70,7 @@ const look = async (play: Play, poller: EventPoller): Promise<void> => {
 const LATEST_LOOK_MS = 90_000
 const KNOWN_MS = LATEST_LOOK_MS + 5_000
 
-/** An event is settled after five minutes, by two clocks of which each is up to ten seconds off. */
+/** An event is settled after five minutes, by two clocks that are each up to ten seconds wrong. */
 const SETTLED_MS = 5 * 60_000 + 2 * 10_000
 
 type Look = {

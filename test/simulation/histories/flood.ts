@@ -25,7 +25,7 @@ export type Flood = {
   sent: number
 }
 
-/** Each sends one request after the other: some eight a second together, of which a limit of four lets half pass. */
+/** Each sends one request after the other: about eight a second together. A limit of four lets half of them pass. */
 const CONNECTIONS = 3
 const REQUESTS = 12
 const PAUSE_MS = 700

@@ -14,7 +14,7 @@ import type { Play } from './operations.ts'
 const LOAD_MS = 60_000
 /** Of each endpoint. */
 const EVERY_MS = 500
-/** An attempt that hangs is given up after ten seconds, and then its endpoint is known. */
+/** An attempt that hangs ends after ten seconds, and then its endpoint is marked. */
 const KNOWN_AFTER_MS = 12_000
 const HOUR_MS = 3_600_000
 

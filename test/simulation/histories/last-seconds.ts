@@ -49,7 +49,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
 
 const MOST_RIVALS = 12
 
-/** A worker that comes while another's write stands on its way, one at a time and not for ever. */
+/** A worker that runs while another's write is delayed, one at a time and not for ever. */
 const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   let left = MOST_RIVALS
   let isUnderWay = false
@@ -61,7 +61,7 @@ const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   }
 }
 
-/** Its time ends just before a worker looks at what is due. */
+/** Its time ends just before a worker checks due work. */
 const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
   const { prng, scheduler } = play
   const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
@@ -118,7 +118,7 @@ const nextMs = ({ prng, scheduler }: Play, { row }: NewCreate): number => {
   return (Date.parse(prng.pick(ends)) || scheduler.nowMs()) + PUSH_MS + prng.int(0, 3_000)
 }
 
-/** The provider books it as waiting, beside whatever else there is. */
+/** The provider books it as waiting, beside all other rows. */
 const bookAsPending = ({ world }: Play, { requests }: NewCreate): void => {
   const last = requests().at(-1)
   if (last === undefined) return
@@ -140,7 +140,7 @@ export const pushAgain: Operation = async (play) => {
     if (how === 'lost') provider.orderFault({ target: 'create', fault: 'timeout_after_commit' })
     slow(how === 'lost' ? undefined : 2 * prng.int(how === 'on its way' ? 6_000 : 500, 11_000))
     const forMs = how === 'thawed' ? 30_500 : 3_600_000
-    // Its claim may stand on its way when it is frozen.
+    // Its claim may be in flight when it is frozen.
     if (how === 'thawed') world.contested.set(wanted.pk, { untilMs: world.scheduler.nowMs() + 1_000 })
     const isStill = how === 'dead' || how === 'thawed'
     await send(isStill ? { standsStill: { afterMs: prng.int(5, 600), forMs, withClock: true } } : {})

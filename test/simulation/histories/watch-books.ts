@@ -6,7 +6,7 @@ import type { Play } from './operations.ts'
 /** Before the first payment of every history. */
 const FROM = { from: '2026-01-01' }
 
-/** An operator looks at them, while everything moves. */
+/** An operator reads them during all other work. */
 export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tenants'>): Promise<void> => {
   const { prng } = world
   const asked = [{}, FROM, { format: 'csv' }, { provider_balance: true }, { client_id: prng.pick(tenants).clientId }]
@@ -63,7 +63,7 @@ const lossOf = (entries: readonly RawItem[]): number => sum(entries, 'markup_min
 
 const net = (items: readonly RawItem[]): number => sum(items, 'net_minor')
 
-/** What stands of each client: its entries less its payouts. */
+/** The balance of each client: its entries less its payouts. */
 const standing = (entries: readonly RawItem[], paid: readonly RawItem[]): readonly number[] => {
   const clients = new Set(entries.map(clientOf))
   return [...clients].map(

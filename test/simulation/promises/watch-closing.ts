@@ -92,14 +92,14 @@ export const watchClosing = (world: World, seen: Observations): void => {
 /** What the provider has answered when a process asked last about a request; `latest`: the payment that it names. */
 type Word = { readonly said: string; readonly latest?: string }
 
-/** What one process was told: of requests, of payments that are money, and of which payments it was answered at all. */
+/** What one process has read: requests, captured payments, and the payments that any answer named. */
 type Told = {
   readonly words: Map<string, Word>
   readonly money: Map<string, { readonly reference: string; readonly amount: number }>
   readonly answered: Set<string>
 }
 
-/** From the look at a clock to the write. */
+/** From the read of a clock to the write. */
 const CALL_MS = 15_000
 
 const ASKED = /^\/v3\/(payments|payment_requests)\/([^/]+)$/
@@ -154,7 +154,7 @@ const problemsOf = (payment: RawItem, { words, money, answered }: Told, end: str
     .filter(({ reference }) => text(payment, 'pk') === `PAYMENT#${reference.slice(0, 36)}`)
     .map(({ amount }) => amount)
   const { said, latest } = words.get(text(payment, 'payment_request_id')) ?? { said: 'nothing' }
-  // Money that is not what was asked for fails it, whatever its request says.
+  // A wrong amount fails it, for any status of its request.
   const isByMoney = status === 'failed' && amounts.length > 0
   const asked = Number(payment['notional_minor'])
   // Two customers, or one twice, whose money a sync reads side by side: what comes first decides, the other is held.
@@ -182,7 +182,7 @@ const watchLastWord = (world: World, seen: Observations): void => {
 
   onWorkersWrite(world, / PAYMENT$/, ({ key, before, after, worker, nowMs, apartMs }) => {
     const status = text(after, 'status')
-    // What goes on in the environment of another has asked under its own name.
+    // A process that continues in another's environment has asked under its own name.
     if (before['status'] !== 'pending' || !(status in BORNE_OUT) || world.sharing.has(worker)) return
     const end = endOfCancelled(after, nowMs, apartMs)
     for (const what of problemsOf(after, told.get(worker) ?? nothing(), end))

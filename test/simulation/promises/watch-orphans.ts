@@ -39,12 +39,12 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
   const asked = new Set<string>()
 
   world.onFault.push((fault) => {
-    // A transaction that meets another one is tried again, until it is done or refused.
+    // A transaction that conflicts is retried until it is applied or refused.
     const isTrouble = /^(table|index)/.test(fault) && fault !== 'tableConflict'
     if (isTrouble) for (const process of namesOf(world, world.acting)) troubled.add(process)
   })
   world.onRefused.push(({ key }, was) => {
-    // A worker that another attempt refused has heard of the table again, and goes on to look how its payment stands.
+    // A worker that another attempt refused has an answer of the table again, and reads its payment next.
     for (const process of namesOf(world, world.acting)) {
       const mine = (known.get(process) ?? []).filter(({ paymentId }) => key.pk === `PAYMENT#${paymentId}`)
       const isPassed = (attempt: number) => was?.['status'] !== 'creating' || was['attempt'] !== attempt
@@ -56,7 +56,7 @@ export const watchOrphans = (world: World, seen: Observations): (() => readonly 
     if (id !== undefined) asked.add(id)
   })
   const mustEnd = (process: Process, created: Created) => {
-    // What went wrong before says nothing of what becomes of it.
+    // Earlier faults do not decide its result.
     troubled.delete(process)
     known.set(process, [...(known.get(process) ?? []), created])
   }

@@ -62,13 +62,13 @@ const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<voi
     if (isTaken(await requestAs(world, tenant, 'api-get-balance')))
       seen.problems.push(`${tenant.clientId} is answered after it was disabled`)
   }
-  // The operator who shut it out opens again, whatever goes wrong meanwhile.
+  // The operator enables the client again, despite any fault.
   for (let reply = await change({ enabled: true }); reply?.status !== 200; reply = await change({ enabled: true }))
     await passed(world, ACTS_MS)
   tenant.isBeingChanged = false
 }
 
-/** Keys are rotated and restricted, clients changed and shut out, in the midst of everything. */
+/** Keys are rotated and restricted, clients changed and disabled, during all other work. */
 export const changeKeys = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'clientChanges')) return

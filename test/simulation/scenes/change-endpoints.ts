@@ -7,7 +7,7 @@ import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
-/** Machines' clocks differ by twenty seconds at most, and a worker takes a few calls from its look at an endpoint to its POST. */
+/** Clocks differ by twenty seconds at most, and a worker makes a few calls between its read of an endpoint and its POST. */
 const NEAR_MS = 60_000
 
 type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
@@ -62,7 +62,7 @@ const CHANGES: readonly Change[] = [setEnabled(false), setEnabled(true), subscri
 /** One of them happens to it. */
 export const changeEndpoint: Change = (play, tenant, endpoint) => play.world.prng.pick(CHANGES)(play, tenant, endpoint)
 
-/** An endpoint is disabled, enabled, subscribed anew, deleted or replaced in the midst of everything. */
+/** An endpoint is disabled, enabled, resubscribed, deleted or replaced during all other work. */
 export const changeEndpoints = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'endpointChanges')) return

@@ -51,7 +51,7 @@ const keyProblems = (tenant: Tenant, apiKey: string, reply: HttpReply | undefine
     ? [`${tenant.clientId} is refused with its own key`]
     : []
 
-/** A merchant's request, of which nothing may be another one's. */
+/** A merchant's request. Nothing in it may be another merchant's. */
 export const http = async (
   play: Scene,
   tenant: Tenant,

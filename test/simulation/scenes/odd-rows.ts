@@ -38,7 +38,7 @@ const isAskedAbout = (world: World, { payment_request_id: id, reference_id: refe
   return payment?.['status'] === 'pending' && payment['payment_request_id'] === id
 }
 
-/** After the day by which a fee would be assumed, and before the last look at what waits. */
+/** After the day of an assumed fee, and before the last check of waiting payments. */
 const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>

@@ -84,7 +84,7 @@ export const takeBackTogether = async (scene: Scene): Promise<void> => {
   ])
 }
 
-/** A client grows in the midst of everything; it never shrinks. */
+/** A client gets more parts during all other work; it never loses one. */
 export const growClient = async (scene: Scene): Promise<void> => {
   const { world, tenants, seen } = scene
   const parts = world.prng.int(1, 5)

@@ -62,10 +62,10 @@ export const sendAgain = async (play: Scene): Promise<void> => {
   if (reply?.status === 200) seen.problems.push(`${id} was sent again as if it were of ${stranger.clientId}`)
 }
 
-/** Around the moment at which the operators are told of what was given up. */
+/** Around the moment of the alert about abandoned deliveries. */
 const NEAR_MS = 3_000
 
-/** A delivery is sent again in the moment in which it is given up, or in which the operators are told of it. */
+/** A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted. */
 export const arrangeRounds = (play: Scene, faults: Faults): void => {
   const { world, oddities, scheduler } = play
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
@@ -185,7 +185,7 @@ export const changeInBetween = (play: Scene, faults: Faults): void => {
     if (process.name !== 'deliver-webhook' || isAgain.has(Object(event))) return
     const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
     if (!change(String(Object(message).endpoint_id), 0.04) || oddities.chance(0.3)) return
-    // After its first look it stands still until that is over; its message comes to another one, who looks then.
+    // After its first read it is frozen until that is over. Its message comes to another worker, which reads then.
     const untilMs = oddities.int(500, 3_000)
     scheduler.after(oddities.int(5, 20), () => process.freeze())
     scheduler.after(untilMs, () => process.thaw())

@@ -10,12 +10,12 @@ import { count } from '../world/tally.ts'
 import type { Scene } from './http.ts'
 
 const SECOND_MS = 1_000
-/** Who works off deliveries, and what is due of them: those that answer HTTP stand still by themselves. */
+/** The functions that deliver, and that find due deliveries. Functions that answer HTTP are frozen elsewhere. */
 const WORKERS = /^(deliver-webhook|redeliver|check-due-(deliveries|alerts))$/
-/** Who ends payments, and writes when. */
+/** The functions that end payments, and write the time. */
 const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
-/** Longer than a time may be kept for another try. */
-const BEHIND_A_MINUTE_MS = [79, 84].map((seconds) => seconds * SECOND_MS)
+/** Longer than a retry may keep its first time. */
+const OVER_A_MINUTE_MS = [79, 84].map((seconds) => seconds * SECOND_MS)
 /** Within their first reads. */
 const EARLY_MS = 60
 /** Shorter than a claim, by more than a request may take on its way. */
@@ -23,10 +23,10 @@ const PAUSES_MS = [2, 6, 9, 10].map((seconds) => seconds * SECOND_MS)
 const NEARLY_OVER_MS = [9, 10, 11].map((seconds) => seconds * SECOND_MS)
 /** Around the end of a claim of a minute. */
 const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
-/** For as long as a worker takes to begin a round of what is being told. */
+/** As long as a worker takes to begin a round of a delivery that is being reported. */
 const MOMENTS_MS = [80, 120]
 
-/** A worker stands still and goes on with what it knew, or dies between a row and its message. */
+/** A worker is frozen and continues with its old read, or dies between a row and its message. */
 export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
   const events = new WeakMap<Process, unknown>()
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
@@ -67,7 +67,7 @@ export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults
       pause(acting, [...MOMENTS_MS, ...(acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)])
     else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02)) die(acting)
     else if (isClaimed && before?.['claim_token'] === undefined) {
-      // Due work will look at it in the midst of its attempt.
+      // Due work will check it during its attempt.
       const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS
       if (!happens(isNearlyDue ? 0.5 : 0.02 * often)) return
       meet(world, 'a worker stands still under its claim')
@@ -75,11 +75,11 @@ export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults
     }
   })
 
-  // What was made ready before it stands in its hands when it goes on.
+  // When it continues, it still has the work that it read before.
   world.onFault.push((fault) => {
     const { acting } = world
     if (fault !== 'tableConflict' || acting === undefined || !ENDERS.test(acting.name)) return
-    if (happens(acting.name === 'check-due-payments' ? 0.5 : 0.05)) pause(acting, BEHIND_A_MINUTE_MS)
+    if (happens(acting.name === 'check-due-payments' ? 0.5 : 0.05)) pause(acting, OVER_A_MINUTE_MS)
   })
 
   world.onTold.push((_, process) => {
@@ -136,7 +136,7 @@ export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
 /** Eight attempts and the seven waits between them. */
 const ROUND_MS = 128 * MINUTE_MS
 
-/** A server takes no connection for a round or two: deliveries are given up together, one soon after. */
+/** A server takes no connection for a round or two: deliveries are abandoned together, one soon after. */
 export const giveUp = async ({ world, tenants, prng, merchants }: Scene): Promise<void> => {
   const tenant = prng.pick(tenants)
   const live = tenant.endpoints.filter(({ url, isGone }) => isGone !== true && !merchants.ailing.has(url))

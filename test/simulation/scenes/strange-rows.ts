@@ -71,11 +71,11 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
   else book()
 }
 
-/** The provider books a row that does not agree with the payment's own, or money of no payment: a person is told. */
+/** The provider books a row that contradicts the payment's own, or money of no payment: operators are alerted. */
 export const bookStrangely = async (play: Scene): Promise<void> => {
   const { oddities, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
-  // What is said beside a row that is never shown would stand in its place.
+  // A row beside one that is never shown would replace it.
   const paid = provider
     .findPaymentRequests('')
     .filter(
@@ -92,7 +92,7 @@ const STANDS_MS = [5_000, 150_000, 320_000, 400_000]
 /** Within what a settlement takes from its first call to its last. */
 const SETTLING_MS = 250
 
-/** A sync stands still so long after it has begun, and goes on in the midst of another one, minutes later. */
+/** A sync is frozen so long after its start, and continues during another one, minutes later. */
 const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> => {
   const { world, prng } = scene
   const forMs = prng.pick(STANDS_MS)
@@ -105,7 +105,7 @@ const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> =>
   await begin()
 }
 
-/** A sync, or a settling, stands still and goes on minutes later with what it had read, beside another one. */
+/** A sync or a settling is frozen, and continues minutes later with its old read, beside another one. */
 export const goOnLate = async (scene: Scene): Promise<void> => {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return standStillInSync(scene, prng.int(5, 1_500))

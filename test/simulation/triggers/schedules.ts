@@ -107,7 +107,7 @@ const watchSync = (world: World): (() => boolean) => {
     const now = new Date(world.scheduler.nowMs()).toISOString()
     if ([...jobs.values()].some((due) => due <= now)) return true
     const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
-    // A row that has turned is updated wherever it stands among those that were made since.
+    // A reversed row is updated in its old place among newer rows.
     return world.provider.rowsAsTheyStand().some(({ missing, row }) => !missing && row.updated >= position)
   }
 }

@@ -62,7 +62,7 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
     busy--
     const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))
     if (run.kind === 'done' && worker) for (const listen of world.onHandedBack) listen(worker, messages, failed)
-    // What cannot be removed comes again.
+    // A message that cannot be deleted is received again.
     const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
     for (const { messageId, receipt } of messages) if (!isDown && !failed.has(messageId)) source.remove(receipt)
     poll()

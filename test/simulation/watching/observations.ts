@@ -10,7 +10,7 @@ export type Asked = {
   readonly atMs: number
   readonly weight: number
   readonly name: string
-  /** One that was not may stand still in a frozen environment, and be counted whenever that one goes on. */
+  /** An unanswered one may be in a frozen environment; the rate limit counts it when that one continues. */
   answered: boolean
 }
 

@@ -32,7 +32,7 @@ const isContended = (error: Error): boolean =>
 export const watchErrors = (world: World, seen: Observations): void => {
   const conflicts = new WeakMap<Process, number>()
   const metBy = new WeakMap<Error, Process>()
-  /** What another one has left under way goes on under the name of this one. */
+  /** The unfinished work of another process continues under the name of this one. */
   const met = (process: Process) => namesOf(world, process).reduce((sum, one) => sum + (conflicts.get(one) ?? 0), 0)
 
   let changes = 0

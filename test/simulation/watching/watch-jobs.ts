@@ -96,7 +96,7 @@ const watchHolders = (world: World) => {
     if (path !== '/transactions' || query.has('product_id')) return
     if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
   })
-  /** A worker that goes on in the midst of another one does so in its name. */
+  /** A worker that continues during another one does so in its name. */
   const isHolder = ({ key, worker }: Write) => {
     const holder = holders.get(key.pk)
     const names = namesOf(world, worker)

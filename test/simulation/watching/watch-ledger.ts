@@ -11,7 +11,7 @@ const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
 const COUNTS = STATUSES.map((status) => `count_${status}`)
 const FIGURES = ['available_minor', 'in_settlement_minor', 'paid_out_minor', 'written_off_minor']
 
-/** What one item, as it stands, puts into each account. */
+/** What one item adds to each account. */
 type Posting = (item: RawItem, pk: string) => readonly (readonly [account: string, minor: number])[]
 
 /** While it is open its ledger has its net; then its entries say so. */

@@ -39,7 +39,7 @@ const isUnderLease = ({ before, nowMs }: Write) => ms(before, 'lease_until') > n
 const referenceOf = ({ world, after }: Write) =>
   world.provider.requestAsItStands(text(after, 'payment_request_id'))?.request.reference_id
 
-/** A payment is due for a look at any time until it ends; a create as long as a worker must look. */
+/** A payment may be due at any time until it ends; a create while a worker must check it. */
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
 
 /** One more than it did. */
@@ -163,10 +163,10 @@ export const watchPayments = (world: World, seen: Observations): void => {
 
   onWrite(world, / PAYMENT$/, (write) => {
     const { before, after, isNew, worker } = write
-    // A create that the table may delete is claimed anew, as if it were not there.
+    // A create that the table may delete is claimed again, as if it were missing.
     const isAnew = before['status'] === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1
     if (isNew || isAnew) return
-    // What goes on in the environment of another process has asked under its own name.
+    // A process that continues in another's environment has asked under its own name.
     const isShared = worker !== undefined && world.sharing.has(worker)
     const hasAskedAbout = (id: string) => isShared || (worker !== undefined && asked.get(worker)?.has(id) === true)
     for (const what of broken(rulesFor(before, after), { ...write, hasAskedAbout }))

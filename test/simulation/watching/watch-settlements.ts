@@ -66,7 +66,7 @@ const whenChanged: Rules = {
 /** Figures that an operator may be asked to confirm. */
 type Asked = Readonly<Record<string, unknown>>
 
-/** Differences that stand on a client and that were not accepted. */
+/** A client's differences that were not accepted. */
 const standing = (verdict: RawItem = {}): readonly object[] => {
   const named = (one: object) =>
     JSON.stringify(['what', 'id', 'expected', 'found'].map((name) => Reflect.get(one, name)))

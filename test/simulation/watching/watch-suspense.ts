@@ -97,7 +97,7 @@ const whenChanged: Rules = {
   },
 }
 
-/** Checked at every write to what is held or found: it is so, it is resolved once, and operators are told of it. */
+/** Checked at every write to suspense: the item is true, it is resolved once, and operators are alerted. */
 export const watchSuspense = (world: World, seen: Observations): void => {
   /** By item: how often operators had to be told of it, and how many alerts there had been when it was opened last. */
   const owed = new Map<string, number>()
@@ -130,9 +130,9 @@ export const watchSuspense = (world: World, seen: Observations): void => {
   })
 
   world.onTold.push(({ kind, subject }, process) => {
-    // A finding is told again where two workers find it at once.
+    // A finding is reported twice when two workers find it at once.
     if (kind !== 'suspense.money') return
-    // What stood still goes on as an invocation of the same function, which has woken it.
+    // A frozen handler continues during the invocation of the same function that has thawed it.
     if (writers.get(subject)?.name === process.name || claims.get(subject)?.delete(process)) return
     if (!isOwed(suspenseRow(world, subject) ?? {}))
       seen.problems.push(`operators are told of ${subject}, of which they were told`)

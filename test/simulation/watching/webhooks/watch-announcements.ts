@@ -11,7 +11,7 @@ const LATEST_COMMIT_MS = 77_000
 const READ_BEFORE_MS = 5_000
 /** Others may be in the way of a write for so long. */
 const TRIES_MS = 10 * 60_000
-/** What was answered early stands still with its environment, and what is on its way in it does so in this world, too. */
+/** A handler that was answered early is frozen with its environment. In this world its calls in flight are, too. */
 const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
 /** Who makes a delivery of an event that is there already. */
 const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/

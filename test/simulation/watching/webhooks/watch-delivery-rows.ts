@@ -23,7 +23,7 @@ type Write = WorkersWrite & {
   readonly made: number
   /** What the endpoint may have been when its worker looked. */
   readonly endpoints: readonly RawItem[]
-  /** Whether the operators were told of it since it was last given up. */
+  /** Whether the operators were alerted after it was last abandoned. */
   readonly isTold: boolean
 }
 
@@ -123,7 +123,7 @@ const alongside = ({ world, was, is, isNew, before, after, nowMs, endpoints, isT
 /** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, also with others at work on it. */
 export const watchDeliveryRows = (world: World, seen: Observations, { since }: EndpointStates): void => {
   const startedMs = watchStarts(world)
-  /** How many alerts there were when it was last given up. */
+  /** The number of alerts when it was last abandoned. */
   const alertsBefore = new Map<string, number>()
 
   onWorkersWrite(world, / DELIVERY$/, (row) => {

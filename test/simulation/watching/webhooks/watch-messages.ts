@@ -93,7 +93,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
       const next = Number(row?.['attempts']) + 1
       const isSent = (sent.get(process)?.get(id) ?? []).some(({ attempt }) => attempt === next)
       if (!isScheduled(row) || isSent) continue
-      // As it was when this worker began: no other has looked at it since.
+      // As it was when this worker began: no other worker has read it since.
       const wasMeant = messages.some(({ attempt, row: was }) => attempt === next && was === row)
       const isLater = waitsUntilMs(row) > startedMs(process) + apartMs()
       if (wasMeant && (isLater || row['claim_token'] !== undefined)) tell(id, 'waits, and its message is gone')
