@@ -84,7 +84,7 @@ const walkToCredit = async ({ caller, ask, tell, tellBalance }: Demo, secret: st
   tell(`   paid         IDR ${AMOUNT_MINOR}`)
 
   tell('\n4. The webhook reaches the merchant')
-  const webhook = await caller.webhook('payment.succeeded')
+  const webhook = await caller.webhook('payment.succeeded', created.id)
   const signature = createHmac('sha256', secret).update(webhook.body).digest('hex')
   expect(webhook.headers['x-gateway-signature'] === signature, 'the webhook is not signed with the endpoint’s secret')
   tell(`   event        ${String(webhook.headers['x-gateway-event'])}`)

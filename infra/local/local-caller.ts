@@ -81,10 +81,11 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
     fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
     pay: async (paymentId: unknown) =>
       post(`${urls.provider}/v3/payment_requests/${await requestOf(paymentId)}/simulate`, {}, PROVIDER_HEADERS),
-    webhook: (event: string): Promise<ReceivedWebhook> =>
+    /** Waits for a webhook of the event; with an id, for one about that payment. */
+    webhook: (event: string, paymentId = ''): Promise<ReceivedWebhook> =>
       eventually(`no ${event}`, async () => {
         const all = v.parse(Received, await (await send(`${urls.inbox}/received`)).json())
-        return all.find(({ headers }) => headers['x-gateway-event'] === event)
+        return all.find(({ headers, body }) => headers['x-gateway-event'] === event && body.includes(paymentId))
       }),
   }
 }

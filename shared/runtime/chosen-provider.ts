@@ -4,8 +4,4 @@ import { type XenditOptions, xenditProvider } from '../provider/xendit/xendit-pr
 export { OTHER_CHANNELS } from '../provider/xendit/xendit-channels.ts'
 
 /** Makes the adapter of this gateway's provider; only this file names it. `UPSTREAM` is its name in the table. */
-export const chosenProvider = (options: XenditOptions): Provider => {
-  // fetch loads its implementation when it is first needed. That belongs to the start, not to the first payment.
-  void new Headers()
-  return xenditProvider(options)
-}
+export const chosenProvider = (options: XenditOptions): Provider => xenditProvider(options)

@@ -8,6 +8,9 @@ import { inOneLine, notedCaller } from './joining-log.ts'
 import { originGuard } from './origin-guard.ts'
 import { isRouteProbe } from './release/probe.ts'
 
+// fetch loads its implementation when it is first needed. A caller must not wait for that. The literal is the bundler's.
+if (!process.env['WITHHOLD_PROVIDER']) void new Headers()
+
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
   /** The matched route is a GET. */
   readonly isGet: boolean

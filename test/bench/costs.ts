@@ -194,10 +194,10 @@ const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
 const dollars = (usd: number) => `$${usd.toFixed(2)}`
 const bold = (text: string) => (text === '' ? '' : `**${text}**`)
 
-const costs = (lines: readonly CostLine[], sum?: string) => {
-  const rows = lines.map((line) => [line.component, line.basis, dollars(usdOf(line))])
-  const all = [sum ?? '', '', dollars(sumOf(lines))].map(bold)
-  return markdownTable(['What', 'Of', 'USD'], [...rows, ...(sum === undefined ? [] : [all])])
+const costs = (lines: readonly CostLine[], title?: string) => {
+  const rows = lines.map((entry) => [entry.component, entry.basis, dollars(usdOf(entry))])
+  const all = [title ?? '', '', dollars(sumOf(lines))].map(bold)
+  return markdownTable(['What', 'Of', 'USD'], [...rows, ...(title === undefined ? [] : [all])])
 }
 
 const flowTable = (flows: Measured['perPayment']) =>

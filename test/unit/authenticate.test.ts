@@ -54,8 +54,16 @@ describe('authenticate (spec 5)', () => {
     const { deps, client, text } = await withKey()
     const watched = recordTable(deps)
     const keys = [
-      ...['', `${text} `, `${text}\n`, `${text},Bearer ${text}`, `${text} ${text}`, `${text}x`, text.slice(0, -1)],
-      ...[text.toUpperCase(), apiKeyText('production', client.clientId, Buffer.alloc(32, 7)), 'A'.repeat(100_000)],
+      '',
+      `${text} `,
+      `${text}\n`,
+      `${text},Bearer ${text}`,
+      `${text} ${text}`,
+      `${text}x`,
+      text.slice(0, -1),
+      text.toUpperCase(),
+      apiKeyText('production', client.clientId, Buffer.alloc(32, 7)),
+      'A'.repeat(100_000),
       `gk_test_${'0'.repeat(36)}_${'A'.repeat(43)}`,
     ]
     const schemes = [undefined, '', 'Bearer', text, `Basic ${text}`, ` Bearer ${text}`, `Bearer\t${text}`]

@@ -199,11 +199,11 @@ const workersAtEach = (workers: (stage: DeployedStage) => number): string =>
 /** Payments a second that each station of AWS carries in the stage of each quota. */
 const stationTable = (): string => {
   const [first = [], ...others] = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
-  const carriedBy = (name: string, stations: readonly Station[]): number =>
-    stations.find((station) => station.name === name)?.perSecond ?? Number.POSITIVE_INFINITY
+  const carriedBy = (name: string, ofStage: readonly Station[]): number =>
+    ofStage.find((station) => station.name === name)?.perSecond ?? Number.POSITIVE_INFINITY
   return markdownTable(
     ['Station, payments a second', ...FACTORS],
-    first.map(({ name }) => [name, ...[first, ...others].map((stations) => shown(carriedBy(name, stations)))]),
+    first.map(({ name }) => [name, ...[first, ...others].map((ofStage) => shown(carriedBy(name, ofStage)))]),
   )
 }
 

@@ -109,7 +109,7 @@ describe('GET /v1/events (design section 8)', () => {
     const first = await ask('listEvents')
     const second = await ask('listEvents', { query: nextOf(first) })
 
-    expect([first, second].map(({ body }) => [body['data'], body['has_more']])).toStrictEqual([
+    expect([first, second].map((answer) => [answer.body['data'], answer.body['has_more']])).toStrictEqual([
       [Array(6).fill(expect.anything()), true],
       [Array(2).fill(expect.anything()), false],
     ])

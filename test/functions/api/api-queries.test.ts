@@ -106,8 +106,13 @@ const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).to
 
 const FAR_OFF = '9999-99-99T99:99:99.999Z'
 const WRONG_POSITIONS: readonly unknown[] = [
-  ...[{ client_id: 'x' }, { fired_at: FAR_OFF }, { fired_at: 'now' }, { name: 'payment.paid' }],
-  ...[{ type: 'payment.succeeded' }, { payment_id: '../x' }, { since: right.fired_at }],
+  { client_id: 'x' },
+  { fired_at: FAR_OFF },
+  { fired_at: 'now' },
+  { name: 'payment.paid' },
+  { type: 'payment.succeeded' },
+  { payment_id: '../x' },
+  { since: right.fired_at },
 ].map((wrong) => ({ ...right, ...wrong }))
 const NO_POSITIONS: readonly unknown[] = [null, [], {}, 7, 'text', { since: '2026-11-20' }, { since: FAR_OFF }]
 const WRONG_CURSORS: readonly unknown[] = [

@@ -21,8 +21,12 @@ const TOKEN = 'a-token-of-tests'
 const CALLBACK = { route: 'POST /callbacks/xendit', handler }
 
 const EVENTS = [
-  ...['payment.capture', 'payment.failure', 'payment.succeeded'],
-  ...['payment_request.expiry', 'payment_request.expired', 'payout.succeeded'],
+  'payment.capture',
+  'payment.failure',
+  'payment.succeeded',
+  'payment_request.expiry',
+  'payment_request.expired',
+  'payout.succeeded',
 ]
 
 /** Names that are replaced by the ids of the moment: of an unpaid payment, and of a paid one. */

@@ -5,8 +5,11 @@ const [MINUTE, WEEK] = [60, 7 * 86_400] as const
 
 describe('the fee of a transaction of the provider simulator', () => {
   const feeOf = (xendit_fee: number, value_added_tax: number, status: string) => ({
-    ...{ xendit_fee, value_added_tax, status },
-    ...{ xendit_withholding_tax: 0, third_party_withholding_tax: 0 },
+    xendit_fee,
+    value_added_tax,
+    status,
+    xendit_withholding_tax: 0,
+    third_party_withholding_tax: 0,
   })
 
   it('is zero and PENDING until settlement, then final, with updated moved', async ({ sim }) => {

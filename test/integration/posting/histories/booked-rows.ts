@@ -99,7 +99,11 @@ export const booked = (world: World, move: Move): Booked | undefined => {
       return bookUndo(world, move)
     case 'post':
       return bookSettled(world, move)
-    default:
+    case 'assume':
+    case 'close':
+    case 'recredit':
+    case 'settle':
+    case 'write off':
       return undefined
   }
 }

@@ -107,6 +107,12 @@ const actionOf = (world: World, move: Move): ((deps: TestDeps) => Promise<unknow
         if (owed > 0) await adjusted(deps, world.client, 'written_off', owed)
         return owed > 0
       }
+      case 'take':
+      case 'give':
+      case 'undo':
+      case 'post':
+        // The provider had nothing to book.
+        return undefined
     }
   }
 }
