@@ -32,7 +32,7 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
       `the return URL is still ${PLACEHOLDER_RETURN_URL}`,
       'set payer.returnUrl in infra/stages/STAGE.json',
     ],
-    [alarmRecipients.length === 0, 'nobody is told of an alarm', 'set alarmRecipients in infra/stages/STAGE.json'],
+    [alarmRecipients.length === 0, 'no address receives alarms', 'set alarmRecipients in infra/stages/STAGE.json'],
     [
       hasFront && domain?.name === PLACEHOLDER_DOMAIN.name,
       `the domain is still ${PLACEHOLDER_DOMAIN.name}`,

@@ -22,7 +22,7 @@ describe('checkSettings', () => {
       { what: 'stage settings', state: 'wrong', detail: 'the return URL is still https://example.com/' },
     ])
     expect(checkSettings({ ...READY_PRODUCTION, alarmRecipients: [] })).toMatchObject([
-      { what: 'stage settings', state: 'wrong', detail: 'nobody is told of an alarm' },
+      { what: 'stage settings', state: 'wrong', detail: 'no address receives alarms' },
     ])
     expect(checkSettings({ ...bare, deletionProtection: false })).toMatchObject([{ state: 'ok' }])
   })
@@ -30,7 +30,7 @@ describe('checkSettings', () => {
   it('misses the domain of production, and what the origin knows its front by, as it misses the return URL', () => {
     expect(problems(deployedStage('prod'))).toStrictEqual([
       'the return URL is still https://example.com/',
-      'nobody is told of an alarm',
+      'no address receives alarms',
       'the domain is still pay.example.com',
       'the id of the front’s certificate is still the placeholder',
       'infra/stack/edge/origin-authority.pem is still the placeholder',

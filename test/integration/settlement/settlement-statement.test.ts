@@ -115,7 +115,7 @@ describe('the statement of a settlement (design section 7)', () => {
 })
 
 describe("a statement's cursor", () => {
-  it('of another settlement is refused, whoever its client is', async ({ deps }) => {
+  it('of another settlement is refused, also of another client', async ({ deps }) => {
     const mine = await settledEntries(deps, 501)
     const others = await settledEntries(testDeps(), 501)
     const { clientId, settlement } = mine
