@@ -1,32 +1,33 @@
-import { InvokeCommand } from '@aws-sdk/client-lambda'
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
-import { answersClients, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
+import { handler as receiveProviderCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { checkRoutes } from '../../../infra/operate/doctor/check-functions.ts'
-import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
-import { cut, json, type Script, startScriptedServer } from '../../support/scripted-server.ts'
-import { awsRefusal } from './aws-refusal.ts'
-import { examinedStage } from './examined-stage.ts'
-
-const wellBehaved: Script = (response, request) => {
-  const isUnknown = request.url === '/v1/gateway-doctor'
-  json(isUnknown ? 404 : 401, { code: isUnknown ? 'not_found' : 'auth' })(response, request)
-}
-
-const asked = async (script: Script) => {
-  const api = await startScriptedServer(script)
-  return { findings: await checkRoutes(api.url, 'prod'), requests: api.requests }
-}
+import { checkCallback, checkProviderKey } from '../../../infra/operate/doctor/check-provider.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { aSimulator } from '../../support/provider-simulator-harness.ts'
+import { adapter } from '../../support/scripted-provider.ts'
+import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { notOk } from './examined-stage.ts'
 
 describe("the doctor's question to every route", () => {
-  it('is asked once of each route of the API, and of a path without one', async () => {
-    const { findings, requests } = await asked(wellBehaved)
+  const wellBehaved: Script = (response, request) => {
+    const isUnknown = request.url === '/v1/gateway-doctor'
+    json(isUnknown ? 404 : 401, { code: isUnknown ? 'not_found' : 'auth' })(response, request)
+  }
 
+  it('is asked once of each route of the API, and of a path without one', async () => {
+    const api = await startScriptedServer(wellBehaved)
+
+    expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([])
     const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
-    expect(requests.map(({ method, url }) => `${method} ${url}`).toSorted()).toStrictEqual(
+    expect(api.requests.map(({ method, url }) => `${method} ${url}`).toSorted()).toStrictEqual(
       [...routes.map((route) => route.replace('{id}', 'gateway-doctor')), 'GET /v1/gateway-doctor'].toSorted(),
     )
-    expect(findings).toMatchObject([{ what: 'routes', state: 'ok' }])
   })
 
   it.each([
@@ -35,57 +36,111 @@ describe("the doctor's question to every route", () => {
     ['lets the key in', json(200, {}), '200 without our envelope, not 401 auth'],
     ['is not reached', cut, 'no answer (SocketError), not 401 auth'],
   ] as const)('finds the one route that %s', async (_, broken, detail) => {
-    const { findings } = await asked((response, request) =>
+    const api = await startScriptedServer((response, request) =>
       (request.url === '/v1/balance' ? broken : wellBehaved)(response, request),
     )
 
-    expect(findings).toMatchObject([{ what: 'route GET /v1/balance', state: 'wrong', detail }])
+    expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([`wrong route GET /v1/balance: ${detail}`])
   })
 
   it('finds a path without a route that is let through', async () => {
-    expect((await asked(json(401, { code: 'auth' }))).findings).toMatchObject([
-      { what: 'route GET /v1/gateway-doctor', state: 'wrong', detail: '401 auth, not 404 not_found' },
+    const api = await startScriptedServer(json(401, { code: 'auth' }))
+
+    expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([
+      'wrong route GET /v1/gateway-doctor: 401 auth, not 404 not_found',
     ])
   })
 })
 
-describe("the doctor's question to operators’ functions", () => {
-  const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
-  const prover = { FunctionName: 'gateway-prod-prove-release' }
+const RIGHT = 'the-right-token-of-tests'
 
-  it('goes to each of them once, by the function that proves a release', async () => {
-    const { aws, notOk } = await examinedStage('prod')
+describe("the doctor's knock at the callback URL", () => {
+  const wellBehaved: Script = (response, request) => {
+    const right = request.headers['x-callback-token'] === RIGHT
+    json(right ? 200 : 401, right ? { outcome: 'ignored' } : {})(response, request)
+  }
+  const parked: Script = (response, request) => {
+    const right = request.headers['x-callback-token'] === RIGHT
+    json(right ? 200 : 401, right ? 'parked' : {})(response, request)
+  }
+  const knockAt = async (script: Script, tokens: readonly string[] = [RIGHT]) => {
+    const { url } = await startScriptedServer(script)
+    return checkCallback({ url: `${url}/callbacks/xendit`, tokens, ...(script === silence && { timeoutMs: 100 }) })
+  }
 
-    expect(await notOk()).toStrictEqual([])
-    const inputs = aws.lambda.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
-    expect(new Set(inputs.map(({ FunctionName }) => FunctionName))).toStrictEqual(new Set([prover.FunctionName]))
-    expect(inputs.flatMap((input) => lambdaEvent(input)['Asks'])).toStrictEqual(
-      operated.map((spec) => ({ Target: functionName('prod', spec) })),
+  it('changes nothing in the real function, which refuses a wrong token and ignores the body with a right one', async () => {
+    const { deps, calls } = recordTable(testDeps())
+    deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [RIGHT] }))
+    const findings = await knockAt((response, { headers, body }) => {
+      const event = { headers, body, requestContext: { requestId: 'r' }, routeKey: 'POST /callbacks/xendit' }
+      const lambda = receiveProviderCallback.withDeps(deps)
+      lambda(event as APIGatewayProxyEventV2, {} as Context).then(
+        ({ statusCode, body: text }) => response.writeHead(statusCode ?? 200).end(text),
+        () => response.destroy(),
+      )
+    })
+
+    expect(findings).toMatchObject([
+      { what: 'callback with a wrong token', state: 'ok', detail: 'refused' },
+      { what: 'callback with token 1 of 1', state: 'ok', detail: 'accepted' },
+    ])
+    expect(calls).toStrictEqual([])
+    expect(deps.lines.map(({ code }) => code)).toStrictEqual(
+      expect.arrayContaining(['callback.refused', 'callback.ignored']),
     )
   })
 
-  it('finds each that cannot work', async () => {
-    const { aws, notOk } = await examinedStage('prod')
-    const problem = 'gateway-prod-get-client failed: Error: boom'
-    aws.lambda
-      .on(InvokeCommand, prover)
-      .resolvesOnce(lambdaAnswer({ problems: [problem] }))
-      .resolves(lambdaAnswer({ problems: [] }))
-
-    expect(await notOk()).toMatchObject([{ what: 'operator function', state: 'wrong', detail: problem }])
+  it.each<[string, Script, tokens: string[], found: RegExp]>([
+    [
+      'an API that believes anyone',
+      json(200, { outcome: 'ignored' }),
+      [RIGHT],
+      /^wrong callback with a wrong token: answered 200, not 401$/,
+    ],
+    [
+      'of two right tokens the one that is refused',
+      wellBehaved,
+      [RIGHT, 'hush'],
+      /^wrong callback with token 2 of 2: answered 401$/,
+    ],
+    ['a 200 that is not ours', parked, [RIGHT], /^wrong callback with token 1 of 1: answered 200$/],
+    ['that no server answers', cut, [RIGHT], /^wrong callback URL: http:.* cannot be reached: SocketError$/],
+    [
+      'that the server never answers',
+      silence,
+      [RIGHT],
+      /^wrong callback URL: http:.* cannot be reached: TimeoutError$/,
+    ],
+  ])('sees %s', async (_, script, tokens, found) => {
+    expect(notOk(await knockAt(script, tokens))).toStrictEqual([expect.stringMatching(found)])
   })
 
-  it('finds that what asks them fails itself', async () => {
-    const { aws, notOk } = await examinedStage('prod')
-    aws.lambda.on(InvokeCommand, prover).resolves({ ...lambdaAnswer({}), FunctionError: 'Unhandled' })
+  it('does not follow a redirect with a token in its hand', async () => {
+    const elsewhere = await startScriptedServer(wellBehaved)
+    const moved: Script = (response) => void response.writeHead(308, { location: elsewhere.url }).end()
 
-    expect((await notOk())[0]).toMatchObject({ what: 'operator function', state: 'wrong' })
+    expect(notOk(await knockAt(moved))[0]).toBe('wrong callback with a wrong token: answered 308, not 401')
+    expect(elsewhere.requests).toHaveLength(0)
+  })
+})
+
+describe("the doctor's questions to the provider", () => {
+  it.each([
+    ['accepted', PROVIDER_KEY, 'ok'],
+    ['refused', 'xnd_wrong', 'wrong'],
+  ])('find that a key is %s', async (detail, key, state) => {
+    await using simulator = await aSimulator()
+
+    expect(await checkProviderKey(adapter(simulator, key))).toMatchObject([
+      { what: 'provider key for transactions', state, detail },
+      { what: 'provider key for payment requests', state, detail },
+    ])
   })
 
-  it('says that it could not look where the caller may not ask', async () => {
-    const { aws, notOk } = await examinedStage('prod')
-    aws.lambda.on(InvokeCommand, prover).rejects(awsRefusal('AccessDeniedException'))
+  it('blame no setting when the provider is away', async () => {
+    const away = { kind: 'unanswered', reason: 'unreachable' } as const
+    const findings = await checkProviderKey({ listTransactions: async () => away, getRequest: async () => away })
 
-    expect(await notOk()).toMatchObject([{ what: 'operator functions', state: 'unclear' }])
+    expect(findings.map(({ state }) => state)).toStrictEqual(['unclear', 'unclear'])
   })
 })

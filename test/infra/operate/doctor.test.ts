@@ -2,17 +2,22 @@ import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand } from '@aws-sdk/client-dynamodb'
 import { ListEntitiesForPolicyCommand } from '@aws-sdk/client-iam'
 import {
+  type EventSourceMappingConfiguration,
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
+  InvokeCommand,
   ListEventSourceMappingsCommand,
 } from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
+import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { awsRefusal } from './aws-refusal.ts'
-import { type ExaminedStage, examinedStage } from './examined-stage.ts'
+import { type ExaminedStage, examinedStage, notOk } from './examined-stage.ts'
 
 let prod: ExaminedStage
 
@@ -23,6 +28,12 @@ beforeEach(async () => {
 const CALLBACK_PATH = '/callbacks/xendit'
 const callbacks = () => prod.api.requests.filter(({ url }) => url === CALLBACK_PATH)
 
+const PROVER = { FunctionName: 'gateway-prod-prove-release' }
+type Mapping = EventSourceMappingConfiguration
+
+const SOURCE = 'wrong event source gateway-prod'
+const COUNTED = 'a second of one table, and the stage counts with 20000 and 20000'
+
 /** In the order of the functions that read them. */
 const QUEUES = 'webhooks webhooks-slow due-payments due-deliveries due-alerts settlements audits sync'.split(' ')
 
@@ -30,7 +41,7 @@ describe('the doctor', () => {
   it('finds nothing wrong with a stage that is as synthesised', async () => {
     const findings = await prod.examine()
 
-    expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
+    expect(notOk(findings)).toStrictEqual([])
     expect(findings.map(({ what }) => what)).toStrictEqual([
       'data stack',
       'drift of gateway-prod-data',
@@ -69,13 +80,71 @@ describe('the doctor', () => {
 
     const findings = await dev.examine()
 
-    expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
+    expect(notOk(findings)).toStrictEqual([])
     expect(findings.find(({ what }) => what === 'topic gateway-dev-alerts')?.detail).toContain('needs none')
     expect(findings.filter(({ what }) => /front|origin/.test(what))).toStrictEqual([])
   })
 
-  it('names each user, group and role that holds admin and finance together, and says what it cannot see', async () => {
-    const held = (duty: string) => ({ PolicyArn: `arn:aws:iam::000000000000:policy/gateway-prod-${duty}` })
+  it('knocks with a body that changes nothing, and prints neither key nor token', async () => {
+    const text = JSON.stringify(await prod.examine())
+
+    const [knocks, others] = [callbacks(), prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)]
+    expect(new Set(knocks.map(({ body }) => body))).toStrictEqual(new Set(['{"event":"gateway.doctor","data":{}}']))
+    expect(knocks.every(({ method }) => method === 'POST')).toBe(true)
+    expect(others.every(({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`)).toBe(true)
+    expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
+    expect(text).not.toMatch(/xnd_development_local|(old|new)-token|xxxx/)
+  })
+
+  const secretIs = (name: string) =>
+    prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` })
+
+  it('says which field of the provider’s secrets is wrong, and then tries neither key nor tokens', async () => {
+    secretIs('provider').resolves({ SecretString: '{"secret_key": "", "callback_tokens": "hush"}' })
+    secretIs('provider-callback').resolves({ SecretString: '{"callback_tokens": ["hush-hush-hush"]}' })
+
+    const found = await prod.notOk()
+
+    expect(found).toStrictEqual([
+      expect.stringMatching(/^wrong provider secret: .*secret_key must be/),
+      expect.stringMatching(/^wrong callback secret: .*16 to 1,024/),
+    ])
+    expect(found.join()).not.toContain('hush')
+    expect(prod.provider.requests).toHaveLength(0)
+    expect(callbacks()).toHaveLength(1)
+  })
+
+  const subscriptionsAre = (...Subscriptions: { readonly SubscriptionArn: string }[]) =>
+    prod.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions })
+  const accountRuns = (ConcurrentExecutions: number) =>
+    prod.aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions } })
+  const tableMay = (TableMaxReadCapacityUnits: number, TableMaxWriteCapacityUnits: number) =>
+    prod.aws.dynamodb.on(DescribeLimitsCommand).resolves({ TableMaxReadCapacityUnits, TableMaxWriteCapacityUnits })
+  const stop = (name: string) =>
+    prod.aws.lambda
+      .on(GetFunctionConcurrencyCommand, { FunctionName: `gateway-prod-${name}` })
+      .resolves({ ReservedConcurrentExecutions: 0 })
+  const stopped = (name: string) => `wrong function gateway-prod-${name}: reserved concurrency is 0`
+  const prover = () => prod.aws.lambda.on(InvokeCommand, PROVER)
+
+  const sourcesOf = (name: string, change: (mappings: readonly Mapping[]) => readonly Mapping[]) => async () => {
+    const FunctionName = `gateway-prod-${name}:live`
+    const asked = await awsClients('r').lambda.send(new ListEventSourceMappingsCommand({ FunctionName }))
+    const EventSourceMappings = [...change(asked.EventSourceMappings ?? [])]
+    prod.aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings })
+  }
+  /** The first event source of the delivery worker. */
+  const webhooksWith = (changed: Mapping) =>
+    sourcesOf('deliver-webhook', ([first, ...others]) => [{ ...first, ...changed }, ...others])
+
+  const withoutPages = async () => {
+    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
+    const Outputs = stack?.Outputs?.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn')
+    prod.aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stack && [{ ...stack, Outputs }] })
+  }
+
+  const held = (duty: string) => ({ PolicyArn: `arn:aws:iam::000000000000:policy/gateway-prod-${duty}` })
+  const heldTogether = () =>
     prod.aws.iam
       .on(ListEntitiesForPolicyCommand, held('admin'))
       .resolves({ PolicyUsers: [{ UserName: 'budi' }], PolicyRoles: [{ RoleName: 'payments' }] })
@@ -84,165 +153,86 @@ describe('the doctor', () => {
       .on(ListEntitiesForPolicyCommand, { ...held('finance'), Marker: 'm' })
       .resolves({ PolicyUsers: [{ UserName: 'budi' }, { UserName: 'siti' }] })
 
-    const found = (await prod.examine()).find(({ what }) => what === 'duties admin and finance')
+  it.each<[found: string, happens: () => unknown]>([
+    [
+      'wrong duties admin and finance: held together by user budi; not seen: who holds one of them by a group or an assumed role, and copies of the policies',
+      heldTogether,
+    ],
+    [
+      'wrong topic gateway-prod-alerts: 0 confirmed, 1 waiting for confirmation\n' +
+        'wrong topic gateway-prod-pages: 0 confirmed, 1 waiting for confirmation',
+      () => subscriptionsAre({ SubscriptionArn: 'PendingConfirmation' }),
+    ],
+    ['wrong topic PagesTopicArn: is no output of the stack', withoutPages],
+    ['wrong account concurrency: 500, and synth and concurrency-near-limit count with 1000', () => accountRuns(500)],
+    [`wrong account table units: 10000 reads and 40000 writes ${COUNTED}`, () => tableMay(10_000, 40_000)],
+    [`wrong account table units: 40000 reads and 19999 writes ${COUNTED}`, () => tableMay(40_000, 19_999)],
+    // Whether the stage reserves for it or not.
+    [`${stopped('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
+    [`${stopped('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
+    [`${stopped('prove-release')}, should be none`, () => stop('prove-release')],
+    [`${SOURCE}-webhooks: state is Disabled, should be Enabled`, webhooksWith({ State: 'Disabled' })],
+    [`${SOURCE}-webhooks: batch size is 1, should be 10`, webhooksWith({ BatchSize: 1 })],
+    [`${SOURCE}-webhooks: most concurrency is not set, should be 100`, webhooksWith({ ScalingConfig: {} })],
+    [
+      `${SOURCE}-webhooks: partial batches is not set, should be ReportBatchItemFailures`,
+      webhooksWith({ FunctionResponseTypes: [] }),
+    ],
+    [
+      `${SOURCE}-webhooks: source is another, should be gateway-prod-webhooks`,
+      webhooksWith({ EventSourceArn: 'arn:aws:sqs:r:1:another' }),
+    ],
+    [`${SOURCE}-settlements: is missing`, sourcesOf('settle-client', () => [])],
+    [`${SOURCE}-webhooks: is missing\n${SOURCE}-webhooks-slow: is missing`, sourcesOf('deliver-webhook', () => [])],
+    [
+      'wrong operator function: get-client failed',
+      () =>
+        prover()
+          .resolvesOnce(lambdaAnswer({ problems: ['get-client failed'] }))
+          .resolves(lambdaAnswer({ problems: [] })),
+    ],
+    [
+      'wrong operator function: gateway-prod-prove-release failed, which asks all others',
+      () => prover().resolves({ ...lambdaAnswer({}), FunctionError: 'Unhandled' }),
+    ],
+    ['unclear operator functions: AccessDeniedException', () => prover().rejects(awsRefusal('AccessDeniedException'))],
+    [
+      'wrong provider secret: gateway/prod/provider: it is not JSON with the field secret_key',
+      () => secretIs('provider').resolves({ SecretString: 'x(7Generated' }),
+    ],
+    [
+      'wrong callback secret: gateway/prod/provider-callback: callback_tokens must be a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces',
+      () => secretIs('provider-callback').resolves({ SecretString: '{"callback_tokens":[]}' }),
+    ],
+    [
+      'wrong origin secret: gateway/prod/origin: is malformed: every request is refused',
+      () => secretIs('origin').resolves({ SecretString: '{"current":"short"}' }),
+    ],
+    [
+      'wrong origin secret: gateway/prod/origin: is missing',
+      () => secretIs('origin').rejects(awsRefusal('InvalidRequestException')),
+    ],
+  ])('says %s', async (found, happens) => {
+    await happens()
 
-    expect(found).toMatchObject({
-      state: 'wrong',
-      detail: expect.stringMatching(/^held together by user budi; not seen/),
-    })
+    expect([...new Set(await prod.notOk())].join('\n')).toBe(found)
   })
 
-  it('prints neither key nor token, whatever it finds', async () => {
-    const text = JSON.stringify(await prod.examine())
+  it('says in time that the certificate by which the API knows its front ends', async () => {
+    await prod.io.sleep(36_500 * 86_400_000)
 
-    expect(text).not.toMatch(/xnd_development_local|(old|new)-token|xxxx/)
+    expect(await prod.notOk()).toStrictEqual([
+      expect.stringMatching(/^wrong origin certificate: .* ends in -?\d+ days$/),
+    ])
   })
 
-  it('knocks with a body that changes nothing', async () => {
+  it('asks each operators’ function once, by the function that proves a release', async () => {
     await prod.examine()
 
-    const [knocks, others] = [callbacks(), prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)]
-    expect(new Set(knocks.map(({ body }) => body))).toStrictEqual(new Set(['{"event":"gateway.doctor","data":{}}']))
-    expect(knocks.every(({ method }) => method === 'POST')).toBe(true)
-    expect(others.every(({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`)).toBe(true)
-    expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
-  })
-
-  const holding = (name: string, SecretString: string) =>
-    prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` }).resolves({ SecretString })
-
-  it('says which field of the provider’s secrets is wrong, and then tries neither key nor tokens', async () => {
-    holding('provider', '{"secret_key": "", "callback_tokens": "hush"}')
-    holding('provider-callback', '{"callback_tokens": ["hush-hush-hush"]}')
-
-    const findings = await prod.notOk()
-
-    expect(findings).toMatchObject([
-      { what: 'provider secret', state: 'wrong', detail: expect.stringContaining('secret_key must be') },
-      { what: 'callback secret', state: 'wrong', detail: expect.stringContaining('16 to 1,024') },
-    ])
-    expect(JSON.stringify(findings)).not.toContain('hush')
-    expect(prod.provider.requests).toHaveLength(0)
-    expect(callbacks()).toHaveLength(1)
-  })
-
-  it.each([
-    ['provider', 'is the generated text', 'x(7Generated', 'it is not JSON'],
-    ['provider-callback', 'has no tokens', '{"callback_tokens":[]}', 'callback_tokens'],
-    ['origin', 'is too short', '{"current":"short"}', 'is malformed: every request is refused'],
-    ['origin', 'is missing', undefined, 'is missing'],
-  ])('sees a secret of %s that %s, and quotes nothing of it', async (name, _, text, detail) => {
-    if (text !== undefined) holding(name, text)
-    else {
-      const stored = prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` })
-      stored.rejects(awsRefusal('InvalidRequestException'))
-    }
-
-    const findings = await prod.notOk()
-
-    expect(findings).toMatchObject([{ state: 'wrong', detail: expect.stringContaining(`gateway/prod/${name}: `) }])
-    expect(findings[0]?.detail).toContain(detail)
-    expect(JSON.stringify(findings)).not.toMatch(/Generated|short/)
-  })
-
-  it('sees that the subscription was not confirmed to alarms', async () => {
-    prod.aws.sns
-      .on(ListSubscriptionsByTopicCommand)
-      .resolves({ Subscriptions: [{ SubscriptionArn: 'PendingConfirmation' }] })
-
-    expect(await prod.notOk()).toMatchObject(
-      ['alerts', 'pages'].map((name) => ({
-        what: `topic gateway-prod-${name}`,
-        state: 'wrong',
-        detail: '0 confirmed, 1 waiting for confirmation',
-      })),
+    const inputs = prod.aws.lambda.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
+    expect(new Set(inputs.map(({ FunctionName }) => FunctionName))).toStrictEqual(new Set([PROVER.FunctionName]))
+    expect(inputs.flatMap((input) => lambdaEvent(input)['Asks'])).toStrictEqual(
+      MANIFEST.flatMap((spec) => (spec.trigger.kind === 'operator' ? [{ Target: functionName('prod', spec) }] : [])),
     )
-  })
-
-  it('misses the topic of pages in a stage with alarms whose stack names none', async () => {
-    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
-    const Outputs = stack?.Outputs?.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn')
-    prod.aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stack && [{ ...stack, Outputs }] })
-
-    expect(await prod.notOk()).toMatchObject([{ what: 'topic PagesTopicArn', state: 'wrong' }])
-  })
-
-  it('sees that the alarm near the account’s limit counts with another limit', async () => {
-    prod.aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 500 } })
-
-    expect(await prod.notOk()).toMatchObject([
-      {
-        what: 'account concurrency',
-        state: 'wrong',
-        detail: '500, and synth and concurrency-near-limit count with 1000',
-      },
-    ])
-  })
-
-  it.each([
-    [10_000, 40_000],
-    [40_000, 19_999],
-  ])(
-    'sees that the account gives one table %i reads and %i writes, fewer than the stage counts with',
-    async (reads, writes) => {
-      const limits = { TableMaxReadCapacityUnits: reads, TableMaxWriteCapacityUnits: writes }
-      prod.aws.dynamodb.on(DescribeLimitsCommand).resolves(limits)
-
-      const detail = `${reads} reads and ${writes} writes a second of one table, and the stage counts with 20000 and 20000`
-      expect(await prod.notOk()).toMatchObject([{ what: 'account table units', state: 'wrong', detail }])
-    },
-  )
-
-  it.each([
-    ['gateway-prod-sweep-settlements', 'none'],
-    ['gateway-prod-api-create-payment', '240'],
-    ['gateway-prod-prove-release', 'none'],
-  ])('sees that %s was stopped, whether the stage reserves for it or not', async (FunctionName, expected) => {
-    prod.aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
-
-    expect(await prod.notOk()).toMatchObject([
-      { what: `function ${FunctionName}`, detail: `reserved concurrency is 0, should be ${expected}` },
-    ])
-  })
-
-  it.each([
-    ['state', { State: 'Disabled' }, 'state is Disabled, should be Enabled'],
-    ['batch size', { BatchSize: 1 }, 'batch size is 1, should be 10'],
-    ['concurrency', { ScalingConfig: {} }, 'most concurrency is not set, should be 100'],
-    [
-      'handling of a batch that failed in part',
-      { FunctionResponseTypes: [] },
-      'partial batches is not set, should be ReportBatchItemFailures',
-    ],
-    ['source', { EventSourceArn: 'arn:aws:sqs:r:1:another' }, 'source is another, should be gateway-prod-webhooks'],
-  ])('sees an event source whose %s is another', async (_, changed, detail) => {
-    const FunctionName = 'gateway-prod-deliver-webhook:live'
-    const ask = new ListEventSourceMappingsCommand({ FunctionName })
-    const { EventSourceMappings: [mapping, ...others] = [] } = await awsClients('r').lambda.send(ask)
-    prod.aws.lambda
-      .on(ListEventSourceMappingsCommand, { FunctionName })
-      .resolves({ EventSourceMappings: [{ ...mapping, ...changed }, ...others] })
-
-    expect(await prod.notOk()).toMatchObject([{ what: 'event source gateway-prod-webhooks', state: 'wrong', detail }])
-  })
-
-  it.each([
-    ['gateway-prod-settle-client:live', ['gateway-prod-settlements']],
-    ['gateway-prod-deliver-webhook:live', ['gateway-prod-webhooks', 'gateway-prod-webhooks-slow']],
-  ])('sees each event source of %s that is gone', async (FunctionName, names) => {
-    prod.aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings: [] })
-
-    expect(await prod.notOk()).toMatchObject(
-      names.map((name) => ({ what: `event source ${name}`, state: 'wrong', detail: 'is missing' })),
-    )
-  })
-
-  it('sees in time that the certificate by which the API knows its front ends', async () => {
-    const inAHundredYears = await examinedStage('prod')
-    await inAHundredYears.io.sleep(36_500 * 86_400_000)
-
-    expect(await inAHundredYears.notOk()).toMatchObject([
-      { what: 'origin certificate', state: 'wrong', detail: expect.stringContaining('ends in ') },
-    ])
   })
 })

@@ -121,6 +121,10 @@ const providerApi = () =>
 
 const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
+/** What is not as it must be, a line each, such as `wrong routes: no answer`. What to do about it is left out. */
+export const notOk = (findings: readonly Finding[]): readonly string[] =>
+  findings.flatMap(({ what, state, detail }) => (state === 'ok' ? [] : [`${state} ${what}: ${detail}`]))
+
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
 /** A stage as synthesised, with its API and its provider, and the doctor who looks at it and waits on a clock of ours. */
@@ -141,6 +145,5 @@ export const examinedStage = async (name: keyof typeof TEMPLATES, options: Parti
     },
   }
   const examine = () => examineStage({ stage, aws: awsClients('ap-southeast-3'), ...io })
-  const notOk = async (): Promise<readonly Finding[]> => (await examine()).filter(({ state }) => state !== 'ok')
-  return { api, provider, aws, io, examine, notOk, waitedMs: () => waitedMs }
+  return { api, provider, aws, io, examine, notOk: async () => notOk(await examine()), waitedMs: () => waitedMs }
 }
