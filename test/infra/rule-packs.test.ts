@@ -24,6 +24,10 @@ const PACKS = { AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks } as const
 type Reasons = Readonly<Record<string, readonly [where: RegExp, because: string]>>
 type Reason = readonly [rule: string, reason: Reasons[string]]
 
+const ARN = 'arn:<AWS::Partition>'
+const HERE = '<AWS::Region>:<AWS::AccountId>'
+/** Wildcards in policies of resources stand in test/infra/templates; these are of roles and of people. */
+const CANARY_ROLE = /^Canary\/Role\/Resource$/
 const ALL_FUNCTIONS = /^(Functions\/[\w-]+|Release)\/Function\/Resource$/
 const ALL_ROLES = /^(Functions\/[\w-]+|Canary|Release|WebhookEgress\/FlowLogs)\/Role\/Resource$/
 const DEAD_LETTERS = /^Queues\/([\w-]+\/Dead|schedules)\/Queue\/Resource$/
@@ -52,6 +56,10 @@ const EVERYWHERE: Reasons = {
     ALL_FUNCTIONS,
     'X-Ray’s SDK is 127 kB and 30 ms of every start, and an HTTP API takes no part in a trace.',
   ],
+  [`AwsSolutions-IAM5[Resource::${ARN}:iam::<AWS::AccountId>:role/cdk-hnb659fds-*]`]: [
+    /^Duties\/deploy\/Resource$/,
+    'The roles that `cdk bootstrap` makes for deploying have account and region in their names; a front is in another region.',
+  ],
   'PCI.DSS.321-IAMNoInlinePolicy': [
     ALL_ROLES,
     'A role and its one policy belong together and to nothing else: an inline policy cannot be shared, and is there when the role is.',
@@ -59,6 +67,17 @@ const EVERYWHERE: Reasons = {
   'PCI.DSS.321-LambdaInsideVPC': [
     ALL_FUNCTIONS,
     'Nothing here is reached by network address: AWS’s own endpoints, the provider and merchants. The worker that calls strangers has a network of its own with `webhookEgress: nat`.',
+  ],
+}
+
+const WITH_CANARIES: Reasons = {
+  [`AwsSolutions-IAM5[Resource::${ARN}:lambda:${HERE}:function:gateway-STAGE-*]`]: [
+    CANARY_ROLE,
+    'CodeDeploy moves the aliases of the API’s functions, which are this stage’s; others of the stage have no alias.',
+  ],
+  [`AwsSolutions-IAM5[Resource::${ARN}:cloudwatch:${HERE}:alarm:*]`]: [
+    CANARY_ROLE,
+    'CodeDeploy reads alarms, and CloudWatch allows that for all of them or for none.',
   ],
 }
 
@@ -119,6 +138,10 @@ const FRONT: Reasons = {
 }
 
 const FIXED_ADDRESSES: Reasons = {
+  'AwsSolutions-IAM5[Resource::*]': [
+    /^Functions\/deliver-webhook\/Role\/Resource$/,
+    'Lambda connects the worker to the network in its name; interfaces have no names before they are made.',
+  ],
   'Serverless-LambdaStarPermissions': [
     /^Functions\/deliver-webhook\/Role\/Resource$/,
     'Lambda connects the worker by them; the function’s own code is denied the interfaces.',
@@ -143,6 +166,7 @@ const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
   if (stack === 'watch') return []
   return [
     EVERYWHERE,
+    stage.deployment === 'canary' ? WITH_CANARIES : {},
     stage.table.encryption === 'aws' ? WITHOUT_KEY : {},
     stage.invocationTrail ? WITH_TRAIL : {},
     stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
@@ -153,20 +177,15 @@ const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
 
 type Finding = { readonly rule: string; readonly path: string }
 
-/** Of each wildcard in a policy `iam-statements.test.ts` asks for a reason, in more places than the packs look. */
-const OF_WILDCARDS = /^AwsSolutions-IAM5\b/
-
-const findingsIn = (app: App, stack: Stack): readonly Finding[] =>
-  Object.values(PACKS)
-    .flatMap((Pack) =>
-      new Pack(app).validateScope(stack).violations.flatMap(({ ruleName, violatingResources }) =>
-        violatingResources.map(({ constructPath = '' }) => ({
-          rule: ruleName,
-          path: constructPath.replace(`${stack.stackName}/`, ''),
-        })),
-      ),
-    )
-    .filter(({ rule }) => !OF_WILDCARDS.test(rule))
+const findingsIn = (app: App, stack: Stack, stage: string): readonly Finding[] =>
+  Object.values(PACKS).flatMap((Pack) =>
+    new Pack(app).validateScope(stack).violations.flatMap(({ ruleName, violatingResources }) =>
+      violatingResources.map(({ constructPath = '' }) => ({
+        rule: ruleName.replace(`gateway-${stage}`, 'gateway-STAGE'),
+        path: constructPath.replace(`${stack.stackName}/`, ''),
+      })),
+    ),
+  )
 
 /** `front`, `watch`, or `gateway` of all stacks that the functions are in or use. */
 const partOf = ({ stackName }: Stack, stage: DeployedStage) =>
@@ -183,18 +202,15 @@ const checkedStacks = checkedStages.flatMap(([what, stage]) => {
   return [...Map.groupBy(stacks, (stack) => partOf(stack, stage))].map(([part, ofPart]) => ({
     what: `the ${part} of ${what}`,
     reasons: reasonsFor(stage, part),
-    findings: ofPart.flatMap((stack) => findingsIn(app, stack)),
+    findings: ofPart.flatMap((stack) => findingsIn(app, stack, stage.settings.name)),
   }))
 })
 
 const explains = ([rule, [where]]: Reason, finding: Finding) => rule === finding.rule && where.test(finding.path)
 
 describe('the rule packs AwsSolutions, Serverless and PCI', () => {
-  it.each(checkedStacks)('find nothing without a written reason in $what', ({ findings, reasons }) => {
+  it.each(checkedStacks)('find in $what what a reason is written for, and nothing else', ({ findings, reasons }) => {
     expect(findings.filter((finding) => !reasons.some((reason) => explains(reason, finding)))).toStrictEqual([])
-  })
-
-  it.each(checkedStacks)('find everything in $what that a reason is written for', ({ findings, reasons }) => {
     expect(reasons.filter((reason) => !findings.some((finding) => explains(reason, finding)))).toStrictEqual([])
   })
 
