@@ -44,7 +44,6 @@ const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | und
   if (type === 'BlockStatement') return returnsIn(node)
   if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
   if (type === 'ArrayExpression') return node.elements
-  if (type === 'SpreadElement') return [node.argument]
   // The partition key of a key that was built.
   if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
   if (type !== 'CallExpression') return undefined
