@@ -1,17 +1,13 @@
-import { handler as triggerSettlement } from '../../../../functions/admin/trigger-settlement.ts'
 import { handler as auditClient } from '../../../../functions/queue/audit-client.ts'
-import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
 import { handler as sweepSettlements } from '../../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../../functions/schedule/sync-provider-transactions.ts'
 import { moveOpenCredit } from '../../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../../shared/money.ts'
 import { applyProviderNews } from '../../../../shared/payment/news/apply-news.ts'
-import { settledRow } from '../../../support/fake-provider.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
-import { invokeAdmin } from '../../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../../support/paid-builders.ts'
 import { aStoredClient } from '../../../support/payment-builders.ts'
-import { aDayLater, withFloor } from '../../../support/settlement-builders.ts'
+import { withFloor } from '../../../support/settlement-builders.ts'
 import { aPending } from './payment-scenes.ts'
 import { answersLate, asMessage, handOver, run, runDueWork, type Scene } from './watched-world.ts'
 import { unreadableMessages, unsettled } from './webhook-scenes.ts'
@@ -29,23 +25,19 @@ const NO_TOPIC = {
   },
 }
 
-const unheardAlert: Scene = async ({ deps }) => {
+const alertOwedForLong: Scene = async (deps) => {
   await wrongAmount({ ...deps, alerts: NO_TOPIC })
+  deps.clock.advance(30 * 60)
+  await runDueWork(deps)
 }
 
-const alertOwedForLong: Scene = async (world) => {
-  await unheardAlert(world)
-  world.deps.clock.advance(30 * 60)
-  await runDueWork(world.deps)
-}
-
-const paymentsUnchecked: Scene = async ({ deps }) => {
+const paymentsUnchecked: Scene = async (deps) => {
   await aPending(deps)
   deps.clock.advance(25 * 60 * 60)
   await runDueWork(deps)
 }
 
-const itemInTrouble: Scene = async ({ deps }) => {
+const itemInTrouble: Scene = async (deps) => {
   await aPending(deps)
   deps.clock.advance(25 * 60 * 60)
   deps.provider.script('cancelRequest', async () => {
@@ -55,27 +47,23 @@ const itemInTrouble: Scene = async ({ deps }) => {
 }
 
 /** First without a single client, then with one. */
-const sweptTwice: Scene = async ({ deps }) => {
+const sweptTwice: Scene = async (deps) => {
   await run(sweepSettlements, deps)
   await aStoredClient(deps)
   await run(sweepSettlements, deps)
 }
 
-const silentList: Scene = async ({ deps }) => {
+/** What could not be read is read half an hour later. */
+const listLeftAlone: Scene = async (deps) => {
   answersLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
+  await run(syncProviderTransactions, deps)
+  deps.provider.heal('listTransactions')
+  deps.clock.advance(30 * 60)
   await run(syncProviderTransactions, deps)
 }
 
-/** What could not be read is read half an hour later. */
-const listLeftAlone: Scene = async (world) => {
-  await silentList(world)
-  world.deps.provider.heal('listTransactions')
-  world.deps.clock.advance(30 * 60)
-  await run(syncProviderTransactions, world.deps)
-}
-
 /** As for a filter or a value that the provider does not take. */
-const refusedList: Scene = async ({ deps }) => {
+const refusedList: Scene = async (deps) => {
   deps.provider.script('listTransactions', async () => ({
     kind: 'unanswered',
     reason: 'refused',
@@ -85,27 +73,21 @@ const refusedList: Scene = async ({ deps }) => {
 }
 
 /** A person writes into the table by hand. */
-const falsifiedBooks: Scene = async ({ deps }) => {
+const falsifiedBooks: Scene = async (deps) => {
   const client = await withFloor(deps)
   const payment = await aSucceededPayment(deps, client)
   await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
   await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
 }
 
-const foreignTransaction: Scene = async ({ deps }) => {
-  const foreign = { providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order 17' }
-  deps.provider.transactions.push(settledRow(foreign, deps.now()))
-  await run(syncProviderTransactions, deps)
+const sweptAndUnsettled: Scene = async (deps) => {
+  await sweptTwice(deps)
+  await unsettled(deps)
 }
 
-const sweptAndUnsettled: Scene = async (world) => {
-  await sweptTwice(world)
-  await unsettled(world)
-}
-
-const unfinishedWork: Scene = async (world) => {
-  await itemInTrouble(world)
-  await unreadableMessages(world)
+const unfinishedWork: Scene = async (deps) => {
+  await itemInTrouble(deps)
+  await unreadableMessages(deps)
 }
 
 /** By the alarm that must see it. */
@@ -114,32 +96,11 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'settled-in-time-slow': sweptTwice,
   'alerts-late': alertOwedForLong,
   'payment-checks-late': paymentsUnchecked,
-  'due-work-not-running': async ({ deps }) => runDueWork(deps),
+  'due-work-not-running': runDueWork,
   'work-failing': unfinishedWork,
   'sweep-not-run': sweptTwice,
   'sync-behind': listLeftAlone,
   'provider-refuses-calls': refusedList,
-  'suspense-flood': async ({ deps }) => wrongAmount(deps),
+  'suspense-flood': wrongAmount,
   'audit-imbalance': falsifiedBooks,
-}
-
-const anEligibleClient = async (deps: MemoryDeps) => {
-  const client = await withFloor(deps)
-  await aSucceededPayment(deps, client)
-  aDayLater(deps)
-  return client
-}
-
-/** What no alarm watches by itself, but the dashboard shows. */
-export const OTHER_MONEY_SCENES: Readonly<Record<string, Scene>> = {
-  'an alert cannot be published': unheardAlert,
-  'the provider has a transaction of another system': foreignTransaction,
-  'a client is settled by the sweep': async ({ deps }) => {
-    const { clientId } = await anEligibleClient(deps)
-    await handOver(settleClient, deps, [asMessage({ client_id: clientId })], 'settle-client')
-  },
-  'a client is settled by an operator': async ({ deps }) => {
-    const { clientId } = await anEligibleClient(deps)
-    await invokeAdmin(triggerSettlement, deps, { client_id: clientId, operator: 'sari' })
-  },
 }

@@ -14,23 +14,18 @@ import { type MemoryDeps, memoryDeps } from '../../../support/memory-deps.ts'
 /** The stage whose alarms the scenes are held against. */
 export const WATCHED_STAGE = 'prod'
 
-export type WatchedWorld = { readonly deps: MemoryDeps; readonly emitted: () => readonly Emitted[] }
-
-/** Something that happens to the gateway, by its real handlers and use cases. */
-export type Scene = (world: WatchedWorld) => Promise<void>
+/** Something that happens to a gateway, by its real handlers and use cases. */
+export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
 /**
- * A gateway on a table in memory, with the deployed logger and the provider's calls logged as they are on AWS. What the
- * logger writes is kept, to the very characters that CloudWatch would read.
+ * What the logger says to CloudWatch while a scene happens to a gateway on a table in memory, with the deployed logger
+ * and the provider's calls logged as they are on AWS.
  */
-export const watchedWorld = (stage = WATCHED_STAGE): WatchedWorld => {
+export const emittedIn = async (scene: Scene): Promise<readonly Emitted[]> => {
   const output: string[] = []
-  const log = jsonLog(stage, (line) => void output.push(line))
-  const own = memoryDeps({ log })
-  return {
-    deps: { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } },
-    emitted: () => output.flatMap(emittedBy),
-  }
+  const own = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })
+  await scene({ ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } })
+  return output.flatMap(emittedBy)
 }
 
 type Batches = (event: never, context: never) => Promise<unknown>

@@ -13,13 +13,13 @@ const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>
   await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
 }
 
-const announcedLate: Scene = async ({ deps }) => {
+const announcedLate: Scene = async (deps) => {
   const endpoint = await storedEndpoint(deps)
   await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: addMs(deps.now(), -3 * MINUTE_MS) }))
 }
 
 /** Eight failures in a row. */
-const abandonedDelivery: Scene = async ({ deps }) => {
+const abandonedDelivery: Scene = async (deps) => {
   deps.answerWebhooks(async () => FAILED)
   await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
   await drainQueue(deps)
@@ -28,7 +28,7 @@ const abandonedDelivery: Scene = async ({ deps }) => {
 const UNREADABLE = [asMessage('not a message of ours')]
 
 /** No worker can read what it gets. */
-export const unreadableMessages: Scene = async ({ deps }) => {
+export const unreadableMessages: Scene = async (deps) => {
   await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
   await handOver(settleClient, deps, UNREADABLE, 'settle-client')
   await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
@@ -36,18 +36,15 @@ export const unreadableMessages: Scene = async ({ deps }) => {
   for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
 }
 
-export const unsettled: Scene = async ({ deps }) => {
-  await handOver(settleClient, deps, UNREADABLE, 'settle-client')
-}
+export const unsettled: Scene = (deps) => handOver(settleClient, deps, UNREADABLE, 'settle-client')
 
 /** One merchant answers, another does not until it is given up. */
-const failingDeliveries: Scene = async (world) => {
-  const { deps } = world
+const failingDeliveries: Scene = async (deps) => {
   await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
-  await abandonedDelivery(world)
+  await abandonedDelivery(deps)
 }
 
-const lostMessage: Scene = async ({ deps }) => {
+const lostMessage: Scene = async (deps) => {
   await storedDelivery(deps, await storedEndpoint(deps))
   deps.clock.advance(15 * 60)
   await runDueWork(deps)
@@ -59,13 +56,4 @@ export const WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
   'webhooks-in-time-slow': announcedLate,
   'deliveries-failing': failingDeliveries,
   'deliveries-late': lostMessage,
-}
-
-/** Outcomes of attempts that no alarm watches, but the dashboard shows. */
-export const OTHER_WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
-  'a delivery is skipped, since its endpoint was disabled': async ({ deps }) => {
-    const endpoint = await storedEndpoint(deps, { enabled: false })
-    // Made while the endpoint was still enabled.
-    await deliver(deps, await storedDelivery(deps, endpoint, { status: 'scheduled', nextAttemptAt: deps.now() }))
-  },
 }
