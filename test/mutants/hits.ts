@@ -9,16 +9,12 @@ declare global {
   var hitsSession: Session | undefined
 }
 
-/** Starts the counts. A test file that measures its own coverage stops them, and from then on they only grow. */
-const startCounts = (session: Session): void =>
-  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-
 const counting = (): Session => {
   if (globalThis.hitsSession) return globalThis.hitsSession
   const session = new Session()
   session.connect()
   session.post('Profiler.enable')
-  startCounts(session)
+  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
   globalThis.hitsSession = session
   return session
 }
@@ -35,6 +31,5 @@ export const takeHits = (): readonly string[] => {
       }
     }
   })
-  startCounts(counting())
   return [...hits]
 }

@@ -56,14 +56,9 @@ const proved = async ({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) 
 const asked = () => aws.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
 
 describe('a release whose versions all work', () => {
-  it('is proven by one probe of each version', async () => {
+  it('is proven by one probe of each: a fixed event for a worker, a request with an unknown key for a route', async () => {
     expect(await proved()).toStrictEqual({ problems: [], pauses: [] })
     expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([WORKER.target, ROUTE.target])
-  })
-
-  it('asks a worker with the fixed probe, and an API function as a request with an unknown key', async () => {
-    await proved()
-
     const [worker, route] = asked().map(lambdaEvent)
     expect(worker).toStrictEqual(PROBE)
     expect(route).toMatchObject({
@@ -74,74 +69,26 @@ describe('a release whose versions all work', () => {
 })
 
 describe('a version that cannot work', () => {
-  it.each([
+  const worker = 'gateway-dev-deliver-webhook:7'
+  const route = 'gateway-dev-api-get-balance:7'
+  const UNKNOWN = 'to GET /v1/balance with an unknown key instead of 401; see its log'
+
+  it.each<[problem: string, Ask, answer: InvokeCommandOutput | Error]>([
+    [`${worker} failed: Error: boom at once`, WORKER, failure('Error', 'boom\n  at once')],
+    [`${worker} failed: no reason was given`, WORKER, { ...lambdaAnswer('?'), FunctionError: 'Unhandled' }],
+    [`${worker} ran, but did not answer the probe`, WORKER, lambdaAnswer({ batchItemFailures: [] })],
+    [`${worker} could not be invoked: ResourceNotFoundException`, WORKER, awsRefusal('ResourceNotFoundException')],
     [
-      'throws at load',
-      WORKER,
-      failure('Error', 'boom\n  at once'),
-      'gateway-dev-deliver-webhook:7 failed: Error: boom at once',
-    ],
-    [
-      'has a wrong configuration',
-      WORKER,
-      failure('ValiError', 'Invalid key: Expected "GATEWAY_TABLE" but received undefined'),
-      'gateway-dev-deliver-webhook:7 failed: ValiError: Invalid key: Expected "GATEWAY_TABLE" but received undefined',
-    ],
-    [
-      'lacks a file',
+      `${route} failed: Runtime.ImportModuleError: no module 'index'`,
       ROUTE,
-      failure('Runtime.ImportModuleError', "Cannot find module 'index'"),
-      "gateway-dev-api-get-balance:7 failed: Runtime.ImportModuleError: Cannot find module 'index'",
+      failure('Runtime.ImportModuleError', "no module 'index'"),
     ],
-    [
-      'misses a permission of its table',
-      WORKER,
-      failure('Error', 'the table cannot be read: AccessDeniedException'),
-      'gateway-dev-deliver-webhook:7 failed: Error: the table cannot be read: AccessDeniedException',
-    ],
-    [
-      'answers 500, as an API function without a permission does',
-      ROUTE,
-      http(500, { message: 'something went wrong', code: 'internal_error' }),
-      'gateway-dev-api-get-balance:7 answered 500 to GET /v1/balance with an unknown key instead of 401; see its log',
-    ],
-    [
-      'answers 401 in words that are not ours',
-      ROUTE,
-      http(401, { message: 'Unauthorized' }),
-      'gateway-dev-api-get-balance:7 answered 401 to GET /v1/balance with an unknown key instead of 401; see its log',
-    ],
-    [
-      'lets the unknown key in',
-      ROUTE,
-      http(200, {}),
-      'gateway-dev-api-get-balance:7 answered 200 to GET /v1/balance with an unknown key instead of 401; see its log',
-    ],
-    [
-      'answers nothing of HTTP',
-      ROUTE,
-      lambdaAnswer(null),
-      'gateway-dev-api-get-balance:7 answered nothing to GET /v1/balance with an unknown key instead of 401; see its log',
-    ],
-    [
-      'takes the probe for work',
-      WORKER,
-      lambdaAnswer({ batchItemFailures: [] }),
-      'gateway-dev-deliver-webhook:7 ran, but did not answer the probe',
-    ],
-    [
-      'fails without a reason',
-      WORKER,
-      { ...lambdaAnswer('?'), FunctionError: 'Unhandled' },
-      'gateway-dev-deliver-webhook:7 failed: no reason was given',
-    ],
-    [
-      'is not there',
-      WORKER,
-      awsRefusal('ResourceNotFoundException'),
-      'gateway-dev-deliver-webhook:7 could not be invoked: ResourceNotFoundException',
-    ],
-  ])('is named when it %s, in every round', async (_, ask, answer, problem) => {
+    // As an API function does without a permission, and where the answer is not ours.
+    [`${route} answered 500 ${UNKNOWN}`, ROUTE, http(500, { code: 'internal_error' })],
+    [`${route} answered 401 ${UNKNOWN}`, ROUTE, http(401, { message: 'Unauthorized' })],
+    [`${route} answered 200 ${UNKNOWN}`, ROUTE, http(200, {})],
+    [`${route} answered nothing ${UNKNOWN}`, ROUTE, lambdaAnswer(null)],
+  ])('is named in every round: %s', async (problem, ask, answer) => {
     answering(ask, answer)
 
     expect(await proved()).toStrictEqual({ problems: [problem], pauses: [10_000, 10_000] })
