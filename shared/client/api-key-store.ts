@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
@@ -23,11 +23,7 @@ import { toApiKeyDto } from './client-dto.ts'
 const ENTITY = 'api_key'
 
 /** Keys of a client, revoked and expired ones too, newest first. */
-export const listApiKeys = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  page: Page,
-): Promise<readonly ApiKey[]> => {
+export const listApiKeys = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly ApiKey[]> => {
   const items = await listItems(deps, { kind: 'APIKEY', index: 'by-owner', partition: [clientId, ENTITY], page })
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
@@ -111,7 +107,7 @@ export const revokeApiKey = async (
   return v.parse(ApiKeySchema, outcome.item)
 }
 
-const findApiKey = async (deps: Pick<Deps, 'table'>, clientId: ClientId, keyId: KeyId): Promise<ApiKey | undefined> => {
+const findApiKey = async (deps: TableDeps, clientId: ClientId, keyId: KeyId): Promise<ApiKey | undefined> => {
   const item = await deps.table.get(apiKeyKey(keyId))
   const key = item && v.parse(ApiKeySchema, item)
   return key?.clientId === clientId ? key : undefined

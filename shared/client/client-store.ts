@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
@@ -21,7 +21,7 @@ import { ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
 const ENTITY = 'client'
 
 /** Reads a client, strongly consistent, also a disabled one. Undefined when there is none. */
-export const findClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Client | undefined> => {
+export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<Client | undefined> => {
   const item = await deps.table.get(clientKey(clientId))
   return item && v.parse(ClientSchema, item)
 }
@@ -30,14 +30,14 @@ export const findClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId):
 export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
 
 /** The same for operators. Throws 404. */
-export const requireClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Client> => {
+export const requireClient = async (deps: TableDeps, clientId: ClientId): Promise<Client> => {
   const client = await findClient(deps, clientId)
   if (!client) throw notFound('client')
   return client
 }
 
 /** All clients, newest first. */
-export const listClients = async (deps: Pick<Deps, 'table'>, page: Page): Promise<readonly Client[]> => {
+export const listClients = async (deps: TableDeps, page: Page): Promise<readonly Client[]> => {
   const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
   return items.map((item) => v.parse(ClientSchema, item))
 }
@@ -46,7 +46,7 @@ export const listClients = async (deps: Pick<Deps, 'table'>, page: Page): Promis
 const IDS_A_PAGE = 1_000
 
 /** The ids of all clients, oldest first, in pages. Only the index lists them. */
-export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly ClientId[]> {
+export const clientIdPages = async function* (deps: TableDeps): AsyncGenerator<readonly ClientId[]> {
   const pages = queryPages(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], limit: IDS_A_PAGE })
   for await (const items of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
@@ -162,11 +162,11 @@ export const changeClient = async (
 }
 
 /** Whether a client ever received money. */
-const wasCredited = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<boolean> =>
+const wasCredited = async (deps: TableDeps, clientId: ClientId): Promise<boolean> =>
   (await readLedger(deps, clientId)).shards.some(({ creditedAt }) => creditedAt !== undefined)
 
 /** Writes the shards of the new parts with the window's fence. Answers the step that gives the client the parts. */
-const grownWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId, parts: number) => {
+const grownWindow = async (deps: TableDeps, clientId: ClientId, parts: number) => {
   const window = await readWindow(deps, clientId)
   await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
   return growWindow(clientId, parts, window.closedUntil)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { keyUseKey } from '../table/keys.ts'
 import { absent, any, below, update } from '../table/step.ts'
@@ -38,7 +38,7 @@ export const noteKeyUse = (
 
 /** When each key was last used, to the day; null when it was not used or the note was lost. */
 export const lastUses = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   keys: readonly Pick<ApiKey, 'clientId' | 'keyId'>[],
 ): Promise<readonly (string | null)[]> => {
   const rows = await deps.table.getMany(keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)))

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { rateKey } from '../table/keys.ts'
@@ -76,7 +76,7 @@ const counterOf = (item: Item | undefined): Counter | undefined => item && v.par
 
 /** Adds points to a client's counter, from a known state that may be old. A refusal that is known costs no write. */
 export const countPoints = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   name: CounterName,
   counting: Counting,
   known: Counter | undefined,

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import type { Item } from '../table/attributes.ts'
 import { msBetween, SECOND_MS, type Timestamp } from '../time.ts'
 import { type CheckedWork, type DueItem, type DuePage, type DueSlot, findDuePage, isInPart } from './due-slot.ts'
@@ -18,7 +18,7 @@ export type DueKind = {
   readonly work: CheckedWork
   readonly atATime: (deps: Deps) => number
   /** The items of these rows, in their order. */
-  readonly read: (deps: Pick<Deps, 'table'>, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
+  readonly read: (deps: TableDeps, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
   /** True when there was something to do. Claims the item itself: another worker may have it, too. */
   readonly check: (deps: Deps, due: ReadItem, turn: Turn) => Promise<boolean>
   /** For items that need scarce calls. Without it each is checked. */

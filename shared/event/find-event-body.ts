@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { type Cached, isFresh } from '../memory.ts'
 import { eventKey } from '../table/keys.ts'
 import { addMs, SECOND_MS } from '../time.ts'
@@ -38,7 +38,7 @@ export const findEventBody = async (
   return reading
 }
 
-const readBody = async (deps: Pick<Deps, 'table'>, { paymentId, name }: NamedEvent): Promise<string | undefined> => {
+const readBody = async (deps: TableDeps, { paymentId, name }: NamedEvent): Promise<string | undefined> => {
   const item = await deps.table.getFields(eventKey(paymentId, name), ['body'])
   return item && v.parse(BodyOnly, item).body
 }

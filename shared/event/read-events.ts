@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { MOST_MOVEMENTS } from '../journal/payment-money.ts'
 import { toItem } from '../table/attributes.ts'
@@ -41,7 +41,7 @@ const EventPositionSchema = v.pipe(
 const MOST_OF_A_PAYMENT = 1 + MOST_MOVEMENTS
 
 /** The events of a payment. */
-export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<readonly Event[]> => {
+export const listPaymentEvents = async (deps: TableDeps, paymentId: PaymentId): Promise<readonly Event[]> => {
   const { items } = await deps.table.query({
     partition: [paymentKey(paymentId).pk],
     range: { beginsWith: EVENT_SK_PREFIX },
@@ -63,7 +63,7 @@ type EventsSince = {
 
 /** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
 export const listEventPositions = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, parts, since, until, limit, after }: EventsSince,
 ): Promise<readonly EventPosition[]> => {
   const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
@@ -83,7 +83,7 @@ export const listEventPositions = async (
 
 /** Positions of a client's events that fired in a span, its end included, page by page. */
 export const eventPositionPages = async function* (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   {
     clientId,
     parts,
@@ -100,7 +100,7 @@ const POSITIONS_PAGE = 500
 
 /** The events at these positions, strongly consistent; undefined where one is gone. */
 export const findEvents = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   positions: readonly EventPosition[],
 ): Promise<readonly (Event | undefined)[]> => {
   const items = await deps.table.getMany(positions.map(({ paymentId, name }) => eventKey(paymentId, name)))
@@ -109,7 +109,7 @@ export const findEvents = async (
 
 /** A client's events as above, and where the page ended if there are more. */
 export const listClientEventsSince = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { limit, ...input }: EventsSince,
 ): Promise<{ readonly events: readonly Event[]; readonly next: EventPosition | undefined }> => {
   const positions = await listEventPositions(deps, { ...input, limit: limit + 1 })

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { envelopeBody, reversedEventName, type StatusEventType, typeOfEvent } from '../event/event.ts'
 import { putEvent } from '../event/event-store.ts'
@@ -41,7 +41,7 @@ type Fact = { readonly name: string; readonly payment: Payment; readonly data: o
  * writes the same items.
  */
 const announce = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { name, payment: { paymentId, clientId, part }, data, firedAt }: Fact,
 ): Promise<Announcement> => {
   const type = typeOfEvent(name)
@@ -62,11 +62,7 @@ const announce = async (
 }
 
 /** Announces a payment's new status. Nothing for `cancelled`. */
-export const announcementOf = async (
-  deps: Pick<Deps, 'table'>,
-  payment: Payment,
-  firedAt: Timestamp,
-): Promise<Announcement> => {
+export const announcementOf = async (deps: TableDeps, payment: Payment, firedAt: Timestamp): Promise<Announcement> => {
   const name = EVENT_OF[payment.status]
   return name === undefined
     ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
@@ -75,7 +71,7 @@ export const announcementOf = async (
 
 /** Announces the newest movement of a payment's money (design section 8): to endpoints that name the event, and the feed. */
 export const announcementOfMovement = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   payment: Payment,
   firedAt: Timestamp,
 ): Promise<Announcement> => {

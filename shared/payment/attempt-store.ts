@@ -1,4 +1,4 @@
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { paymentKey } from '../table/keys.ts'
 import { absent, all, DUE_WORK_FIELDS, dueWork, present, unchanged, update } from '../table/step.ts'
 import type { WriteOutcome } from '../table/table.ts'
@@ -17,7 +17,7 @@ const REFUSED_RETENTION_MS = 90 * DAY_MS
  * attempt's end was recorded since it was read. Remembered captures keep their due time; a new one refuses the claim.
  */
 export const claimTakeover = (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { read, taken }: { readonly read: CreatingPayment; readonly taken: CreatingPayment },
   now: Timestamp,
 ): Promise<WriteOutcome> => {
@@ -74,7 +74,7 @@ export const releaseAttempt = async (
 
 /** A capture came while the attempt runs. It is checked when the lease ends (design section 4). */
 export const rememberCapture = (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   creating: CreatingPayment,
   providerPaymentId: string,
   dueAt: Timestamp,

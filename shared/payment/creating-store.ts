@@ -1,4 +1,4 @@
-import type { Deps, StoreDeps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { destinationKey, ownerOf, paymentKey, referenceKey } from '../table/keys.ts'
 import {
   absent,
@@ -94,6 +94,6 @@ export const pointersTo = (payment: Payment): readonly Step[] => {
  * Writes the pointers before the payment is visible, outside its transaction, so they are never missing. Pointers to a
  * payment that is not committed are ignored, because readers check the payment. Safe to repeat.
  */
-export const putPointers = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<void> => {
+export const putPointers = async (deps: TableDeps, payment: Payment): Promise<void> => {
   await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
 }

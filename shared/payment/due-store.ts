@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import { paymentKey } from '../table/keys.ts'
 import { absent, all, any, DUE_WORK_FIELDS, dueWork, equals, present, unchanged, update } from '../table/step.ts'
@@ -11,12 +11,7 @@ import { expiryNotStarted, isPending } from './payment-store.ts'
  * Notes that the client wants it cancelled: CANCELED at the provider then means `cancelled`. The first time counts.
  * Whatever happens to this request, the payment is checked again by `dueAt`.
  */
-export const noteCancelRequested = (
-  deps: Pick<Deps, 'table'>,
-  paymentId: PaymentId,
-  now: Timestamp,
-  dueAt: Timestamp,
-) =>
+export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) =>
   deps.table.write(
     update(
       paymentKey(paymentId),
@@ -30,7 +25,7 @@ export const noteCancelRequested = (
  * the merchant's cancel was noted since it was read, because its outcome must be asked about first.
  */
 export const noteExpiryStarted = (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
   now: Timestamp,
 ) =>
@@ -43,7 +38,7 @@ export const noteExpiryStarted = (
   )
 
 /** Makes a payment due now, because the provider has news that could not be asked for. */
-export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
+export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp) =>
   deps.table.write(update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
 
 /**
@@ -52,7 +47,7 @@ export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now:
  * merchant's cancel was noted since it was read, because its outcome must be asked about first.
  */
 export const claimCheck = (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { paymentId, dueAt }: { readonly paymentId: PaymentId; readonly dueAt: Timestamp },
   claim: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
 ) => {
@@ -70,12 +65,7 @@ export const claimCheck = (
 }
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
-export const scheduleCheck = (
-  deps: Pick<Deps, 'table'>,
-  paymentId: PaymentId,
-  claimedDueAt: Timestamp,
-  nextDueAt: Timestamp,
-) =>
+export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>
   deps.table.write(
     update(
       paymentKey(paymentId),
@@ -85,7 +75,7 @@ export const scheduleCheck = (
   )
 
 /** Removes a claimed payment from due work after its remembered captures came to nothing. */
-export const endCheck = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, claimedDueAt: Timestamp) =>
+export const endCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
   deps.table.write(
     update(
       paymentKey(paymentId),

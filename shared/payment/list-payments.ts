@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { type ClientId, paymentIdForKey } from '../ids.ts'
 import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
@@ -18,7 +18,7 @@ export type PaymentList = { readonly payments: readonly Payment[]; readonly tota
  * out.
  */
 export const listPayments = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   input: { readonly clientId: ClientId; readonly status: PaymentStatus | undefined; readonly page: Page },
 ): Promise<PaymentList> => {
   const { clientId, status, page } = input
@@ -43,7 +43,7 @@ export const listPayments = async (
  * being created counts as none; a retry with the same key may complete it.
  */
 export const paymentsOfKey = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, key, page }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
 ): Promise<PaymentList> => {
   const stored = await findStoredPayment(deps, paymentIdForKey(clientId, key))

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
@@ -70,14 +70,12 @@ export const parseStored = (item: Item | undefined): StoredPayment | undefined =
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 
 /** The payment in any state, `creating` included. For flows; clients use `findPayment`. */
-export const findStoredPayment = async (
-  deps: Pick<Deps, 'table'>,
-  paymentId: PaymentId,
-): Promise<StoredPayment | undefined> => parseStored(await deps.table.get(paymentKey(paymentId)))
+export const findStoredPayment = async (deps: TableDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
+  parseStored(await deps.table.get(paymentKey(paymentId)))
 
 /** Payments by their item keys. Absent and invisible ones are left out. */
 export const findPaymentsByKey = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   paymentIds: readonly PaymentId[],
   reads?: Reads,
 ): Promise<readonly Payment[]> => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { readParts } from '../ledger/window-store.ts'
@@ -28,7 +28,7 @@ type Asked = {
  * thousand payments.
  */
 export const paymentsOfReference = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, reference, status, page }: Asked,
 ): Promise<PaymentList> => {
   const ids = await idsOfReference(deps, clientId, reference)
@@ -40,7 +40,7 @@ export const paymentsOfReference = async (
 
 /** The payments of the client with this reference, newest first. A pointer suggests; the payment decides. */
 export const paymentsCalled = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, reference, ids }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
 ): Promise<readonly Payment[]> => {
   const payments = await findPaymentsByKey(deps, ids)
@@ -51,7 +51,7 @@ export const paymentsCalled = async (
 
 /** All pointers of a client's reference, of every part; cut off after a thousand. */
 export const idsOfReference = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   reference: string,
 ): Promise<readonly PaymentId[]> => {
@@ -60,7 +60,7 @@ export const idsOfReference = async (
   return pointers.flat().map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
 }
 
-const pointersIn = async (deps: Pick<Deps, 'table'>, owner: string, reference: string): Promise<readonly Item[]> => {
+const pointersIn = async (deps: TableDeps, owner: string, reference: string): Promise<readonly Item[]> => {
   const partition = [referencePk(owner, reference)]
   const found: Item[] = []
   for await (const items of queryPages(deps, { partition, limit: MOST_OF_REFERENCE + 1 })) {

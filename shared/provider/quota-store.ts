@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, any, atMost, update } from '../table/step.ts'
@@ -30,7 +30,7 @@ type Counted = { readonly operation: ProviderOperation; readonly clientId?: Clie
 
 /** Takes all of `calls` from a window's rest, or none; a refusal answers the present counter. */
 export const countCalls = (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { operation, clientId }: Counted,
   { number, limit, endsAt }: QuotaWindow,
   calls: number,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
 import { deliveryKey } from '../../table/keys.ts'
@@ -60,19 +60,13 @@ export const newDelivery = (event: Announced, endpoint: Endpoint, now: Timestamp
 })
 
 /** Reads a delivery, strongly consistent. */
-export const findDelivery = async (
-  deps: Pick<Deps, 'table'>,
-  deliveryId: DeliveryId,
-): Promise<Delivery | undefined> => {
+export const findDelivery = async (deps: TableDeps, deliveryId: DeliveryId): Promise<Delivery | undefined> => {
   const item = await deps.table.get(deliveryKey(deliveryId))
   return item && v.parse(DeliverySchema, item)
 }
 
 /** Deliveries in the order asked for; missing ones are left out. */
-export const findDeliveries = async (
-  deps: Pick<Deps, 'table'>,
-  ids: readonly DeliveryId[],
-): Promise<readonly Delivery[]> => {
+export const findDeliveries = async (deps: TableDeps, ids: readonly DeliveryId[]): Promise<readonly Delivery[]> => {
   const items = await deps.table.getMany(ids.map(deliveryKey))
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }

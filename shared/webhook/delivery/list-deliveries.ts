@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
@@ -52,17 +52,17 @@ export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise
 
 /** The deliveries of an event with their attempts, to every endpoint of the client, newest first. */
 export const deliveriesOfEvent = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   eventId: EventId,
 ): Promise<readonly ShownDelivery[]> =>
   withAttempts(deps, await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId))
 
-const allEndpointIds = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly EndpointId[]> =>
+const allEndpointIds = async (deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> =>
   (await listEndpointsEver(deps, clientId)).map(({ endpointId }) => endpointId)
 
 const endpointIds = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   only: EndpointId | undefined,
 ): Promise<readonly EndpointId[]> => {
@@ -97,7 +97,7 @@ const tooDeep = ({ perPage }: Page) =>
   )
 
 const eventsDeliveries = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   owners: readonly EndpointId[],
   eventId: EventId,
 ): Promise<readonly Delivery[]> => {
@@ -111,10 +111,7 @@ const eventsDeliveries = async (
 }
 
 /** When many deliveries have many attempts, each shows its newest ones. */
-const withAttempts = (
-  deps: Pick<Deps, 'table'>,
-  deliveries: readonly Delivery[],
-): Promise<readonly ShownDelivery[]> => {
+const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise<readonly ShownDelivery[]> => {
   const most = Math.max(1, Math.floor(MOST_ATTEMPTS_TOGETHER / deliveries.length))
   return mapInChunks(deliveries, CONCURRENCY, async (delivery) => ({
     delivery,

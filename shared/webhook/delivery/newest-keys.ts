@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { invalid } from '../../errors.ts'
 import { type DeliveryId, DeliveryIdSchema, type EndpointId } from '../../ids.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -89,7 +89,7 @@ const lookFor = async (
 }
 
 const listedKeys = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   owner: EndpointId,
   status: DeliveryStatus | undefined,
   count: number,
@@ -115,7 +115,7 @@ const listedKeys = async (
 
 /** The newest abandoned deliveries of an endpoint, at most `most`. The index suggests. */
 export const newestAbandoned = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   owner: EndpointId,
   most: number,
 ): Promise<readonly DeliveryId[]> =>

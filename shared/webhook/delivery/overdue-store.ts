@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { TableDeps } from '../../deps.ts'
 import { deliveryKey } from '../../table/keys.ts'
 import { all, DUE_WORK_FIELDS, equals, type Step, update } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
@@ -7,7 +7,7 @@ import { isStatus, UNLISTED_FIELD } from './delivery-store.ts'
 
 /** Claims due work by moving its due time forward. False when another worker has claimed it, or it is done. */
 export const postponeDelivery = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   delivery: Delivery,
   dueAt: Timestamp,
   resends: number | undefined,

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { laneOf } from '../endpoint/endpoint.ts'
@@ -15,11 +15,7 @@ import { redeliverSince } from './redeliver-since.ts'
 /**
  * A client's own delivery (design section 8). An absent id, another client's and a malformed one throw the same 404.
  */
-export const findOwnDelivery = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  id: string,
-): Promise<ShownDelivery> => {
+export const findOwnDelivery = async (deps: TableDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const delivery = await findDelivery(deps, parseDeliveryId(id))
   if (delivery?.clientId !== clientId) throw notFound('delivery')
   return { delivery, attempts: await attemptsOf(deps, delivery) }

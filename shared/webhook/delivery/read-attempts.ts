@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { TableDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryAttemptSchema } from './delivery.ts'
@@ -11,7 +11,7 @@ const SHOWN_ATTEMPTS = 100
  * The newest attempts of a delivery, oldest first: the one in the delivery itself, and those with rows of their own.
  */
 export const attemptsOf = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { deliveryId, attempts, success }: Delivery,
   most = SHOWN_ATTEMPTS,
 ): Promise<readonly DeliveryAttempt[]> => {
@@ -23,7 +23,7 @@ export const attemptsOf = async (
 
 /** The newest attempts of a delivery that have rows of their own, oldest first. */
 export const listAttempts = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   deliveryId: DeliveryId,
   most = SHOWN_ATTEMPTS,
 ): Promise<readonly DeliveryAttempt[]> => {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
@@ -36,7 +36,7 @@ export const redeliver = async (
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
 const requireEnabledEndpoint = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint> => {

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { TableDeps } from '../../deps.ts'
 import { endpointKey, goneEndpointKey } from '../../table/keys.ts'
 import {
   absent,
@@ -46,7 +46,7 @@ export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step 
 
 /** Claims the endpoint's next alert. False when another worker has claimed it since it was read. */
 export const noteAlert = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, endpointId, deletedAt, lastAlertAt }: Endpoint,
   now: Timestamp,
 ): Promise<boolean> => {
@@ -57,7 +57,7 @@ export const noteAlert = async (
 
 /** The alert at `at` failed: the time of the previous one counts again, unless another worker has claimed the next. */
 export const takeBackAlert = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   { clientId, endpointId, deletedAt, lastAlertAt }: Endpoint,
   at: Timestamp,
 ): Promise<void> => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { TableDeps } from '../../deps.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/merged-pages.ts'
@@ -17,7 +17,7 @@ const FIELDS = Object.keys(EndpointSchema.entries)
 
 /** Reads an endpoint that is not deleted, strongly consistent. */
 export const findEndpoint = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
@@ -30,7 +30,7 @@ export const findEndpoint = async (
  * deletion in between.
  */
 export const findEndpointEver = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
@@ -43,7 +43,7 @@ export const findEndpointEver = async (
 type EndpointsRead = { readonly range?: { readonly beginsWith: string }; readonly limit: number; readonly most: number }
 
 const readEndpoints = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   { range, limit, most }: EndpointsRead,
 ): Promise<readonly Endpoint[]> => {
@@ -57,9 +57,9 @@ const readEndpoints = async (
 }
 
 /** The endpoints of a client, strongly consistent, up to the limit. */
-export const liveEndpoints = (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> =>
+export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId, { range: { beginsWith: ENDPOINT_SK_PREFIX }, limit: MOST_READ, most: MOST_READ })
 
 /** All endpoints that a client ever had, strongly consistent. */
-export const listEndpointsEver = (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> =>
+export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId, { limit: READ_PAGE, most: Infinity })

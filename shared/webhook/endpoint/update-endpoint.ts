@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { TableDeps } from '../../deps.ts'
 import { GatewayError, notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
@@ -11,10 +11,7 @@ import { findEndpoint, findEndpointEver } from './find-endpoints.ts'
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
 /** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
-export const requireEndpoint = async (
-  deps: Pick<Deps, 'table'>,
-  { clientId, endpointId }: Target,
-): Promise<Endpoint> => {
+export const requireEndpoint = async (deps: TableDeps, { clientId, endpointId }: Target): Promise<Endpoint> => {
   const endpoint = await findEndpoint(deps, clientId, endpointId)
   if (!endpoint) throw notFound('endpoint')
   return endpoint

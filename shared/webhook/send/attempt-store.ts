@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { RETENTION } from '../../event/event.ts'
 import { toItem } from '../../table/attributes.ts'
@@ -89,11 +89,7 @@ const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Cond
  * Ends a delivery whose first attempt succeeded, in one write. A retry by the SDK after a lost answer is refused; only
  * this worker can have recorded this attempt as delivered.
  */
-const storeFirstSuccess = async (
-  deps: Pick<Deps, 'table'>,
-  claimed: Delivery,
-  attempt: DeliveryAttempt,
-): Promise<boolean> => {
+const storeFirstSuccess = async (deps: TableDeps, claimed: Delivery, attempt: DeliveryAttempt): Promise<boolean> => {
   const outcome = await deps.table.write(
     update(
       deliveryKey(claimed.deliveryId),
@@ -118,7 +114,7 @@ const storeFirstSuccess = async (
  * expired, and another worker has recorded the attempt as lost.
  */
 export const storeAttemptResult = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
   after: AfterAttempt,
