@@ -1,6 +1,6 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
-import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS } from './function-defaults.ts'
 import type { Duty, FunctionSpec } from './function-spec.ts'
+import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS } from './function-spec.ts'
 import {
   ADJUSTING,
   AUDITING,

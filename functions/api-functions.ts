@@ -1,4 +1,5 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
+import type { FunctionSpec } from './function-spec.ts'
 import {
   type Access,
   ASKS_PROVIDER,
@@ -6,8 +7,7 @@ import {
   CALLS_PROVIDER_SECONDS,
   DEFAULTS,
   ONLY_WAITS,
-} from './function-defaults.ts'
-import type { FunctionSpec } from './function-spec.ts'
+} from './function-spec.ts'
 import {
   AUTHENTICATION,
   BALANCE,

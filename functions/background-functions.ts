@@ -1,7 +1,8 @@
 import { mostWorkers } from '../shared/due-work/due-slot.ts'
-import { workersForQuota } from '../shared/provider/provider-quota.ts'
+import { workersForQuota } from '../shared/provider/quota-store.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { UPSTREAM } from '../shared/table/upstream.ts'
+import type { FunctionSpec } from './function-spec.ts'
 import {
   type Access,
   ASKS_PROVIDER,
@@ -10,8 +11,7 @@ import {
   DEFAULTS,
   ONLY_WAITS,
   webhookRuns,
-} from './function-defaults.ts'
-import type { FunctionSpec } from './function-spec.ts'
+} from './function-spec.ts'
 import { AUDITING, DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
 /** A function, named after its file. */

@@ -1,4 +1,3 @@
-import type { Alerts } from './alerts.ts'
 import type { Log } from './log.ts'
 import type { Memory } from './memory.ts'
 import type { Provider } from './provider/provider.ts'
@@ -53,4 +52,25 @@ export type Invocation = {
   readonly requestId: string
   /** Called after every change, with its audit record. */
   readonly recorded: (record: { readonly operator: string; readonly at: Timestamp }) => void
+}
+
+/** The kind of an alert; it is part of the contract of the alert message. */
+type AlertKind =
+  | 'delivery.abandoned'
+  | 'suspense.money'
+  | 'suspense.finding'
+  | 'audit.imbalance'
+  | 'client.bank_changed'
+  | 'client.owes'
+  | 'settlement.unpaid'
+
+export type Alert = {
+  readonly kind: AlertKind
+  readonly subject: string
+  /** Names who is affected and which ids to check; no personal data, no secrets. */
+  readonly message: string
+}
+
+export type Alerts = {
+  publish(alert: Alert): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import * as v from 'valibot'
 
 /** The secrets port. A caller never writes a value to logs, errors or the table. */
@@ -48,4 +49,24 @@ const Fields = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown(
 export const storedFields = (text: string): Readonly<Record<string, unknown>> | undefined => {
   const parsed = v.safeParse(Fields, text)
   return parsed.success ? parsed.output : undefined
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+const isAmong = (known: readonly string[], given: string): boolean => {
+  const givenDigest = digest(given)
+  return known.map((secret) => timingSafeEqual(givenDigest, digest(secret))).includes(true)
+}
+
+/**
+ * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a
+ * partial match nor which secret matched. After a mismatch the secrets are read again, because they may have been
+ * rotated.
+ */
+export const isKnownSecret = async (
+  read: (fresh?: 'fresh') => Promise<readonly string[]>,
+  given: string | undefined,
+): Promise<boolean> => {
+  const known = await read()
+  return given !== undefined && (isAmong(known, given) || isAmong(await read('fresh'), given))
 }

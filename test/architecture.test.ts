@@ -110,7 +110,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   ],
   'only its choice and its callbacks name a provider': [
     ['shared/sync/read-slice.ts', types('../provider/xendit/xendit-schema.ts'), types('../provider/provider.ts')],
-    ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./provider-quota.ts')],
+    ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./pause-store.ts')],
     ['shared/payment/payment.ts', from('../provider/another/another-provider.ts'), from('../provider/provider.ts')],
     ['infra/local/main.ts', from('../../shared/provider/xendit/xendit-channels.ts'), from('../../shared/money.ts')],
   ],

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { deleteEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { parseEndpointId, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
-import { deleteEndpoint } from '../../shared/webhook/endpoint/update-endpoint.ts'
 
 const summary = 'Deletes an endpoint and its secret; its deliveries in progress become skipped. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), endpoint_id: v.string() })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { paymentTimeline } from '../../shared/inquiry/payment-timeline.ts'
-import { findAnyPayment } from '../../shared/payment/find-payment.ts'
+import { findAnyPayment } from '../../shared/payment/payment-store.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'One payment with its timeline: provider attempts, transitions, events, deliveries and their attempts.'

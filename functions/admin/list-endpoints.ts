@@ -3,7 +3,7 @@ import { parseClientId } from '../../shared/client/client-dto.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
-import { listEndpoints } from '../../shared/webhook/endpoint/list-endpoints.ts'
+import { listEndpoints } from '../../shared/webhook/endpoint/find-endpoints.ts'
 
 const summary = "A merchant's endpoints, disabled ones too, newest first, without their secrets."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { registerEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
-import { registerEndpoint } from '../../shared/webhook/endpoint/register-endpoint.ts'
 
 const summary = "Registers a merchant's webhook endpoint (spec 2.4). Only this answer shows the signing secret."
 const input = v.strictObject({

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { revokeApiKey } from '../../shared/client/api-key-store.ts'
+import { lastUses, revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { parseClientId, parseKeyId, toApiKeyDto } from '../../shared/client/client-dto.ts'
-import { lastUses } from '../../shared/client/key-use-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { updateEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, parseEndpointId, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
-import { updateEndpoint } from '../../shared/webhook/endpoint/update-endpoint.ts'
 
 const summary =
   'Enables or disables an endpoint, or changes its event types. For another URL, register another endpoint.'

@@ -1,8 +1,7 @@
 import { NEVER_EMPTY, paymentsQuery } from '../../shared/inquiry/payments-query.ts'
 import { pageOf, paginationWithTotal } from '../../shared/page.ts'
-import { listPayments, paymentsOfKey } from '../../shared/payment/list-payments.ts'
+import { listPayments, paymentsOfKey, paymentsOfReference } from '../../shared/payment/list-payments.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
-import { paymentsOfReference } from '../../shared/payment/reference-store.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 
 /** GET /v1/payments (spec 4.2; by `idempotency_key` and by `external_reference`: design section 8). */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { auditClient, auditGateway, auditRecorded } from '../../shared/audit/run-audits.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../../shared/ids.ts'
-import { queueHandler } from '../../shared/runtime/queue-handler.ts'
+import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 
 /** A client for its daily audit, a settlement recorded a minute ago, or the house and its suspense. */
 const Message = v.union([

@@ -1,7 +1,7 @@
 import { drainSlot } from '../../shared/due-work/drain-slot.ts'
-import { DUE_PAYMENTS } from '../../shared/due-work/due-payments.ts'
+import { DUE_PAYMENTS } from '../../shared/due-work/due-kinds.ts'
 import { DueSlotSchema } from '../../shared/due-work/due-slot.ts'
-import { queueHandler } from '../../shared/runtime/queue-handler.ts'
+import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 
 /** Checks the due payments of one slot for lost callbacks and for expiry (design section 4). Safe to repeat. */
 export const handler = queueHandler(DueSlotSchema, async (share, deps) => {

@@ -1,4 +1,4 @@
-import { queueHandler } from '../../shared/runtime/queue-handler.ts'
+import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 import { DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 

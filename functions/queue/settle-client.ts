@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ClientIdSchema } from '../../shared/ids.ts'
-import { queueHandler } from '../../shared/runtime/queue-handler.ts'
+import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 
 const message = v.object({

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { queueHandler } from '../../shared/runtime/queue-handler.ts'
+import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 import { shareSync } from '../../shared/sync/sync-run.ts'
 
 /** Does due work of the sync. `woken`: callbacks were deferred, so it also reads what was updated since the last round. */

@@ -1,5 +1,5 @@
 import { startAudits } from '../../shared/audit/run-audits.ts'
-import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
+import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 import { tellUnpaidSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
 const summary =

@@ -1,5 +1,5 @@
 import { checkDueWork } from '../../shared/due-work/check-due-work.ts'
-import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
+import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 
 const summary =
   'Every minute: queues due work for the workers: lost callbacks, expiries, lost events, overdue deliveries, alerts. ' +

@@ -1,4 +1,4 @@
-import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
+import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 import { sweepSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
 const summary =

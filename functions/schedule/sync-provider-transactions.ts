@@ -1,4 +1,4 @@
-import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
+import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 import { syncProviderTransactions } from '../../shared/sync/sync-run.ts'
 
 const summary =

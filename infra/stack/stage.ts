@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import type { Load } from '../../functions/function-spec.ts'
-import { callsPerMinute } from '../../shared/provider/provider-quota.ts'
+import { callsPerMinute } from '../../shared/provider/quota-store.ts'
 import type { StageSettings } from '../../shared/stage-settings.ts'
 import { readStageFile, type StageDomain, type StageFile } from './stage-file.ts'
 

@@ -1,7 +1,7 @@
 import { ENTRY_TYPES, type EntryType } from '../journal/entry.ts'
 import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
-import { PAYMENT_METHODS, type PaymentMethod } from '../payment-method.ts'
+import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
 import { type BookPeriod, isIn } from './book-period.ts'
 
 /** A re-credit repeats other entries, so it is in no figure of the books. */

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import type { Deps, TableDeps } from '../deps.ts'
+import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
-import { apiKeyKey, clientKey } from '../table/keys.ts'
+import { apiKeyKey, clientKey, keyUseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
-import { absent, all, equals, exists, guard, isNew, put, update } from '../table/step.ts'
+import { absent, all, any, below, equals, exists, guard, isNew, put, update } from '../table/step.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../time.ts'
 import {
   type ApiKey,
@@ -111,4 +111,44 @@ const findApiKey = async (deps: TableDeps, clientId: ClientId, keyId: KeyId): Pr
   const item = await deps.table.get(apiKeyKey(keyId))
   const key = item && v.parse(ApiKeySchema, item)
   return key?.clientId === clientId ? key : undefined
+}
+
+const KeyUseSchema = v.object({ lastUsedOn: v.string() })
+
+/** The most keys that an environment remembers. The oldest is dropped first. */
+const REMEMBERED = 1_000
+
+declare module '../memory.ts' {
+  interface Memory {
+    /** The day for which each key's use was noted, or tried to be. */
+    keyUses?: Map<KeyId, string>
+  }
+}
+
+/**
+ * Notes, to the day, that a key was used. No request waits for it, and it may be lost. One environment writes a key and
+ * day; the others are refused. It has its own row, so that functions that answer merchants cannot write keys.
+ */
+export const noteKeyUse = (
+  deps: StoreDeps & Pick<Deps, 'aside' | 'memory'>,
+  clientId: ClientId,
+  keyId: KeyId,
+): void => {
+  if (!deps.aside) return
+  const today = deps.now().slice(0, 'YYYY-MM-DD'.length)
+  const noted = (deps.memory.keyUses ??= new Map())
+  if ((noted.get(keyId) ?? '') >= today) return
+  if (noted.size >= REMEMBERED) noted.clear()
+  noted.set(keyId, today)
+  const isLater = any(absent('lastUsedOn'), below('lastUsedOn', today))
+  deps.aside(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))
+}
+
+/** When each key was last used, to the day; null when it was not used or the note was lost. */
+export const lastUses = async (
+  deps: TableDeps,
+  keys: readonly Pick<ApiKey, 'clientId' | 'keyId'>[],
+): Promise<readonly (string | null)[]> => {
+  const rows = await deps.table.getMany(keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)))
+  return rows.map((row) => (row ? v.parse(KeyUseSchema, row).lastUsedOn : null))
 }

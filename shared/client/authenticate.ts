@@ -6,9 +6,9 @@ import { type Cached, isFresh } from '../memory.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
+import { noteKeyUse } from './api-key-store.ts'
 import { type Client, ClientSchema } from './client.ts'
 import { type Asked, enforceRateLimit } from './enforce-rate-limit.ts'
-import { noteKeyUse } from './key-use-store.ts'
 
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside' | 'memory'>
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { callsPerMinute } from '../provider/provider-quota.ts'
+import { callsPerMinute } from '../provider/quota-store.ts'
 import type { QueueMessage } from '../queues.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { msBetween } from '../time.ts'

@@ -2,7 +2,6 @@ import type { Deps, TableDeps } from '../deps.ts'
 import type { Item } from '../table/attributes.ts'
 import { msBetween, SECOND_MS, type Timestamp } from '../time.ts'
 import { type CheckedWork, type DueItem, type DuePage, type DueSlot, findDuePage, isInPart } from './due-slot.ts'
-import { type DueTurns, dueTurns } from './due-turns.ts'
 
 /** A row of the index with the item as it is now. */
 type ReadItem = DueItem & { readonly item: Item }
@@ -129,4 +128,57 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot): Prom
   const { done, failed } = run
   deps.log.info('due_work.drained', { work: kind.work, slot: share.slot, [kind.work]: done, failed })
   return { done, failed }
+}
+
+/** Waiting items of many owners, handed out in turns. */
+export type DueTurns<Waiting> = {
+  /** False when more items of this owner wait than one worker can handle. */
+  add(owner: string, item: Waiting): boolean
+  /** The next ones, one of each owner at a time. */
+  take(most: number): readonly Waiting[]
+  /** Taken and not handled: they come first again, in the order given. */
+  putBack(items: readonly Waiting[]): void
+  readonly owners: number
+}
+
+/** The most items of one owner in memory. The rest stays due and is read again. */
+const MOST_OF_ONE_OWNER = 500
+
+/**
+ * Owners take turns: an owner that was served goes to the end, so one owner's thousand items delay another by at most
+ * one item at a time. The items of one owner keep their order.
+ */
+export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string): DueTurns<Waiting> => {
+  // A map keeps the order in which its keys were set: the first one is next.
+  const waiting = new Map<string, Waiting[]>()
+  return {
+    add: (owner, item) => {
+      const own = waiting.get(owner) ?? []
+      if (own.length >= MOST_OF_ONE_OWNER) return false
+      own.push(item)
+      waiting.set(owner, own)
+      return true
+    },
+    take: (most) => {
+      const taken: Waiting[] = []
+      while (taken.length < most) {
+        const [next] = waiting
+        if (next === undefined) break
+        const [owner, [first, ...rest]] = next
+        waiting.delete(owner)
+        if (first !== undefined) taken.push(first)
+        if (rest.length > 0) waiting.set(owner, rest)
+      }
+      return taken
+    },
+    putBack: (items) => {
+      const others = [...waiting]
+      waiting.clear()
+      for (const item of items) waiting.set(ownerNameOf(item), [...(waiting.get(ownerNameOf(item)) ?? []), item])
+      for (const [owner, own] of others) waiting.set(owner, [...(waiting.get(owner) ?? []), ...own])
+    },
+    get owners() {
+      return waiting.size
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { StoreDeps } from '../deps.ts'
 import { slotOf } from '../ids.ts'
-import { workersForQuota } from '../provider/provider-quota.ts'
+import { workersForQuota } from '../provider/quota-store.ts'
 import type { Item } from '../table/attributes.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'

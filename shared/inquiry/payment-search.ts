@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { BookDaySchema } from '../journal/day-totals.ts'
 import { pageFields } from '../page.ts'
-import { PAYMENT_METHODS } from '../payment-method.ts'
-import { PAYMENT_STATUSES } from '../payment-status.ts'
+import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { SEARCHED } from './search-payments.ts'
 
 const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))

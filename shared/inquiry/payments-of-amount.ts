@@ -8,11 +8,10 @@ import { readParts } from '../ledger/window-store.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import type { Payment } from '../payment/payment.ts'
 import { PaymentSchema } from '../payment/payment-store.ts'
-import type { PaymentMethod } from '../payment-method.ts'
-import type { PaymentStatus } from '../payment-status.ts'
+import type { PaymentMethod, PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { foundKey, ownersOf, paymentKey } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/merged-pages.ts'
+import { mergedPages, shareOf } from '../table/list-items.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 
 /** The maximum of payments that one call reads, and of those it shows; a cursor continues. */

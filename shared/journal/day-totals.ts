@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MinorSchema, plus } from '../money.ts'
-import { PAYMENT_METHODS } from '../payment-method.ts'
+import { PAYMENT_METHODS } from '../payment-status.ts'
 import { addMs, DAY_MS, HOUR_MS, parseForeignTime, type Timestamp, timestampOf } from '../time.ts'
 import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient } from './entry.ts'
 

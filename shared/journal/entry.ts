@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { PaymentIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
-import { PAYMENT_METHODS } from '../payment-method.ts'
+import { PAYMENT_METHODS } from '../payment-status.ts'
 import { TimestampSchema } from '../time.ts'
 import { assertBalanced } from './figures.ts'
 

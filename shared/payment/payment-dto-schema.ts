@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { MOVEMENT_TYPES, REVERSAL_KINDS } from '../journal/payment-money.ts'
-import { PAYMENT_METHODS } from '../payment-method.ts'
-import { FAILURE_REASONS, PAYMENT_STATUSES } from '../payment-status.ts'
+import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { FEE_STATUSES } from './payment.ts'
 
 /*

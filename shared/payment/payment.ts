@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MovementSchema, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { MinorSchema, ZERO } from '../money.ts'
-import { PAYMENT_METHODS } from '../payment-method.ts'
-import { FAILURE_REASONS, PAYMENT_STATUSES } from '../payment-status.ts'
+import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { TimestampSchema } from '../time.ts'
 
 const CustomerSchema = v.object({

@@ -3,7 +3,7 @@ import type { TableDeps } from '../deps.ts'
 import { type ClientId, ClientIdSchema, UuidSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { adjustmentKey, adjustmentsPk } from '../table/keys.ts'
-import { queryPages } from '../table/merged-pages.ts'
+import { queryPages } from '../table/list-items.ts'
 import { isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 

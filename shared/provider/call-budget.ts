@@ -2,8 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Timestamp } from '../time.ts'
 import { notePause } from './pause-store.ts'
 import type { ProviderOperation } from './provider.ts'
-import { callsPerMinute, takeCalls } from './provider-quota.ts'
-import { quotaWindow } from './quota-store.ts'
+import { callsPerMinute, quotaWindow, takeCalls } from './quota-store.ts'
 
 type Portion = { readonly calls: number; readonly until: Timestamp }
 

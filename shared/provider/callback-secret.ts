@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { isKnownSecret } from '../is-known-secret.ts'
-import { callbackSecretName, type Secrets, storedFields } from '../secrets.ts'
+import { callbackSecretName, isKnownSecret, type Secrets, storedFields } from '../secrets.ts'
 
 // The minimum length prevents guessing, because the token alone authenticates a callback.
 const CallbackToken = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{16,1024}$/))

@@ -1,6 +1,5 @@
 import type { Minor } from '../money.ts'
-import type { PaymentMethod } from '../payment-method.ts'
-import type { FailureReason } from '../payment-status.ts'
+import type { FailureReason, PaymentMethod } from '../payment-status.ts'
 import type { Timestamp } from '../time.ts'
 
 /** The upstream provider as the domain sees it. Only the adapter, in its own folder, knows the provider's HTTP API. */

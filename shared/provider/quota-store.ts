@@ -1,9 +1,94 @@
-import type { TableDeps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
+import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import type { StageSettings } from '../stage-settings.ts'
 import { quotaKey, quotaShareKey } from '../table/keys.ts'
 import { absent, any, atMost, update } from '../table/step.ts'
 import { epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
+import { pausedUntil } from './pause-store.ts'
 import type { ProviderOperation } from './provider.ts'
+
+/** The published limit: calls a minute for each operation. Oldest first; a change is a new entry. */
+const PUBLISHED: readonly { readonly effectiveFrom: Timestamp; readonly callsPerMinute: number }[] = [
+  { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)), callsPerMinute: 600 },
+]
+
+/**
+ * The calls a minute of one operation for all background work: the stage's own setting, else the published limit.
+ * Without `at` (in a deployment) the latest published limit counts.
+ */
+export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at?: Timestamp): number => {
+  const published = PUBLISHED.findLast(({ effectiveFrom }) => at === undefined || effectiveFrom <= at)
+  assertInvariant(published !== undefined, 'no quota is in force')
+  return stage.providerCallsPerMinute ?? published.callsPerMinute
+}
+
+/**
+ * Worker seconds for one payment: the figures of `npm run bench -- walls` at 200 ms a provider call, plus a third.
+ * Listing: 3.8 rows, 50 a page, 1.59 pages a second in 220 s of every 300. Due work: 27 payments a second.
+ */
+export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
+
+/** The number of workers that can process all payments which this quota lets clients create. */
+export const workersForQuota = (work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number =>
+  Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
+
+/** `retryAt`: when the caller can take the rest; undefined if all wanted calls were granted. */
+type CallsTaken = { readonly granted: number; readonly retryAt: Timestamp | undefined }
+
+/** A caller that loses more races for the counter tries again in the next window. */
+const MAX_TRIES = 3
+
+/**
+ * Takes up to `wanted` calls of the quota for background work, in one conditional write (design section 9). All workers
+ * together never take more than the quota. Unused calls expire with their ten-second window. During a pause the answer
+ * is none.
+ */
+export const takeCalls = async (
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
+  operation: ProviderOperation,
+  wanted: number,
+): Promise<CallsTaken> => {
+  const pause = await pausedUntil(deps, [operation])
+  if (pause !== undefined) return { granted: 0, retryAt: pause }
+  const now = deps.now()
+  const window = quotaWindow(callsPerMinute(deps.stage, now), now)
+  const { limit, endsAt } = window
+  let portion = Math.min(wanted, limit)
+  for (let tried = 0; tried < MAX_TRIES && portion > 0; tried++) {
+    const { applied, item } = await countCalls(deps, { operation }, window, portion)
+    if (applied) return { granted: portion, retryAt: portion < wanted ? endsAt : undefined }
+    portion = Math.min(portion, limit - Number(item?.['taken'] ?? limit))
+  }
+  return { granted: 0, retryAt: endsAt }
+}
+
+/** An operation is scarce below this part of a minute's calls, by the last answer in this environment. */
+const SCARCE_BELOW = 1 / 2
+/** One client's part of a minute's calls of a scarce operation. */
+const SHARE = 1 / 4
+
+/**
+ * Takes one call of an operation for a waiting client. Undefined: the call may be made; otherwise the seconds until the
+ * next minute. Nothing is counted while many calls are left. When they become scarce, each client gets at most a quarter
+ * of the quota (design section 9). So one client cannot starve the others.
+ */
+export const takeShare = async (
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
+  operation: ProviderOperation,
+  clientId: ClientId,
+): Promise<number | undefined> => {
+  const now = deps.now()
+  const quota = callsPerMinute(deps.stage, now)
+  const left = deps.provider.callsLeft(operation)
+  if (left === undefined || left >= quota * SCARCE_BELOW) return undefined
+  const minute = Math.floor(epochMs(now) / MINUTE_MS)
+  const endMs = (minute + 1) * MINUTE_MS
+  const limit = Math.max(1, Math.floor(quota * SHARE))
+  const window = { number: minute, limit, endsAt: timestampOf(endMs) }
+  const { applied } = await countCalls(deps, { operation, clientId }, window, 1)
+  return applied ? undefined : Math.ceil((endMs - epochMs(now)) / SECOND_MS)
+}
 
 /**
  * The provider counts by a minute whose start we do not know. Windows of ten seconds limit the calls in one of its

@@ -9,7 +9,7 @@ import type { ClientId } from '../ids.ts'
 import { listPoints } from '../page.ts'
 import { countingUnits } from '../table/used-units.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
-import { noteCaller } from './joining-log.ts'
+import { noteCaller } from './json-log.ts'
 
 export type ApiRequest<Query> = {
   readonly client: Client

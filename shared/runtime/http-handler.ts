@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { GatewayError, toErrorReply } from '../errors.ts'
 import { toJson } from '../json.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
-import { inOneLine, notedCaller } from './joining-log.ts'
+import { inOneLine, notedCaller } from './json-log.ts'
 import { originGuard } from './origin-guard.ts'
 import { isRouteProbe } from './release/probe.ts'
 

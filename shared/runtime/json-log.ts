@@ -1,5 +1,6 @@
-import type { Log } from '../log.ts'
-import { joiningLog } from './joining-log.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Log, LogCode, LogFields } from '../log.ts'
+import { LOG_METRICS, type LogMetrics, METRIC_NAMESPACE, METRICS, type Measured } from '../metrics.ts'
 
 /** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
 export const describeCause = (cause: unknown) =>
@@ -36,3 +37,127 @@ export const jsonLog = (
       }),
     ),
   )
+
+type Line = EmbeddedMetrics
+
+/** Writes one log line with its fields and metrics. */
+export type WriteLine = (level: keyof Log, code: LogCode, line: Line, cause?: unknown) => void
+
+type Request = {
+  /** The lines that wait for the last line of the request; undefined after it. */
+  waiting: readonly { readonly code: LogCode; readonly line: Line }[] | undefined
+  /** Client and key of the request. */
+  caller: LogFields
+}
+
+const requests = new AsyncLocalStorage<Request>()
+
+/** Runs one request and writes its info lines as one line. */
+export const inOneLine = <Result>(run: () => Promise<Result>): Promise<Result> =>
+  requests.run({ waiting: [], caller: {} }, run)
+
+/** Records client and key for the last line of the request. */
+export const noteCaller = (caller: LogFields): void => {
+  const request = requests.getStore()
+  if (request) request.caller = caller
+}
+
+/** The recorded client and key; empty before authentication. */
+export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
+
+const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
+
+/**
+ * A log that joins the info lines of a request into its last line; `outcomes` names their codes. A line with another
+ * value for the same field stays separate. Warnings and errors are written immediately. A crash loses the waiting
+ * lines.
+ */
+export const joiningLog = (write: WriteLine): Log => {
+  const end = (request: Request, last: Line): Line => {
+    const { waiting = [] } = request
+    request.waiting = undefined
+    let joined = last
+    const outcomes: LogCode[] = []
+    for (const { code, line } of waiting) {
+      if (outcomes.includes(code) || contradicts(joined, line)) write('info', code, line)
+      else {
+        joined = join(joined, line)
+        outcomes.push(code)
+      }
+    }
+    return outcomes.length === 0 ? joined : { ...joined, outcomes: outcomes.join(' ') }
+  }
+
+  const say = (level: keyof Log, code: LogCode, fields: LogFields, cause?: unknown) => {
+    const line = { ...fields, ...embeddedMetrics(code, fields) }
+    const request = requests.getStore()
+    if (request?.waiting === undefined) write(level, code, line, cause)
+    else if (isLast(code)) write(level, code, end(request, line), cause)
+    else if (level === 'info') request.waiting = [...request.waiting, { code, line }]
+    else write(level, code, line, cause)
+  }
+
+  return {
+    info: (code, fields = {}) => say('info', code, fields),
+    warn: (code, fields = {}) => say('warn', code, fields),
+    error: (code, fields = {}, cause) => say('error', code, fields, cause),
+  }
+}
+
+const contradicts = (joined: Line, line: Line): boolean =>
+  Object.entries(line).some(([name, value]) => name !== '_aws' && name in joined && joined[name] !== value)
+
+const join = (one: Line, other: Line): Line => {
+  const [first, ...others] = [one._aws, other._aws].flatMap((measured) => measured ?? [])
+  if (first === undefined) return { ...one, ...other }
+  const directives = [first, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
+  return { ...one, ...other, _aws: { ...first, CloudWatchMetrics: directives } }
+}
+
+/** One part of a log line in CloudWatch's embedded metric format (EMF): metrics with the same dimension sets. */
+type Directive = {
+  readonly Namespace: string
+  readonly Dimensions: readonly (readonly string[])[]
+  readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
+}
+
+/** The additional fields of a log line from which CloudWatch reads metrics. */
+export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
+  readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
+}
+
+/** CloudWatch refuses an empty dimension; a QRIS payment, for example, has no channel. */
+const NO_VALUE = 'none'
+
+const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => {
+  if (typeof value === 'number') return value
+  const found = fields[value.field]
+  return typeof found === 'number' && Number.isFinite(found) ? found : undefined
+}
+
+const ofGroup = ({ measured, fixed }: LogMetrics, fields: LogFields) => {
+  const values = measured.flatMap((one) => {
+    const value = valueOf(one, fields)
+    return value === undefined ? [] : [[one.metric, value] as const]
+  })
+  const sets = values.slice(0, 1).flatMap(([metric]): readonly (readonly string[])[] => METRICS[metric].dimensionSets)
+  const dimensions = sets.flat().map((name) => [name, String(fixed?.[name] ?? fields[name] ?? NO_VALUE)])
+  const directive: Directive = {
+    Namespace: METRIC_NAMESPACE,
+    Dimensions: sets.map((set) => ['service', ...set]),
+    Metrics: values.map(([metric]) => ({ Name: metric, Unit: METRICS[metric].unit })),
+  }
+  return { members: [...dimensions, ...values], directives: values.length === 0 ? [] : [directive] }
+}
+
+/**
+ * The metrics of a log line in CloudWatch's embedded format, so that a metric needs no own line. Every metric has the
+ * stage as the dimension `service`, which the log writes on each line.
+ */
+export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetrics => {
+  const groups = (LOG_METRICS[code] ?? []).map((group) => ofGroup(group, fields))
+  const directives = groups.flatMap((group) => group.directives)
+  if (directives.length === 0) return {}
+  const members = Object.fromEntries(groups.flatMap((group) => group.members))
+  return { ...members, _aws: { Timestamp: Date.now(), CloudWatchMetrics: directives } }
+}

@@ -3,8 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { isKnownSecret } from '../is-known-secret.ts'
-import { originSecretName } from '../secrets.ts'
+import { isKnownSecret, originSecretName } from '../secrets.ts'
 import { isRouteProbe } from './release/probe.ts'
 
 /** CloudFront sets this header on every request to its origin and replaces a caller's value. */

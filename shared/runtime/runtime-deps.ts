@@ -4,22 +4,24 @@ import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import type { Deps } from '../deps.ts'
+import type { Alerts, Deps } from '../deps.ts'
+import { assertInvariant } from '../errors.ts'
 import { loggedProvider } from '../provider/logged-provider.ts'
+import type { Provider } from '../provider/provider.ts'
+import type { Queues } from '../queues.ts'
+import type { Sealer, Secrets } from '../secrets.ts'
+import type { ResolveHost, SendWebhook } from '../send-webhook.ts'
+import type { Table } from '../table/table.ts'
 import { timestampOf } from '../time.ts'
 import { urlRulesOf } from '../webhook/endpoint/safe-url.ts'
-import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
-import { resolveByDns } from '../webhook/send/resolve-by-dns.ts'
+import { httpsWebhookSender, resolveByDns } from '../webhook/send/https-webhook-sender.ts'
 import { AWS_HTTP_OPTIONS, limitedCalls, withoutLog } from './aws/client-options.ts'
 import { dynamoDbClient, dynamoDbTable } from './aws/dynamodb-table.ts'
-import { kmsSealer } from './aws/kms-sealer.ts'
-import { secretsManager } from './aws/secrets-manager.ts'
-import { snsAlerts } from './aws/sns-alerts.ts'
-import { sqsQueues } from './aws/sqs-queues.ts'
+import { kmsSealer, secretsManager } from './aws/kept-secrets.ts'
+import { snsAlerts, sqsQueues } from './aws/sent-messages.ts'
 import { chosenProvider } from './chosen-provider.ts'
 import { readConfig } from './config.ts'
 import { jsonLog } from './json-log.ts'
-import { WITHHELD } from './withheld.ts'
 
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
@@ -80,4 +82,45 @@ export const runtimeDeps = (): Deps => {
 /** Starts work that the answer does not wait for. Lambda may freeze it and continue it during the next request. */
 export const aside: NonNullable<Deps['aside']> = (work) => {
   void work().catch(() => undefined)
+}
+
+/**
+ * Replaces dependencies that the manifest does not give the function, so that their clients are not bundled. A use
+ * throws: the manifest entry is wrong.
+ */
+const withheld = (means: string) => (): never => {
+  assertInvariant(false, `the manifest gives this function no ${means}`)
+}
+
+const noTable = withheld('table')
+const noKey = withheld('sealing key')
+const noProvider = withheld('provider key')
+
+export const WITHHELD = {
+  table: {
+    get: noTable,
+    getFields: noTable,
+    getMany: noTable,
+    query: noTable,
+    write: noTable,
+    transact: noTable,
+  } satisfies Table,
+  queues: { send: withheld('queue') } satisfies Queues,
+  alerts: { publish: withheld('alerts') } satisfies Alerts,
+  secrets: { get: withheld('secret') } satisfies Secrets,
+  sealer: { seal: noKey, unseal: noKey } satisfies Sealer,
+  provider: {
+    createRequest: noProvider,
+    getRequest: noProvider,
+    getPayment: noProvider,
+    cancelRequest: noProvider,
+    listTransactions: noProvider,
+    getBalance: noProvider,
+    pauseMs: noProvider,
+    callsLeft: noProvider,
+    isOtherChannel: noProvider,
+    nameFor: noProvider,
+  } satisfies Provider,
+  sendWebhook: withheld('merchants') satisfies SendWebhook,
+  resolveHost: withheld('merchants') satisfies ResolveHost,
 }

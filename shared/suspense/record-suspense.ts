@@ -1,5 +1,4 @@
-import type { Alert } from '../alerts.ts'
-import type { Deps } from '../deps.ts'
+import type { Alert, Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type Minor, minor, ZERO } from '../money.ts'
 import { addMs, type Timestamp } from '../time.ts'

@@ -4,8 +4,7 @@ import { type Minor } from '../money.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { foundKey, suspenseKey } from '../table/keys.ts'
-import { listItems } from '../table/list-items.ts'
-import { queryPages } from '../table/merged-pages.ts'
+import { listItems, queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import {
   absent,

@@ -1,9 +1,82 @@
 import * as v from 'valibot'
-import type { TableDeps } from '../deps.ts'
+import type { StoreDeps, TableDeps } from '../deps.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { dueWork, exists, isNew, put, type Step, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { type Head, HeadSchema, type Slice } from './sync-job.ts'
+import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
+
+/** The next round reads this span again, because rows may appear late and clocks differ. */
+const OVERLAP_MS = 2 * MINUTE_MS
+/** How far back the first round of a stage reads. */
+const FIRST_LOOK_BACK_MS = 7 * DAY_MS
+/** The maximum length of a slice, so that workers can share a long backlog of unknown density. */
+const LONGEST_SLICE_MS = 6 * HOUR_MS
+/** About forty pages: about ten seconds of one worker. */
+const ROWS_PER_SLICE = 2_000
+/** A transaction holds a hundred steps. */
+const MAX_SLICES = 90
+const REVERSALS_EVERY_MS = DAY_MS
+/** Longer than a dispute can be raised (QRIS: 90 days). */
+const REVERSALS_SPAN_MS = 180 * DAY_MS
+
+/** `overtaken`: another worker planned at the same time. Otherwise the slices; the planner holds the first. */
+type Round = 'overtaken' | { readonly slices: readonly Slice[]; readonly to: Timestamp }
+
+/** Whether the last round is old enough that another one reads no row a third time. */
+export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
+  const head = await readHead(deps)
+  return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
+}
+
+/** Cuts a span into slices of equal length, at most as many as one transaction can write. */
+const cut = (from: Timestamp, to: Timestamp, rowsPerMinute: number): readonly (readonly [Timestamp, Timestamp])[] => {
+  const spanMs = Math.max(1, msBetween(from, to))
+  const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
+  const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
+  const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
+  return Array.from({ length: count }, (_, at) => [edge(at), edge(at + 1)] as const)
+}
+
+/**
+ * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One transaction writes the
+ * slices and the new position, so a crash loses no slice. The next round begins two minutes earlier.
+ */
+export const planRound = async (deps: StoreDeps): Promise<Round> => {
+  const head = await readHead(deps)
+  const now = deps.now()
+  const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
+  // Limited to the slices of one transaction; the next round follows immediately and reads the rest.
+  const to = later(from, earlier(now, addMs(from, MAX_SLICES * LONGEST_SLICE_MS)))
+  const round = (head?.round ?? 0) + 1
+  const rowsPerMinute = head?.rowsPerMinute ?? 0
+  const fresh = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }
+  const slices: Slice[] = cut(from, to, rowsPerMinute).map(([begin, end], at) => ({
+    ...fresh,
+    // The planner claims the first slice; every worker can claim the others.
+    dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
+    id: `head#${round}#${at}`,
+    kind: 'head',
+    cutFor: rowsPerMinute,
+    from: begin,
+    to: end,
+  }))
+  const reversalsDue = head === undefined || head.reversalsAt <= now
+  if (reversalsDue) {
+    const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
+    slices.push({ ...fresh, id: `reversals#${epochMs(now)}#${round}`, kind: 'reversals', ...created })
+  }
+  const next: Head = {
+    position: later(from, to < now ? to : addMs(now, -OVERLAP_MS)),
+    round,
+    rowsPerMinute,
+    reversalsAt: reversalsDue ? addMs(now, REVERSALS_EVERY_MS) : head.reversalsAt,
+  }
+  const steps: Record<string, Step> = { head: moveHead(head, next) }
+  for (const slice of slices) steps[slice.id] = newSlice(slice)
+  const planned = await deps.table.transact(steps)
+  return planned.applied ? { slices, to } : 'overtaken'
+}
 
 const HEAD = 'head'
 

@@ -1,5 +1,8 @@
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
+import { REVERSAL_KINDS } from '../journal/payment-money.ts'
+import { MinorSchema } from '../money.ts'
+import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Item } from '../table/attributes.ts'
 import { syncJobKey } from '../table/keys.ts'
 import {
@@ -14,8 +17,8 @@ import {
   present,
   update,
 } from '../table/step.ts'
+import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, DAY_MS, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
-import { type Slice, type SyncJob, SyncJobSchema } from './sync-job.ts'
 
 /** Longer than one page takes. Another worker takes over a slice after its lease has expired. */
 export const LEASE_MS = 5 * MINUTE_MS
@@ -112,3 +115,114 @@ export const registerReading = (
       ),
     ),
   )
+
+const openId = ({ transactionId }: ProviderTransaction) => `open#${transactionId}`
+
+type Row = OpenTransaction['transaction']
+
+/** Several passes read the same row. A row that is equal or older is not news. */
+const isNewer = (known: Row, row: Row): boolean => {
+  const fields = new Set([...Object.keys(known), ...Object.keys(row)])
+  const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(row, field)
+  return row.updatedAt >= known.updatedAt && [...fields].some(differs)
+}
+
+/** Each further try has lost against another claim; more than this is an error. */
+const MAX_TRIES = 5
+
+/**
+ * Records a transaction in its latest form, to be checked again alone at `dueAt`. A worker that checks an older form
+ * loses its claim, so its result does not end the job. Throws when every try meets another claim.
+ */
+export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction, dueAt: Timestamp): Promise<void> => {
+  const id = openId(transaction)
+  const row = { id, kind: 'open', provider: UPSTREAM, tries: 0, transaction, ...dueWork('sync', id, dueAt) }
+  const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const { applied, item } = await deps.table.write(note)
+    if (applied) return
+    const stored = v.parse(OpenTransactionSchema, item)
+    if (!isNewer(stored.transaction, transaction)) return
+    const renewed = { transaction, dueAt: stored.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
+    if ((await deps.table.write(update(syncJobKey(id), { set: renewed }, isMine(stored)))).applied) return
+  }
+  throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
+}
+
+/** Schedules the next check of a transaction after one without a result. */
+export const retryOpen = (deps: TableDeps, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
+  deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries: job.tries + 1 } }, isMine(job)))
+
+/**
+ * The jobs of the sync. All except the head are due work. A worker claims a job by moving its due time to the end of a
+ * lease. It keeps the position with every page and removes the job from due work at the end.
+ */
+
+/** The planning position: every row updated before `position` is in a slice or has been read. */
+export const HeadSchema = v.object({
+  position: TimestampSchema,
+  /** Counts planned rounds; it refuses one of two concurrent planners. */
+  round: v.number(),
+  /** Density of the last slices; it decides the length of the next ones. */
+  rowsPerMinute: v.number(),
+  /** When the reversals of the last 180 days are read next. */
+  reversalsAt: TimestampSchema,
+})
+export type Head = v.InferOutput<typeof HeadSchema>
+
+const claimed = { id: v.string(), dueAt: TimestampSchema }
+
+/** A time span of provider transactions, both ends included. */
+const SliceSchema = v.object({
+  ...claimed,
+  /** `head`: by update time. `tail`, `reversals`: by creation time. */
+  kind: v.picklist(['head', 'tail', 'reversals']),
+  from: TimestampSchema,
+  to: TimestampSchema,
+  category: v.optional(v.string()),
+  /** The last transaction of the last page kept. */
+  afterId: v.optional(v.string()),
+  /** Head: the density, in rows a minute, that decided its length. */
+  cutFor: v.optional(v.number(), 0),
+  /** Rows read so far in this reading. */
+  rows: v.optional(v.number(), 0),
+  /** Tail: the number of complete readings. */
+  reads: v.optional(v.number(), 0),
+  /** Tail: the latest expected settlement of the open transactions in this reading. */
+  openUntil: v.optional(TimestampSchema),
+})
+export type Slice = v.InferOutput<typeof SliceSchema>
+
+/** A transaction that could not be decided, for example without a provider answer. It is checked again alone. */
+export const OpenTransactionSchema = v.object({
+  ...claimed,
+  kind: v.literal('open'),
+  /** The number of checks without a result. */
+  tries: v.number(),
+  transaction: v.object({
+    type: v.picklist(['payment', 'return', 'correction', 'account', 'unknown']),
+    transactionId: v.string(),
+    providerPaymentId: v.string(),
+    isCaptured: v.optional(v.literal(true)),
+    paymentRequestId: v.optional(v.string()),
+    reference: v.string(),
+    status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
+    returns: v.optional(v.picklist(REVERSAL_KINDS)),
+    comesAgain: v.optional(v.literal(true)),
+    isWithdrawal: v.optional(v.literal(true)),
+    currency: v.string(),
+    amountMinor: MinorSchema,
+    providerMinor: MinorSchema,
+    disputedMinor: v.optional(MinorSchema),
+    keptMinor: v.optional(MinorSchema),
+    settledAt: v.optional(TimestampSchema),
+    settlesAt: v.optional(TimestampSchema),
+    category: v.optional(v.string()),
+    createdAt: v.optional(TimestampSchema),
+    updatedAt: TimestampSchema,
+  }),
+})
+export type OpenTransaction = v.InferOutput<typeof OpenTransactionSchema>
+
+export const SyncJobSchema = v.variant('kind', [SliceSchema, OpenTransactionSchema])
+export type SyncJob = v.InferOutput<typeof SyncJobSchema>

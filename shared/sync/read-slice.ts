@@ -18,11 +18,10 @@ import {
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'
-import { finishJob, keepPosition, releaseJob } from './job-store.ts'
-import { noteOpen } from './open-store.ts'
+import type { Slice } from './job-store.ts'
+import { finishJob, keepPosition, noteOpen, releaseJob } from './job-store.ts'
 import { postPage, type KnownRow as Row } from './reconcile-own-row.ts'
 import { type AskAbout, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
-import type { Slice } from './sync-job.ts'
 import { addOpen, endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
 
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */

@@ -1,10 +1,10 @@
 import type { StoreDeps } from '../deps.ts'
-import { expectedSettlement } from '../payment/channel/expected-settlement.ts'
+import { expectedSettlement } from '../payment/channel/channel-timing.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
+import type { Slice } from './job-store.ts'
 import { finishJob, registerReading, scheduleReading } from './job-store.ts'
-import type { Slice } from './sync-job.ts'
 
 /** A row is read eight times at most: three tail readings, four head readings, one call before a fee is assumed. */
 const MAX_READS = 3

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { isHttp } from '../../functions/function-spec.ts'
-import { UNSEALED_MS } from '../../shared/runtime/aws/kms-sealer.ts'
-import { CACHE_MS } from '../../shared/runtime/aws/secrets-manager.ts'
+import { CACHE_MS, UNSEALED_MS } from '../../shared/runtime/aws/kept-secrets.ts'
 import { MINUTE_MS } from '../../shared/time.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import type { StackTemplate } from '../support/stack-template.ts'

@@ -13,12 +13,12 @@ EXTENDS Naturals, FiniteSets, TLC
 CONSTANTS
   Callers, None, Channel,
   ClaimIsNew,          \* claimPayment in shared/payment/creating-store.ts, or OnePayment breaks
-  TakeoverIsNext,      \* claimTakeover in shared/payment/attempt-store.ts, or AttemptOnce breaks
-  TakeoverSeesRelease, \* claimTakeover in shared/payment/attempt-store.ts, or OrphansAreKnown breaks
-  TakeoverKeepsDue,    \* claimTakeover in shared/payment/attempt-store.ts, or RememberedIsDue breaks
-  BodyStays,           \* takeOverPayment in shared/payment/create/take-over-payment.ts, or OneBody breaks
-  ForgetsRefusedOnly,  \* releaseAttempt in shared/payment/attempt-store.ts, or OneBody breaks
-  ReleaseKeepsDue,     \* releaseAttempt in shared/payment/attempt-store.ts, or RememberedIsDue breaks
+  TakeoverIsNext,      \* claimTakeover in shared/payment/creating-store.ts, or AttemptOnce breaks
+  TakeoverSeesRelease, \* claimTakeover in shared/payment/creating-store.ts, or OrphansAreKnown breaks
+  TakeoverKeepsDue,    \* claimTakeover in shared/payment/creating-store.ts, or RememberedIsDue breaks
+  BodyStays,           \* takeOverPayment in shared/payment/create/create-payment.ts, or OneBody breaks
+  ForgetsRefusedOnly,  \* releaseAttempt in shared/payment/creating-store.ts, or OneBody breaks
+  ReleaseKeepsDue,     \* releaseAttempt in shared/payment/creating-store.ts, or RememberedIsDue breaks
   CommitIsCreating,    \* commitPending in shared/payment/creating-store.ts, or OnePayment breaks
   CommitIsItsAttempt,  \* commitPending in shared/payment/creating-store.ts, or ShownIsOpen breaks
   CommitRemembers,     \* commitPending in shared/payment/creating-store.ts, or RememberedIsKept breaks

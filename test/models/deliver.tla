@@ -25,7 +25,7 @@ CONSTANTS
   AbandonedIsTold,    \* changesAfter in shared/webhook/send/attempt-store.ts, or AlertIsDue breaks
   RoundIsNew,         \* startRound in shared/webhook/delivery/round-store.ts, or RoundIsBounded breaks
   ToldFirst,          \* tellFirst in shared/webhook/delivery/tell-abandoned.ts, or AlertIsDue breaks
-  NotedAsRead         \* endAlert in shared/webhook/delivery/overdue-store.ts, or AlertIsDue breaks
+  NotedAsRead         \* endAlert in shared/webhook/delivery/delivery-store.ts, or AlertIsDue breaks
 
 VARIABLES
   event,    \* whether it is committed

@@ -14,8 +14,8 @@ EXTENDS Naturals, FiniteSets, TLC
 CONSTANTS
   Planners, Workers, Rows, MostTime, MostRounds, MostReadings, Lag, Skew, Overlap,
   RoundIsNext,        \* moveHead in shared/sync/head-store.ts, or HeadOnlyAdvances breaks
-  SlicesComeWithHead, \* planRound in shared/sync/plan-round.ts, or NothingIsSkipped breaks
-  RoundsOverlap,      \* planRound in shared/sync/plan-round.ts, or NothingIsSkipped breaks
+  SlicesComeWithHead, \* planRound in shared/sync/head-store.ts, or NothingIsSkipped breaks
+  RoundsOverlap,      \* planRound in shared/sync/head-store.ts, or NothingIsSkipped breaks
   ClaimIsOnOldTime,   \* claimJob in shared/sync/job-store.ts, or LeaseIsKept breaks
   KeptBehindPage,     \* readPage in shared/sync/read-slice.ts, or NothingIsSkipped breaks
   KeptOnOldTime,      \* keepPosition in shared/sync/job-store.ts, or PositionIsKept breaks

@@ -6,20 +6,20 @@ export type Area = (typeof AREAS)[number]
 const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   // What a table or a merchant sees of it is data, and held by schemas and by the description.
   [/-schema\.ts$|\/channels\.ts$|\/manifest\.ts$|-functions\.ts$|\/function-spec\.ts$|\/table-access\.ts$/, undefined],
-  [/^shared\/(secrets|is-known-secret)\.ts$/, 'secrets'],
+  [/^shared\/secrets\.ts$/, 'secrets'],
   [/^shared\/provider\/(provider-secret|callback-secret|secret-problems)\.ts$/, 'secrets'],
-  [/^shared\/webhook\/endpoint\/(safe-url|is-public-address|register-endpoint)\.ts$/, 'secrets'],
+  [/^shared\/webhook\/endpoint\/(safe-url|is-public-address|change-endpoint)\.ts$/, 'secrets'],
   [/^shared\/webhook\/send\/webhook-headers\.ts$/, 'secrets'],
-  [/^shared\/client\/(authenticate|api-key|api-key-store|key-use-store)\.ts$/, 'secrets'],
-  [/^shared\/runtime\/(origin-guard|withheld|env-credentials|aws\/secrets-manager)\.ts$/, 'secrets'],
+  [/^shared\/client\/(authenticate|api-key|api-key-store)\.ts$/, 'secrets'],
+  [/^shared\/runtime\/(origin-guard|env-credentials|aws\/kept-secrets)\.ts$/, 'secrets'],
   [/^shared\/(webhook|event)\//, 'delivery'],
-  [/^shared\/runtime\/(queue-handler|aws\/sns-alerts|aws\/sqs-queues)\.ts$/, 'delivery'],
+  [/^shared\/runtime\/(worker-handlers|aws\/sent-messages)\.ts$/, 'delivery'],
   [/^shared\/(client|operator|inquiry)\/|^shared\/(page|ids)\.ts$/, 'tenancy'],
-  [/^shared\/table\/(keys|list-items|merged-pages)\.ts$/, 'tenancy'],
-  [/^shared\/runtime\/(api-handler|admin-handler|http-handler|schedule-handler)\.ts$/, 'tenancy'],
+  [/^shared\/table\/(keys|list-items)\.ts$/, 'tenancy'],
+  [/^shared\/runtime\/(api-handler|admin-handler|http-handler)\.ts$/, 'tenancy'],
   [/^functions\/(api|admin|callback|queue|schedule)\//, 'tenancy'],
   [/^shared\/(payment|ledger|settlement|reversal|sync|suspense|audit|books|due-work|provider|table)\//, 'money'],
-  [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table|joined-reads)/, 'money'],
+  [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table)/, 'money'],
 ]
 
 /** What a file guards; undefined where it is not broken. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dueTurns } from '../../shared/due-work/due-turns.ts'
+import { dueTurns } from '../../shared/due-work/drain-slot.ts'
 
 type Item = { readonly owner: string; readonly number: number }
 

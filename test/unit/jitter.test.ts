@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { drainSlot } from '../../shared/due-work/drain-slot.ts'
-import { waitForAttempt } from '../../shared/payment/create/resume-payment.ts'
+import { waitForAttempt } from '../../shared/payment/create/create-payment.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists, update } from '../../shared/table/step.ts'
 import { addMs } from '../../shared/time.ts'

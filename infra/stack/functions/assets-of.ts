@@ -30,7 +30,7 @@ const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
   return Object.entries(uses).flatMap(([means, used]) => (used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']]))
 }
 
-/** The first of several reads that the role allows, by the name under which shared/runtime/warm-table.ts asks for it. */
+/** The first of several reads that the role allows, by the name under which shared/runtime/injectable.ts asks for it. */
 const firstAllowed = (reads: readonly (readonly [name: string, value: string | undefined])[]) =>
   reads
     .flatMap(([name, value]) => (value === undefined ? [] : [[`process.env.${name}`, JSON.stringify(value)]]))

@@ -8,7 +8,7 @@ import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '.
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { foundKey, idOf } from '../../table/keys.ts'
-import { queryPages } from '../../table/merged-pages.ts'
+import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'

@@ -9,7 +9,7 @@ import {
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
 import { foundKey, idOf } from '../../table/keys.ts'
-import { queryPages } from '../../table/merged-pages.ts'
+import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { type Difference, differs, when } from '../../verdict/difference.ts'
 

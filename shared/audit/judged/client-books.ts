@@ -11,7 +11,7 @@ import { type Adjustment, listAdjustments } from '../../posting/adjustment-store
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import { foundKey, idOf, type Key, ownersOf, settlementKey } from '../../table/keys.ts'
-import { mergedPages, shareOf } from '../../table/merged-pages.ts'
+import { mergedPages, shareOf } from '../../table/list-items.ts'
 import { type Difference, differs, shown } from '../../verdict/difference.ts'
 import { readTrail, type Trail } from './audit-trail.ts'
 

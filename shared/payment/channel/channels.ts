@@ -1,5 +1,5 @@
 import { assertNever } from '../../errors.ts'
-import type { PaymentMethod } from '../../payment-method.ts'
+import type { PaymentMethod } from '../../payment-status.ts'
 import type { ReturnUrls } from '../../provider/provider.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
 

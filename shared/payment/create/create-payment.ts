@@ -1,17 +1,29 @@
 import * as v from 'valibot'
 import type { Client } from '../../client/client.ts'
 import { partForClaim } from '../../client/ledger-parts.ts'
+import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
-import { takeShare } from '../../provider/provider-quota.ts'
+import { takeShare } from '../../provider/quota-store.ts'
 import { addMs } from '../../time.ts'
-import { claimPayment } from '../creating-store.ts'
-import type { CreatingPayment, PaymentRequest } from '../payment.ts'
+import { cancelOrphan } from '../cancel-orphan.ts'
+import { channelOf } from '../channel/channels.ts'
+import { claimPayment, claimTakeover } from '../creating-store.ts'
+import type { NewsDeps } from '../news/ask-for-news.ts'
+import type { CreatingPayment, Payment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
-import { ATTEMPT_LEASE_MS, providerWithin, REQUEST_BUDGET_MS, startDeadline, timesOf } from './create-times.ts'
-import type { CreateResult } from './end-attempt.ts'
-import type { ParsedRequest } from './refuse-body.ts'
-import { type CreateDeps, replay, resume } from './resume-payment.ts'
+import {
+  ATTEMPT_LEASE_MS,
+  type Deadline,
+  providerWithin,
+  REQUEST_BUDGET_MS,
+  startDeadline,
+  timesOf,
+  WAIT_MS,
+} from './create-times.ts'
+import { COMMIT_FAILED, type CreateResult, createFailed } from './end-attempt.ts'
+import { holdBackPush, mayBeSent } from './hold-back-push.ts'
+import type { ParsedRequest } from './parse-payment-request.ts'
 import { runAttempt } from './run-attempt.ts'
 
 const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: PaymentRequest): CreatingPayment => {
@@ -68,4 +80,122 @@ export const createPayment = async (
   return claimed.applied
     ? runAttempt(deps, client, creating, deadline)
     : resume(deps, parseStored(claimed.item), { client, parsed, deadline })
+}
+
+export type CreateDeps = Pick<
+  Deps,
+  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'queues' | 'log' | 'alerts' | 'stage'
+>
+
+/** A caller meets at most its own claim, one running attempt and one lost takeover. */
+const MAX_ROUNDS = 5
+
+export const replay = (payment: Payment): CreateResult => ({ payment, replayed: true })
+
+type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
+
+/** A payment exists already: replay it, wait for its running attempt, or take it over. */
+export const resume = async (
+  deps: CreateDeps,
+  met: StoredPayment | undefined,
+  { client, parsed, deadline }: Call,
+): Promise<CreateResult> => {
+  let stored = met
+  for (let round = 0; round < MAX_ROUNDS && stored !== undefined; round++) {
+    if (stored.status !== 'creating') return replay(stored)
+    if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {
+      return replay(await waitForAttempt(deps, stored, deadline))
+    }
+    const taken = await takeOverPayment(deps, stored, parsed)
+    if (taken.kind === 'taken') return runAttempt(deps, client, taken.creating, deadline)
+    stored = taken.stored
+  }
+  throw new GatewayError('internal_error', 'the payment could not be created now; retry with the same Idempotency-Key')
+}
+
+const FIRST_POLL_MS = 100
+const SLOWEST_POLL_MS = 500
+
+/**
+ * Waits for the running attempt and answers its payment. A failed attempt is answered as a failure: only a new request
+ * takes over, so that many waiting callers do not call the provider together.
+ */
+export const waitForAttempt = async (
+  deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
+  creating: CreatingPayment,
+  deadline: Deadline,
+): Promise<Payment> => {
+  const end = deps.monotonicMs() + Math.min(WAIT_MS, deadline.remainingMs())
+  for (let pollMs = FIRST_POLL_MS; deps.monotonicMs() < end; pollMs = Math.min(pollMs * 2, SLOWEST_POLL_MS)) {
+    // Jitter spreads many waiting callers over the interval.
+    await deps.sleep(Math.ceil(pollMs / 2 + (deps.random() * pollMs) / 2))
+    const stored = await findStoredPayment(deps, creating.paymentId)
+    if (stored && stored.status !== 'creating') return stored
+    if (stored?.leaseUntil === undefined || stored.leaseUntil <= deps.now()) {
+      throw createFailed(stored?.failure ?? 'the payment could not be created; retry with the same Idempotency-Key')
+    }
+  }
+  throw createFailed('the payment is still being created; retry with the same Idempotency-Key')
+}
+
+type TakeOver =
+  | { readonly kind: 'taken'; readonly creating: CreatingPayment }
+  /** Another caller was first, or the payment is paid: its present state. */
+  | { readonly kind: 'overtaken'; readonly stored: StoredPayment | undefined }
+
+/**
+ * Claims the next attempt of a payment whose last one failed or died. The stored request is used, unless the provider
+ * refused every attempt so far for good; then nothing exists at the provider, and the new request counts. A provider
+ * request whose commit failed is cancelled, best effort.
+ */
+export const takeOverPayment = async (
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  parsed: ParsedRequest,
+): Promise<TakeOver> => {
+  const last = creating.providerAttempts.at(-1)
+  const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
+  if (allRefused && !parsed.ok) throw parsed.error
+  // The lease starts before the question: an older answer says nothing about now.
+  const now = deps.now()
+  const { push } = channelOf(creating.request)
+  if (push) {
+    const overtaken = await holdBackPush(deps, creating, push)
+    if (overtaken) return { kind: 'overtaken', stored: overtaken.overtakenBy }
+  }
+  const attempt = creating.attempt + 1
+  const request = allRefused && parsed.ok ? parsed.request : creating.request
+  const taken: CreatingPayment = {
+    ...creating,
+    request,
+    attempt,
+    leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
+    mayExistUpstream: creating.mayExistUpstream || last?.outcome !== 'refused',
+    providerAttempts: withAttempt(creating.providerAttempts, { number: attempt, startedAt: now, outcome: 'started' }),
+    failure: undefined,
+    dueAt: timesOf(request, now).dueAt,
+  }
+  const claimed = await claimTakeover(deps, { read: creating, taken }, now)
+  if (!claimed.applied) return { kind: 'overtaken', stored: parseStored(claimed.item) }
+  deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
+  // Until now an abandoned commit could still arrive.
+  const orphan = last?.code === COMMIT_FAILED ? last.paymentRequestId : undefined
+  if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
+  return { kind: 'taken', creating: taken }
+}
+
+const MOST_KEPT = 20
+
+/** If all of them may have been sent, the oldest ones stay. */
+const KEPT_FIRST = 10
+
+/**
+ * Adds an attempt. At twenty, the oldest attempt that left nothing at the provider is dropped, or the eleventh if all
+ * may have.
+ */
+export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
+  const all = [...attempts, attempt]
+  if (all.length <= MOST_KEPT) return all
+  const unsent = all.findIndex((one) => !mayBeSent(one))
+  return all.toSpliced(unsent === -1 ? KEPT_FIRST : unsent, 1)
 }

@@ -3,11 +3,11 @@ import { GatewayError } from '../../errors.ts'
 import { loggedPayment } from '../../log.ts'
 import type { CreateAnswer } from '../../provider/provider.ts'
 import { DID_NOT_ANSWER, FAILED } from '../../provider/provider-failure.ts'
-import { releaseAttempt } from '../attempt-store.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
+import { releaseAttempt } from '../creating-store.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { parseStored } from '../payment-store.ts'
-import type { Commit } from './commit-attempt.ts'
+import type { Commit } from './run-attempt.ts'
 
 export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
 

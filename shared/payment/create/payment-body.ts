@@ -8,7 +8,7 @@ import {
   memberText,
   toInteger,
 } from '../../json.ts'
-import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-method.ts'
+import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-status.ts'
 import type { Provider } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
 import { channelOf, isSupportedBank } from '../channel/channels.ts'

@@ -1,14 +1,17 @@
 import type { Deps } from '../../deps.ts'
 import { credit } from '../../ledger/count-store.ts'
 import { loggedPayment } from '../../log.ts'
-import type { ProviderPayment } from '../../provider/provider.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment } from '../../provider/provider.ts'
 import type { Step } from '../../table/step.ts'
 import { transactWhileFresh } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Announcement, announcementOf, tellWorkers } from '../announcement.ts'
-import type { FinalFee, NewsSource, Payment } from '../payment.ts'
+import { commitSucceeded, putPointers, rememberCapture } from '../creating-store.ts'
+import { newPayment } from '../new-payment.ts'
+import type { CreatingPayment, FinalFee, NewsSource, Payment } from '../payment.ts'
 import { leavePending, transitioned } from '../payment-store.ts'
-import type { NewsDeps } from './ask-for-news.ts'
+import type { OnCreating } from './apply-news.ts'
+import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 
 /** `undefined`: the payment has changed since it was read; read it and decide again. */
 export type TransitionResult = Payment | undefined
@@ -78,3 +81,49 @@ export const invoicedFee = (
   at: Timestamp,
 ): FinalFee | undefined =>
   stage.providerFees === 'invoiced' ? { status: 'actual', feeMinor, at, invoiced: true } : undefined
+
+const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string | undefined> => {
+  if (news.requestStatus !== undefined) return news.destination
+  const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  // The money has arrived and the customer no longer needs the destination. A missing answer does not delay the credit.
+  return answer.kind === 'found' ? answer.value.destination : undefined
+}
+
+/** Money for a payment that is being created: remembered at once, credited after its attempt. */
+export const creditCreating: OnCreating = async (deps, decision, news, source) => {
+  const { creating, capture } = decision
+  if (decision.do === 'succeed_creating') {
+    const destination = await destinationOf(deps, news)
+    const succeeded = await succeedCreatingPayment(deps, creating, { capture, destination, source })
+    return succeeded ? { kind: 'applied', payment: succeeded } : 'again'
+  }
+  const dueAt = creating.leaseUntil ?? deps.now()
+  const written = await rememberCapture(deps, creating, capture.providerPaymentId, dueAt)
+  if (!written.applied) return 'again'
+  deps.log.info('payment.capture_remembered', { payment_id: creating.paymentId })
+  return { kind: 'deferred' }
+}
+
+type LateCapture = {
+  readonly capture: ProviderPayment
+  /** Of the request that was paid; a push has none. */
+  readonly destination: string | undefined
+  readonly source: NewsSource
+}
+
+/**
+ * Moves a payment from `creating` to `succeeded`: the customer paid a request whose answer was lost or whose attempt
+ * died. The stored request is what was asked for. Refused while an attempt runs.
+ */
+export const succeedCreatingPayment = async (
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  { capture, destination, source }: LateCapture,
+): Promise<TransitionResult> => {
+  const at = deps.now()
+  const upstream = { paymentRequestId: capture.paymentRequestId, destination }
+  const made = newPayment(creating, upstream, { createdAt: at, expiresAt: undefined })
+  const succeeded = { ...paidBy(deps, made, { capture, at, source }), rememberedProviderPaymentIds: undefined }
+  const [told] = await Promise.all([announcementOf(deps, succeeded, at), putPointers(deps, succeeded)])
+  return commitSuccess(deps, succeeded, { payment: commitSucceeded(succeeded, at), from: undefined, at, source }, told)
+}

@@ -30,8 +30,7 @@ import {
   placeholders,
   updateExpression,
 } from './dynamodb-expressions.ts'
-import { joinedReads } from './joined-reads.ts'
-import { retryingTable, type SomeFields, type StepsOutcome, type TableRequests } from './retrying-table.ts'
+import { joinedReads, retryingTable, type SomeFields, type StepsOutcome, type TableRequests } from './retrying-table.ts'
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ENTRY_TYPES } from '../../journal/entry.ts'
-import { PAYMENT_METHODS } from '../../payment-method.ts'
+import { PAYMENT_METHODS } from '../../payment-status.ts'
 
 const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
 const time = (what: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(what))

@@ -1,9 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs } from '../../time.ts'
-import { findDelivery, overdueAfterMs } from './delivery-store.ts'
-import { postponeDelivery } from './overdue-store.ts'
-import { sendDeliveryMessage } from './send-delivery-message.ts'
+import { findDelivery, overdueAfterMs, postponeDelivery, sendDeliveryMessage } from './delivery-store.ts'
 
 /**
  * Due work `delivery`: sends the message of an overdue attempt again. A message is lost when a worker dies between

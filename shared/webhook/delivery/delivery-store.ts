@@ -1,12 +1,30 @@
 import * as v from 'valibot'
-import type { TableDeps } from '../../deps.ts'
+import type { Deps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
-import { deliveryKey } from '../../table/keys.ts'
-import { any, type Condition, DUE_WORK_FIELDS, dueWork, equals, isNew, put, type Step } from '../../table/step.ts'
+import type { QueueMessage } from '../../queues.ts'
+import { attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
+import {
+  all,
+  any,
+  type Condition,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  isNew,
+  put,
+  type Step,
+  update,
+} from '../../table/step.ts'
 import { addMs, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
-import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
+import type { Endpoint, Lane } from '../endpoint/endpoint.ts'
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  DeliveryAttemptSchema,
+  DeliverySchema,
+  type DeliveryStatus,
+} from './delivery.ts'
 
 /** The second part of the lists' keys; the first is the endpoint's id. */
 export const DELIVERY_ENTITY = 'delivery'
@@ -108,3 +126,105 @@ const LONGEST_OVERDUE_MS = HOUR_MS
  */
 export const overdueAfterMs = (resends: number): number =>
   Math.min(OVERDUE_AFTER_MS * 2 ** Math.min(resends, 10), LONGEST_OVERDUE_MS)
+
+/** Claims due work by moving its due time forward. False when another worker has claimed it, or it is done. */
+export const postponeDelivery = async (
+  deps: TableDeps,
+  delivery: Delivery,
+  dueAt: Timestamp,
+  resends: number | undefined,
+): Promise<boolean> => {
+  const { applied } = await deps.table.write(
+    update(
+      deliveryKey(delivery.deliveryId),
+      // Overdue deliveries are listed, because operators look for them.
+      { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED_FIELD] },
+      all(isStatus(delivery.status), equals('dueAt', delivery.dueAt)),
+    ),
+  )
+  return applied
+}
+
+/** Marks that operators know of it. A new round's due work stays. */
+export const endAlert = ({ deliveryId, attempts }: Delivery): Step =>
+  update(
+    deliveryKey(deliveryId),
+    { remove: DUE_WORK_FIELDS },
+    all(equals('status', 'abandoned'), equals('attempts', attempts)),
+  )
+
+/** The most attempts shown of one delivery: the newest. */
+const SHOWN_ATTEMPTS = 100
+
+/**
+ * The newest attempts of a delivery, oldest first: the one in the delivery itself, and those with rows of their own.
+ */
+export const attemptsOf = async (
+  deps: TableDeps,
+  { deliveryId, attempts, success }: Delivery,
+  most = SHOWN_ATTEMPTS,
+): Promise<readonly DeliveryAttempt[]> => {
+  const held = success ? [success] : []
+  if (attempts <= held.length) return held
+  const made = [...(await listAttempts(deps, deliveryId, most)), ...held]
+  return made.toSorted((a, b) => a.number - b.number).slice(-most)
+}
+
+/** The newest attempts of a delivery that have rows of their own, oldest first. */
+export const listAttempts = async (
+  deps: TableDeps,
+  deliveryId: DeliveryId,
+  most = SHOWN_ATTEMPTS,
+): Promise<readonly DeliveryAttempt[]> => {
+  const { items } = await deps.table.query({
+    partition: [deliveryKey(deliveryId).pk],
+    range: { beginsWith: attemptSkPrefix },
+    limit: Math.min(most, SHOWN_ATTEMPTS),
+    newestFirst: true,
+  })
+  return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
+}
+
+/**
+ * Sends the message of a delivery's next attempt. The endpoint is the message group, so a busy one delays no other. The
+ * message names its lane, so that a worker of that lane does not send it on.
+ */
+const messageOf = (
+  { deliveryId, clientId, endpointId, attempts }: Delivery,
+  lane: Lane,
+  delaySeconds: number,
+): QueueMessage => ({
+  body: {
+    delivery_id: deliveryId,
+    attempt: attempts + 1,
+    client_id: clientId,
+    endpoint_id: endpointId,
+    ...(lane === 'slow' && { slow: true }),
+  },
+  delaySeconds,
+  group: endpointId,
+})
+
+const send = (deps: Pick<Deps, 'queues'>, lane: Lane, messages: readonly QueueMessage[]): Promise<void> =>
+  lane === 'slow' ? deps.queues.send('webhooks-slow', ...messages) : deps.queues.send('webhooks', ...messages)
+
+/** Sends the message of a delivery's next attempt with a delay. */
+export const sendDeliveryMessage = (
+  deps: Pick<Deps, 'queues'>,
+  delivery: Delivery,
+  lane: Lane,
+  delaySeconds: number,
+): Promise<void> => send(deps, lane, [messageOf(delivery, lane, delaySeconds)])
+
+export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
+
+/** Sends the messages of several deliveries at once, in few requests. */
+export const sendDeliveryMessages = async (
+  deps: Pick<Deps, 'queues'>,
+  deliveries: readonly InLane[],
+): Promise<void> => {
+  const messages = (wanted: Lane) =>
+    deliveries.flatMap(({ delivery, lane }) => (lane === wanted ? [messageOf(delivery, lane, 0)] : []))
+  const lanes = (['normal', 'slow'] as const).filter((lane) => messages(lane).length > 0)
+  await Promise.all(lanes.map((lane) => send(deps, lane, messages(lane))))
+}

@@ -4,13 +4,12 @@ import type { ClientId } from '../../ids.ts'
 import { laneOf } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint } from '../endpoint/find-endpoints.ts'
-import { beginRound, type RoundDeps, refusedRound } from './begin-round.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
-import { findDelivery } from './delivery-store.ts'
+import { attemptsOf, findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
-import { attemptsOf } from './read-attempts.ts'
+import { redeliverSince } from './redeliver.ts'
 import { parseRedeliverBody, type Redelivered } from './redeliver-dto.ts'
-import { redeliverSince } from './redeliver-since.ts'
+import { beginRound, type RoundDeps, refusedRound } from './round-store.ts'
 
 /**
  * A client's own delivery (design section 8). An absent id, another client's and a malformed one throw the same 404.

@@ -4,11 +4,10 @@ import { assertInvariant, invalid } from '../../errors.ts'
 import { envelopeBody, TEST_EVENT_TYPE } from '../../event/event.ts'
 import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
+import { requireEndpoint } from '../endpoint/change-endpoint.ts'
 import { laneOf } from '../endpoint/endpoint.ts'
-import { requireEndpoint } from '../endpoint/update-endpoint.ts'
 import type { Delivery } from './delivery.ts'
-import { insertDelivery, newDelivery } from './delivery-store.ts'
-import { sendDeliveryMessage } from './send-delivery-message.ts'
+import { insertDelivery, newDelivery, sendDeliveryMessage } from './delivery-store.ts'
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }
 

@@ -1,15 +1,13 @@
-import type { Alert } from '../../alerts.ts'
 import { chunks, mapInChunks } from '../../chunks.ts'
-import type { Deps, StoreDeps } from '../../deps.ts'
+import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { noteAlert, takeBackAlert } from '../endpoint/endpoint-store.ts'
 import { findEndpointEver } from '../endpoint/find-endpoints.ts'
 import type { Delivery } from './delivery.ts'
-import { findDeliveries, findDelivery } from './delivery-store.ts'
-import { newestAbandoned } from './newest-keys.ts'
-import { endAlert, postponeDelivery } from './overdue-store.ts'
+import { endAlert, findDeliveries, findDelivery, postponeDelivery } from './delivery-store.ts'
+import { newestAbandoned } from './list-deliveries.ts'
 
 export type TellDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 

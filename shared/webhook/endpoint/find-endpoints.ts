@@ -1,8 +1,11 @@
 import * as v from 'valibot'
+import { findClient } from '../../client/client-store.ts'
 import type { TableDeps } from '../../deps.ts'
+import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
+import { firstOfPage, type Page } from '../../page.ts'
 import { ENDPOINT_SK_PREFIX, endpointKey, endpointsPk, goneEndpointKey } from '../../table/keys.ts'
-import { queryPages } from '../../table/merged-pages.ts'
+import { queryPages } from '../../table/list-items.ts'
 import { type Endpoint, EndpointSchema } from './endpoint.ts'
 
 /** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
@@ -63,3 +66,16 @@ export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<read
 /** All endpoints that a client ever had, strongly consistent. */
 export const listEndpointsEver = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
   readEndpoints(deps, clientId, { limit: READ_PAGE, most: Infinity })
+
+/** A client's endpoints that are not deleted, newest first. Throws 404 for an unknown client. */
+export const listEndpoints = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly Endpoint[]> => {
+  if (!(await findClient(deps, clientId))) throw notFound('client')
+  return (await newestEndpoints(deps, clientId)).slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+}
+
+/** All of them: registration limits their number to what one answer holds. */
+export const newestEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
+  (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
+
+const sortKey = ({ createdAt, endpointId }: Endpoint) => `${createdAt} ${endpointId}`
+const newestFirst = (a: Endpoint, b: Endpoint) => (sortKey(a) < sortKey(b) ? 1 : -1)

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { findEventBody } from '../../../shared/event/find-event-body.ts'
+import { findEventBody } from '../../../shared/event/event-store.ts'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'

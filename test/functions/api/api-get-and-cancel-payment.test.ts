@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { findPayment } from '../../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'

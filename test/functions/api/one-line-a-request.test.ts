@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
-import { joiningLog } from '../../../shared/runtime/joining-log.ts'
+import { joiningLog } from '../../../shared/runtime/json-log.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'

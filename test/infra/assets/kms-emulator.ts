@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { KMSClient } from '@aws-sdk/client-kms'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
-import { kmsSealer } from '../../../shared/runtime/aws/kms-sealer.ts'
+import { kmsSealer } from '../../../shared/runtime/aws/kept-secrets.ts'
 import type { Sealer } from '../../../shared/secrets.ts'
 
 type Encrypted = { readonly plaintext: unknown; readonly key: unknown; readonly context: unknown }

@@ -14,7 +14,7 @@ var pausesKey = { pk: "QUOTA#pauses", sk: "QUOTA" };
 var foundKey = (partition, key) => key;
 // shared/table/list-items.ts
 var listItems = async (deps, options) => deps.table.getMany(await deps.table.query(options));
-// shared/table/merged-pages.ts
+// shared/table/list-items.ts
 var queryPages = async function* (deps, input) { yield deps.table.query(input) };
 // shared/table/step.ts
 var put = (key, record) => ({ kind: "put", key, record });

@@ -11,7 +11,7 @@ import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { auditHeadKey, auditRecordPk, type Key } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { updateEndpoint } from '../../../shared/webhook/endpoint/update-endpoint.ts'
+import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { claimTakeover } from '../../../shared/payment/attempt-store.ts'
-import { commitAttempt } from '../../../shared/payment/create/commit-attempt.ts'
+import { commitAttempt } from '../../../shared/payment/create/run-attempt.ts'
+import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'

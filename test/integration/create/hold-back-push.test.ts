@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { releaseAttempt } from '../../../shared/payment/attempt-store.ts'
+import { releaseAttempt } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { takeShare } from '../../../shared/provider/provider-quota.ts'
+import { takeShare } from '../../../shared/provider/quota-store.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { testDeps } from '../../support/test-deps.ts'
 

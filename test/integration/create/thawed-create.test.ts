@@ -5,7 +5,7 @@
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
-import { claimTakeover } from '../../../shared/payment/attempt-store.ts'
+import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { failingOn, interceptTable, type TableCall } from '../../support/intercept-table.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { checkDuePayment, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import {
   claimCheck,
   endCheck,
   markDueNow,
   noteCancelRequested,
   scheduleCheck,
-} from '../../../shared/payment/due-store.ts'
-import { checkDuePayment, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
-import type { PaymentRequest } from '../../../shared/payment/payment.ts'
+} from '../../../shared/payment/payment-store.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'

@@ -4,8 +4,8 @@
  * act in each order; then due work runs until nothing is due.
  */
 import { describe, expect, it } from 'vitest'
-import { noteExpiryStarted, scheduleCheck } from '../../../shared/payment/due-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
+import { noteExpiryStarted, scheduleCheck } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { paymentOf } from '../../support/synced-payment.ts'

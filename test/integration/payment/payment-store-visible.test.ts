@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { rememberCapture } from '../../../shared/payment/attempt-store.ts'
+import { rememberCapture } from '../../../shared/payment/creating-store.ts'
+import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import {
   endCheck,
+  findStoredPayment,
+  leavePending,
   markDueNow,
   noteCancelRequested,
   noteExpiryStarted,
   scheduleCheck,
-} from '../../../shared/payment/due-store.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment, leavePending } from '../../../shared/payment/payment-store.ts'
+} from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'

@@ -1,8 +1,14 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
-import { claimTakeover, releaseAttempt, rememberCapture } from '../../../shared/payment/attempt-store.ts'
-import { claimPayment, commitPending, commitSucceeded } from '../../../shared/payment/creating-store.ts'
+import {
+  claimPayment,
+  claimTakeover,
+  commitPending,
+  commitSucceeded,
+  releaseAttempt,
+  rememberCapture,
+} from '../../../shared/payment/creating-store.ts'
 import { newPayment } from '../../../shared/payment/new-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { rememberCapture } from '../../../shared/payment/attempt-store.ts'
+import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'

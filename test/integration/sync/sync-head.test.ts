@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
-import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
-import { noteOpen, retryOpen } from '../../../shared/sync/open-store.ts'
+import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'

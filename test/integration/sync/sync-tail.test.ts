@@ -1,7 +1,7 @@
 /** The sync reads rows that are not final again when they can be, an hour at a time, and reversals for half a year. */
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { expectedSettlement } from '../../../shared/payment/channel/expected-settlement.ts'
+import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { claimJob, findDueJobs, finishJob, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'

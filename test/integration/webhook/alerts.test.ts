@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from 'vitest'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
-import { DUE_ALERTS } from '../../../shared/due-work/due-alerts.ts'
+import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { endAlert } from '../../../shared/webhook/delivery/overdue-store.ts'
+import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { checkAbandoned } from '../../../shared/webhook/delivery/tell-abandoned.ts'

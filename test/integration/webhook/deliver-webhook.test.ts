@@ -3,7 +3,7 @@ import { itemSize } from '../../../infra/local/emulators/memory-table/stored-ite
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import { attemptsOf, listAttempts } from '../../../shared/webhook/delivery/read-attempts.ts'
+import { attemptsOf, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'

@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { findDelivery, insertDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { postponeDelivery } from '../../../shared/webhook/delivery/overdue-store.ts'
-import { listAttempts } from '../../../shared/webhook/delivery/read-attempts.ts'
+import {
+  findDelivery,
+  insertDelivery,
+  listAttempts,
+  postponeDelivery,
+} from '../../../shared/webhook/delivery/delivery-store.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { claimAttempt, skipDelivery, storeAttemptResult } from '../../../shared/webhook/send/attempt-store.ts'
 import type { TestDeps } from '../../support/test-deps.ts'

@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
-import type { Alert } from '../../../shared/alerts.ts'
+import type { Alert } from '../../../shared/deps.ts'
 import type { HttpOutcome } from '../../../shared/provider/call-json.ts'
 import type { QueueMessage, QueueName } from '../../../shared/queues.ts'
 import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook.ts'

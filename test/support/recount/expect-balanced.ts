@@ -5,7 +5,7 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { journalPks, ledgerPk, ownersOf } from '../../../shared/table/keys.ts'
-import { queryPages } from '../../../shared/table/merged-pages.ts'
+import { queryPages } from '../../../shared/table/list-items.ts'
 import type { RawItem } from './books.ts'
 import { moneyProblemsOf } from './invariants.ts'
 

@@ -12,7 +12,7 @@ import {
   MARKUPS,
 } from '../../../shared/payment/channel/channels.ts'
 import { estimatePricing } from '../../../shared/payment/new-payment.ts'
-import type { PaymentMethod } from '../../../shared/payment-method.ts'
+import type { PaymentMethod } from '../../../shared/payment-status.ts'
 import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
 

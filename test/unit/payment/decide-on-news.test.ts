@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { decideOnNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
-import { decideOnNews } from '../../../shared/payment/news/decide-on-news.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderPayment, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'

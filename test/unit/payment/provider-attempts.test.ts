@@ -1,6 +1,6 @@
 /** A payment's item stays small however often its create is tried, and what was never sent is forgotten first. */
 import { describe, expect, it } from 'vitest'
-import { withAttempt } from '../../../shared/payment/create/take-over-payment.ts'
+import { withAttempt } from '../../../shared/payment/create/create-payment.ts'
 import type { ProviderAttempt } from '../../../shared/payment/payment.ts'
 import { timestampOf } from '../../../shared/time.ts'
 

@@ -2,7 +2,7 @@ import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { mockClient } from 'aws-sdk-client-mock'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AWS_HTTP_OPTIONS } from '../../../shared/runtime/aws/client-options.ts'
-import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
+import { snsAlerts } from '../../../shared/runtime/aws/sent-messages.ts'
 import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 const ALERT = { kind: 'suspense.money', subject: 'py-1', message: 'held' } as const

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, ResourceNotFoundException, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { secretsManager } from '../../../shared/runtime/aws/secrets-manager.ts'
+import { secretsManager } from '../../../shared/runtime/aws/kept-secrets.ts'
 
 const client = mockClient(SecretsManagerClient)
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LogCode, LogFields } from '../../../shared/log.ts'
 import { LOG_METRICS, METRICS } from '../../../shared/metrics.ts'
-import { embeddedMetrics } from '../../../shared/runtime/embedded-metrics.ts'
+import { embeddedMetrics } from '../../../shared/runtime/json-log.ts'
 
 type Emf = { readonly _aws: { readonly CloudWatchMetrics: unknown } }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LogCode } from '../../../shared/log.ts'
-import { inOneLine, joiningLog } from '../../../shared/runtime/joining-log.ts'
+import { inOneLine, joiningLog } from '../../../shared/runtime/json-log.ts'
 import { emittedBy } from '../../support/emitted-by.ts'
 
 const METHOD = { method: 'qris', channel: 'none' }

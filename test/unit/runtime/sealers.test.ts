@@ -4,7 +4,7 @@ import { DecryptCommand, DisabledException, EncryptCommand, KMSClient } from '@a
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, describe, expect, it } from 'vitest'
 import { localSealer, localSealKey } from '../../../infra/local/emulators/local-sealer.ts'
-import { kmsSealer } from '../../../shared/runtime/aws/kms-sealer.ts'
+import { kmsSealer } from '../../../shared/runtime/aws/kept-secrets.ts'
 import type { Sealer } from '../../../shared/secrets.ts'
 import { startKmsEmulator } from '../../infra/assets/kms-emulator.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'

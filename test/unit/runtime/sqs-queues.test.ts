@@ -2,7 +2,7 @@ import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk
 import { mockClient } from 'aws-sdk-client-mock'
 import { describe, expect, it } from 'vitest'
 import { byQueue } from '../../../shared/queues.ts'
-import { sqsQueues } from '../../../shared/runtime/aws/sqs-queues.ts'
+import { sqsQueues } from '../../../shared/runtime/aws/sent-messages.ts'
 
 const message = (number: number) => ({ body: { number }, delaySeconds: number, group: `group-${number}` })
 const messages = (count: number) => Array.from({ length: count }, (_, at) => message(at))

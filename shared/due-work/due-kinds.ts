@@ -1,13 +1,17 @@
+import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { DeliveryIdSchema } from '../ids.ts'
 import { callsOfCheck, checkDuePayment, isLateLook, skipCheck } from '../payment/news/check-due-payment.ts'
 import { notePause } from '../provider/pause-store.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
-import { callsPerMinute, takeCalls } from '../provider/provider-quota.ts'
-import { quotaWindow } from '../provider/quota-store.ts'
+import { callsPerMinute, quotaWindow, takeCalls } from '../provider/quota-store.ts'
+import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { foundKey } from '../table/keys.ts'
+import { foundKey, isSuspenseKey } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, later, MINUTE_MS, type Timestamp } from '../time.ts'
+import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
+import { checkAbandoned } from '../webhook/delivery/tell-abandoned.ts'
 import type { Admission, DueKind, Turn } from './drain-slot.ts'
 
 const OPERATIONS: readonly ProviderOperation[] = ['cancelRequest', 'getRequest', 'getPayment']
@@ -63,4 +67,24 @@ export const DUE_PAYMENTS: DueKind = {
     if (result === 'rate_limited') await notePause(deps, OPERATIONS)
     return result === 'checked'
   },
+}
+
+/** Deliveries whose message was lost. */
+export const DUE_DELIVERIES: DueKind = {
+  work: 'delivery',
+  atATime: () => 8,
+  read: (deps, rows) => deps.table.getMany(rows.map((row) => foundKey('DELIVERY', row))),
+  check: (deps, { id }) => checkOverdueDelivery(deps, v.parse(DeliveryIdSchema, id)),
+}
+
+/** Alerts that have not reached the operators. */
+export const DUE_ALERTS: DueKind = {
+  work: 'alert',
+  atATime: () => 4,
+  read: (deps, rows) =>
+    deps.table.getMany(rows.map((row) => (isSuspenseKey(row) ? foundKey('SUSPENSE', row) : foundKey('DELIVERY', row)))),
+  check: (deps, due) =>
+    isSuspenseKey(due)
+      ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })
+      : checkAbandoned(deps, v.parse(DeliveryIdSchema, due.id)),
 }

@@ -5,14 +5,46 @@ import {
   InvalidCiphertextException,
   type KMSClient,
 } from '@aws-sdk/client-kms'
+import {
+  GetSecretValueCommand,
+  ResourceNotFoundException,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager'
 import { assertInvariant } from '../../errors.ts'
-import { type Sealer, sealContext } from '../../secrets.ts'
+import { type Sealer, type Secrets, sealContext } from '../../secrets.ts'
+
+/** A changed secret takes effect within this time (docs/operations.md, section 4). */
+export const CACHE_MS = 30 * 60_000
+/** The cache time after a mismatch: an attacker's guesses cost one read a minute. */
+const FRESH_MS = 60_000
+const CACHE_LIMIT = 1_000
+
+type Cached = { readonly value: string; readonly readAt: number }
+
+/** Reads Secrets Manager with a cache of half an hour. Absence is not cached, so a new secret is visible at once. */
+export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => number): Secrets => {
+  const cache = new Map<string, Cached>()
+  return {
+    get: async (name, fresh) => {
+      const cached = cache.get(name)
+      if (cached && monotonicMs() - cached.readAt < (fresh ? FRESH_MS : CACHE_MS)) return cached.value
+      try {
+        const { SecretString: value } = await client.send(new GetSecretValueCommand({ SecretId: name }))
+        if (value === undefined) return undefined
+        if (cache.size >= CACHE_LIMIT) cache.clear()
+        cache.set(name, { value, readAt: monotonicMs() })
+        return value
+      } catch (error) {
+        if (error instanceof ResourceNotFoundException) return undefined
+        throw error
+      }
+    },
+  }
+}
 
 /** How long an unsealed secret stays cached. */
 export const UNSEALED_MS = 5 * 60_000
-const CACHE_LIMIT = 1_000
-
-type Cached = { readonly secret: Promise<string | undefined>; readonly until: number }
+type Unsealed = { readonly secret: Promise<string | undefined>; readonly until: number }
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 
 /**
@@ -20,7 +52,7 @@ type Key = { readonly client: KMSClient; readonly arn: string | undefined; reado
  * endpoint make one call. A failure is not cached.
  */
 export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number): Sealer => {
-  const cache = new Map<string, Cached>()
+  const cache = new Map<string, Unsealed>()
   const KeyId = () => {
     assertInvariant(arn !== undefined, 'a function that seals or unseals needs the key ARN')
     return arn
