@@ -21,9 +21,5 @@ it('docs/reliability.md says what the dearest request of every route costs; othe
 it('every route has its dearest request', () => {
   const routes = new Set(costs.map(({ request }) => request.split(': ')[0]))
 
-  expect([...routes].map(String).toSorted((a, b) => (a < b ? -1 : 1))).toStrictEqual(
-    Object.values(API)
-      .map(({ route }) => route)
-      .toSorted(),
-  )
+  expect(routes).toStrictEqual(new Set(Object.values(API).map(({ route }) => route)))
 })
