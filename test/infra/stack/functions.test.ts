@@ -10,12 +10,10 @@ const template = synthesised('dev')
 const functions = template.all('AWS::Lambda::Function')
 const LAMBDA_NAME_LIMIT = 64
 
-describe('functions of the stack', () => {
-  it('have names that Lambda accepts even in the longest stage', () => {
-    const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
+it('functions have names that Lambda accepts even in the longest stage', () => {
+  const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
 
-    expect(Math.max(...longest)).toBeLessThanOrEqual(LAMBDA_NAME_LIMIT)
-  })
+  expect(Math.max(...longest)).toBeLessThanOrEqual(LAMBDA_NAME_LIMIT)
 })
 
 describe('environment of the functions', () => {
@@ -61,10 +59,6 @@ const totalOf = (stage: Parameters<typeof reservedIn>[0]) =>
   Object.values(reservedIn(stage)).reduce((sum, runs) => sum + runs, 0)
 
 describe('reserved concurrency', () => {
-  it('is nothing in dev, which must fit into a new account with ten runs at a time', () => {
-    expect(reservedIn('dev')).toStrictEqual({})
-  })
-
   it('in production is the stage’s, else the manifest’s, such as one for what must not overlap', () => {
     const { reservedConcurrency: own = {} } = deployedStage('prod')
     const runs = MANIFEST.flatMap(({ name, reservedConcurrency: by }) => {
@@ -87,16 +81,12 @@ describe('reserved concurrency', () => {
     for (const spec of queued) expect(reserved).toHaveProperty(functionName('prod', spec))
   })
 
-  it('is refused for a function that does not exist', () => {
-    expect(() => synthesised(stageWith({ reservedConcurrency: { 'api-creat-payment': 5 } }))).toThrow(
-      'there is no function api-creat-payment',
-    )
-  })
-
-  it('is refused below what its queues may start at a time, those of the slow lane beside all others', () => {
-    expect(() => synthesised(stageWith({ reservedConcurrency: { 'deliver-webhook': 104 } }))).toThrow(
-      'deliver-webhook needs 105',
-    )
+  it.each([
+    ['for a function that does not exist', { 'api-creat-payment': 5 }, 'there is no function api-creat-payment'],
+    // Those of the slow lane beside all others.
+    ['below what its queues may start at a time', { 'deliver-webhook': 104 }, 'deliver-webhook needs 105'],
+  ])('is refused %s', (_, reserved, message) => {
+    expect(() => synthesised(stageWith({ reservedConcurrency: reserved }))).toThrow(message)
   })
 
   it('follows a greater quota of the provider, as its queues do, and says what that takes of the account', () => {

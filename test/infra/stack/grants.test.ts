@@ -99,75 +99,29 @@ describe('permissions of the functions', () => {
   })
 })
 
-describe('secrets of endpoints', () => {
-  const holders = (action: string, suffix: string) =>
-    MANIFEST.filter(({ name }) => permissionsOf('prod', name).includes(`${action} on ${suffix}`)).map(
-      ({ name }) => name,
-    )
+describe('what few functions may do', () => {
+  const holders = (permission: string) =>
+    MANIFEST.flatMap(({ name }) => (permissionsOf('prod', name).includes(permission) ? [name] : []))
 
-  it('are sealed by the registration alone, and unsealed by the delivery worker alone', () => {
-    expect(holders('kms:Encrypt', '<key>.Arn for endpoints of prod')).toStrictEqual(['register-endpoint'])
-    expect(holders('kms:Decrypt', '<key>.Arn for endpoints of prod')).toStrictEqual(['deliver-webhook'])
-  })
-
-  it('are read, sealed as they are, by the delivery worker alone', () => {
-    const reads = ['GetItem', 'BatchGetItem', 'Query'].map((action) => [
-      action,
-      holders(`dynamodb:${action}`, '<gateway-prod>.Arn of ENDPOINTS#*'),
-    ])
-
-    expect(reads).toStrictEqual([
-      ['GetItem', []],
-      ['BatchGetItem', ['deliver-webhook']],
-      ['Query', []],
-    ])
-  })
-
-  it('are none of Secrets Manager’s: no function creates or deletes a secret', () => {
-    const all = MANIFEST.flatMap(({ name }) => permissionsOf('prod', name))
-
-    expect(all.filter((one) => /secretsmanager:(?!GetSecretValue )/.test(one))).toStrictEqual([])
-  })
-})
-
-/** Who may hear of a payment from the provider, and change it. */
-const BRING_NEWS = [
-  'api-create-payment',
-  'api-cancel-payment',
-  'receive-provider-callback',
-  'refresh-payment',
-  'check-due-payments',
-  'sync-provider-transactions',
-  'sync-slices',
-]
-
-describe('news of a payment', () => {
-  it.each(BRING_NEWS)(
-    '%s may tell endpoints of it: it reads them, puts deliveries, and sends to both lanes',
-    (name) => {
-      expect(permissionsOf('dev', name)).toStrictEqual(
-        expect.arrayContaining([
-          `dynamodb:Query on <gateway-dev>.Arn of ENDPOINTS#*, pk sk ${ENDPOINT} alone`,
-          'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
-          'sqs:SendMessage on <gateway-dev-webhooks>.Arn',
-          'sqs:SendMessage on <gateway-dev-webhooks-slow>.Arn',
-        ]),
-      )
-    },
-  )
-
-  it('is told by no other function: a worker puts its attempts, merchants and operators send again, operators test and recount', () => {
-    const mayPut = MANIFEST.flatMap(({ name }) =>
-      permissionsOf('dev', name).includes('dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*') ? [name] : [],
-    )
-
-    expect(mayPut.filter((name) => !BRING_NEWS.includes(name))).toStrictEqual([
-      'api-redeliver-to-endpoint',
-      'deliver-webhook',
-      'send-test-event',
-      'redeliver',
-      'recount-ledger',
-    ])
+  it.each([
+    ['seals the secrets of endpoints', 'kms:Encrypt on <key>.Arn for endpoints of prod', ['register-endpoint']],
+    ['unseals them', 'kms:Decrypt on <key>.Arn for endpoints of prod', ['deliver-webhook']],
+    ['reads them as they are', 'dynamodb:BatchGetItem on <gateway-prod>.Arn of ENDPOINTS#*', ['deliver-webhook']],
+    ['reads one as it is', 'dynamodb:GetItem on <gateway-prod>.Arn of ENDPOINTS#*', []],
+    ['lists them as they are', 'dynamodb:Query on <gateway-prod>.Arn of ENDPOINTS#*', []],
+    [
+      'tells endpoints anything',
+      'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
+      [
+        // What brings news of a payment from the provider.
+        ...['api-create-payment', 'api-cancel-payment', 'receive-provider-callback', 'refresh-payment'],
+        ...['check-due-payments', 'sync-provider-transactions', 'sync-slices'],
+        // What sends again, tests or recounts, and the worker that puts its attempts.
+        ...['api-redeliver-to-endpoint', 'deliver-webhook', 'send-test-event', 'redeliver', 'recount-ledger'],
+      ],
+    ],
+  ])('%s', (_, permission, names) => {
+    expect(holders(permission).toSorted()).toStrictEqual(names.toSorted())
   })
 })
 

@@ -17,62 +17,53 @@ const fronts = Object.values(OPTIONAL_STAGES)
 /** CloudFormation's limit for a stack. */
 const MOST_RESOURCES = 500
 
-describe('every stage, whatever its options', () => {
-  it.each([...templates, ...fronts])('$what keeps every log for 14 days', ({ template }) => {
+describe.each([...templates, ...fronts])('$what', ({ template }) => {
+  it('keeps every log for 14 days', () => {
     const retentions = template.each('AWS::Logs::LogGroup', 'RetentionInDays')
 
     expect(retentions.length).toBeGreaterThan(1)
     expect(new Set(retentions)).toStrictEqual(new Set([14]))
   })
 
-  it.each([...templates, ...fronts])('$what is made without a warning', ({ template }) => {
+  it('is made without a warning', () => {
     // Ours say whom to give which policy.
     const remarks = /^info .*\/Duties: /
     expect(template.messages.filter((message) => !remarks.test(message))).toStrictEqual([])
   })
 
-  it.each([...templates, ...fronts])('$what fits into its stacks', ({ template: { sizes, resources } }) => {
-    const numbers = Object.values(sizes)
+  it('fits into its stacks', () => {
+    const numbers = Object.values(template.sizes)
 
     expect(Math.max(...numbers)).toBeLessThan(MOST_RESOURCES)
     // No name of a stack’s is one of another’s, so that tests may look at both as one.
-    expect(resources).toHaveLength(numbers.reduce((sum, number) => sum + number))
+    expect(template.resources).toHaveLength(numbers.reduce((sum, number) => sum + number))
   })
 
-  it.each(templates)(
-    '$what has the functions of the manifest, what proves a release, and none that CDK would add',
-    ({ stage, template }) => {
-      const names = MANIFEST.map((spec) => functionName(stage.settings.name, spec))
+  it('gives its functions inline policies only, so that none is shared or managed elsewhere', () => {
+    const managed = template.ofType('AWS::IAM::Role').filter(({ properties }) => properties['ManagedPolicyArns'])
 
-      expect(template.each('AWS::Lambda::Function', 'FunctionName').map(String).toSorted()).toStrictEqual(
-        [...names, stackNameOf(stage, PROVER)].toSorted(),
-      )
-      expect(fronts.flatMap((front) => front.template.ofType('AWS::Lambda::Function'))).toStrictEqual([])
-    },
-  )
+    expect([...template.ofType('AWS::IAM::Policy'), ...managed]).toStrictEqual([])
+  })
+})
 
-  it.each(templates)(
-    '$what gives its functions inline policies only, so that none is shared or managed elsewhere',
-    ({ template }) => {
-      expect(template.ofType('AWS::IAM::Policy')).toStrictEqual([])
-      expect(
-        template.ofType('AWS::IAM::Role').filter(({ properties }) => properties['ManagedPolicyArns']),
-      ).toStrictEqual([])
-    },
-  )
+describe.each(templates)('$what', ({ stage, template }) => {
+  it('has the functions of the manifest, what proves a release, and none that CDK would add', () => {
+    const names = MANIFEST.map((spec) => functionName(stage.settings.name, spec))
 
-  it.each(templates)('$what keeps the logical ids of the functions, its table and its API', ({ template }) => {
+    expect(template.each('AWS::Lambda::Function', 'FunctionName').map(String).toSorted()).toStrictEqual(
+      [...names, stackNameOf(stage, PROVER)].toSorted(),
+    )
+  })
+
+  it('needs no account, region or lookup to be made', () => {
+    expect(JSON.stringify([template.resources, template.outputs])).not.toMatch(/\b\d{12}\b|dummy/i)
+  })
+
+  it('keeps the logical ids of the functions, its table and its API', () => {
     const lasting = ['AWS::Lambda::Function', 'AWS::DynamoDB::GlobalTable', 'AWS::ApiGatewayV2::Api']
     const ids = (of: typeof template) => lasting.flatMap((type) => of.ofType(type).map(({ logicalId }) => logicalId))
 
     expect(ids(template)).toStrictEqual(ids(synthesised('dev')))
-  })
-
-  it.each(templates)('$what needs no account, region or lookup to be made', ({ template }) => {
-    const text = JSON.stringify([template.resources, template.outputs])
-
-    expect(text).not.toMatch(/\b\d{12}\b/)
-    expect(text).not.toMatch(/dummy/i)
   })
 })
 
