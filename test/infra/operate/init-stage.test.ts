@@ -27,12 +27,12 @@ import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { awsRefusal } from './aws-refusal.ts'
 
-const acm = mockClient(ACMClient)
-const cloudFormation = mockClient(CloudFormationClient)
-const dynamodb = mockClient(DynamoDBClient)
-const lambda = mockClient(LambdaClient)
-const quotas = mockClient(ServiceQuotasClient)
-const sts = mockClient(STSClient)
+const [acm, cloudFormation, dynamodb] = [
+  mockClient(ACMClient),
+  mockClient(CloudFormationClient),
+  mockClient(DynamoDBClient),
+]
+const [lambda, quotas, sts] = [mockClient(LambdaClient), mockClient(ServiceQuotasClient), mockClient(STSClient)]
 const mocks = [acm, cloudFormation, dynamodb, lambda, quotas, sts]
 afterAll(() => {
   for (const mock of mocks) mock.restore()
@@ -181,22 +181,14 @@ describe('initStage', () => {
   })
 
   it.each([
-    [
-      'acm:ImportCertificate',
-      'origin certificate',
-      () => acm.on(ImportCertificateCommand).rejects(denied('acm:ImportCertificate')),
-    ],
-    [
-      'acm:ListCertificates',
-      'origin certificate',
-      () => acm.on(ListCertificatesCommand).rejects(denied('acm:ListCertificates')),
-    ],
-  ])('names the permission %s where it is missing for %s, and changes no file', async (action, what, refuse) => {
-    refuse()
+    ['acm:ImportCertificate', ImportCertificateCommand],
+    ['acm:ListCertificates', ListCertificatesCommand as unknown as typeof ImportCertificateCommand],
+  ])('names the permission %s where it is missing, and changes no file', async (action, command) => {
+    acm.on(command).rejects(denied(action))
 
     const found = await init()
 
-    expect(found).toContain(`wrong ${what}: AccessDeniedException -> use credentials that may do ${action}`)
+    expect(found).toContain(`wrong origin certificate: AccessDeniedException -> use credentials that may do ${action}`)
     for (const file of [AUTHORITY, STAGE_FILE]) {
       expect(readFileSync(join(root, file), 'utf8')).toBe(readFileSync(join(PROJECT_ROOT, file), 'utf8'))
     }

@@ -39,30 +39,24 @@ const describedAs = (state: 'bare' | 'complete') => ({
   })),
 })
 
+const TAGS = [
+  { Key: 'service', Value: 'payment-gateway' },
+  { Key: 'stage', Value: 'prod' },
+]
+
 const answerAs = (state: 'bare' | 'complete') => {
+  const enabled = state === 'complete' ? ('ENABLED' as const) : ('DISABLED' as const)
   dynamodb.on(aws.DescribeTableCommand).resolves({ Table: describedAs(state) })
   dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({
-    TimeToLiveDescription:
-      state === 'bare' ? { TimeToLiveStatus: 'DISABLED' } : { TimeToLiveStatus: 'ENABLED', AttributeName: 'ttl' },
+    TimeToLiveDescription: { TimeToLiveStatus: enabled, AttributeName: 'ttl' },
   })
   dynamodb.on(aws.DescribeContinuousBackupsCommand).resolves({
     ContinuousBackupsDescription: {
       ContinuousBackupsStatus: 'ENABLED',
-      PointInTimeRecoveryDescription:
-        state === 'bare'
-          ? { PointInTimeRecoveryStatus: 'DISABLED' }
-          : { PointInTimeRecoveryStatus: 'ENABLED', RecoveryPeriodInDays: 35 },
+      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: enabled, RecoveryPeriodInDays: 35 },
     },
   })
-  dynamodb.on(aws.ListTagsOfResourceCommand).resolves({
-    Tags:
-      state === 'bare'
-        ? []
-        : [
-            { Key: 'service', Value: 'payment-gateway' },
-            { Key: 'stage', Value: 'prod' },
-          ],
-  })
+  dynamodb.on(aws.ListTagsOfResourceCommand).resolves({ Tags: state === 'bare' ? [] : TAGS })
 }
 
 afterAll(() => {
@@ -105,6 +99,7 @@ describe('npm run restore', () => {
     expect(code).toBe(0)
     expect(slept).toStrictEqual([10_000])
     const TableName = 'gateway-prod-2'
+    const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 }
     expect(sent()).toStrictEqual([
       [
         'RestoreTableToPointInTime',
@@ -122,23 +117,8 @@ describe('npm run restore', () => {
         { TableName, GlobalSecondaryIndexUpdates: [{ Update: { IndexName, OnDemandThroughput: LIMITS } }] },
       ]),
       ['UpdateTimeToLive', { TableName, TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' } }],
-      [
-        'UpdateContinuousBackups',
-        {
-          TableName,
-          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 },
-        },
-      ],
-      [
-        'TagResource',
-        {
-          ResourceArn: describedAs('bare').TableArn,
-          Tags: [
-            { Key: 'service', Value: 'payment-gateway' },
-            { Key: 'stage', Value: 'prod' },
-          ],
-        },
-      ],
+      ['UpdateContinuousBackups', { TableName, PointInTimeRecoverySpecification }],
+      ['TagResource', { ResourceArn: describedAs('bare').TableArn, Tags: TAGS }],
     ])
     expect(text).toContain('set "generation": 2')
   })
@@ -206,12 +186,10 @@ describe('the doctor', () => {
   it('looks at a restored table itself, since the stack knows nothing of it', async () => {
     stageIs('open', 2)
     answerAs('complete')
-    const complete = await checkTable(client, stage)
-    dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
-    const bare = await checkTable(client, stage)
+    expect(await checkTable(client, stage)).toMatchObject([{ what: 'table gateway-prod-2', state: 'ok' }])
 
-    expect(complete).toMatchObject([{ what: 'table gateway-prod-2', state: 'ok' }])
-    expect(bare).toMatchObject([{ state: 'wrong', detail: 'lacks: expiry of items' }])
+    dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
+    expect(await checkTable(client, stage)).toMatchObject([{ state: 'wrong', detail: 'lacks: expiry of items' }])
   })
 
   it('finds a stage that is closed', async () => {
