@@ -1,6 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs'
+import * as v from 'valibot'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { STACK } from './rehearsal.ts'
-import { describeVerdict, functionOf, type Verdict } from './verdicts.ts'
+
+const VerdictSchema = v.object({
+  principal: v.string(),
+  action: v.string(),
+  resource: v.string(),
+  /** Of the items whose keys the call names. */
+  kinds: v.array(v.string()),
+  denied: v.nullable(v.string()),
+})
+export type Verdict = v.InferOutput<typeof VerdictSchema>
+
+/** A call that was on its way while the clock was put on, and was signed again. */
+const isOfTheJump = ({ denied }: Verdict) => denied === 'RequestTimeTooSkewed'
+
+/** What the judge has said so far, in its order. */
+export const readVerdicts = (file: string): readonly Verdict[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => v.parse(VerdictSchema, JSON.parse(line)))
+        .filter((verdict) => !isOfTheJump(verdict))
+    : []
+
+/** The function that asked: Lambda names the session of its role after it. */
+const functionOf = ({ principal }: Verdict): string | undefined => {
+  const session = /:assumed-role\/[^/]+\/(.+)$/.exec(principal)?.[1]
+  return session?.startsWith(`${STACK}-`) ? session.slice(STACK.length + 1) : undefined
+}
+
+const describeVerdict = ({ principal, action, resource, kinds, denied }: Verdict): string =>
+  `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
 
 export type Judgement = {
   /** How many calls of each function were judged, by its name. */
@@ -17,7 +50,7 @@ export type Judgement = {
 export const judgementOn = (verdicts: readonly Verdict[]): Judgement => {
   const calls = new Map<string, number>()
   for (const verdict of verdicts) {
-    const name = functionOf(verdict, STACK)
+    const name = functionOf(verdict)
     if (name !== undefined) calls.set(name, (calls.get(name) ?? 0) + 1)
   }
   const askNothing = MANIFEST.filter(

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { eventually as lookEventually } from '../../infra/local/process/eventually.ts'
-import { type RehearsalClock, VERDICTS } from './emulator.ts'
+import type { RehearsalClock } from './emulator.ts'
+import type { Verdict } from './judgement.ts'
 import { runTool, type ToolRun } from './run-tool.ts'
-import { readVerdicts, type Verdict } from './verdicts.ts'
 import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
 
 export const STAGE = 'dev'
@@ -28,32 +27,34 @@ export type Rehearsal = {
   /** What the emulator cannot do, so that it is listed and not passed over. */
   cannot(what: string): void
   readonly limits: () => readonly string[]
-  /** A script of package.json; throws with what it printed unless it ends with one of these codes. */
-  npm(script: string, args: readonly string[], codes?: readonly number[], env?: NodeJS.ProcessEnv): Promise<ToolRun>
+  /** A script of package.json about the stage; throws with what it printed unless it ends with one of these codes. */
+  npm(words: readonly string[], how?: NpmRun): Promise<ToolRun>
+  /** `npm run deploy` of a release, without a question. */
+  deploy(cwd: string, how?: NpmRun): Promise<ToolRun>
   /** An operator's action by the operators' command; answers its body, undefined where it failed and was allowed to. */
   admin(action: string, payload?: object, codes?: readonly number[]): Promise<unknown>
 }
 
-type Parts = Pick<Rehearsal, 'directory' | 'env' | 'clock' | 'world'> & {
+type NpmRun = { readonly codes?: readonly number[]; readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
+
+type Parts = Pick<Rehearsal, 'directory' | 'env' | 'clock' | 'world' | 'verdicts'> & {
   readonly stepMs?: number
   /** As whom an action is invoked: who holds its duty. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
 export const startRehearsal = (parts: Parts): Rehearsal => {
-  const { directory, env, envOf, stepMs = STEP_MS } = parts
+  const { env, envOf, stepMs = STEP_MS } = parts
   const limits: string[] = []
   const failures: string[] = []
-  const npm: Rehearsal['npm'] = async (script, args, codes = [0], more = {}) => {
-    const ran = await runTool('npm', ['run', '-s', script, '--', ...args], { env: { ...env, ...more } })
+  const npm: Rehearsal['npm'] = async ([script = '', ...args], { codes = [0], env: more, cwd } = {}) => {
+    const words = [script, '--', ...args, '--stage', STAGE]
+    const ran = await runTool('npm', ['run', '-s', ...words], { env: { ...env, ...more }, ...(cwd && { cwd }) })
     if (codes.includes(ran.code)) return ran
-    throw new Error(
-      `npm run ${script} ${args.join(' ')} ended with ${ran.code}:\n${lastOf(ran.output)}\n${lastOf(ran.errors)}`,
-    )
+    throw new Error(`npm run ${words.join(' ')} ended with ${ran.code}:\n${lastOf(ran.output)}\n${lastOf(ran.errors)}`)
   }
   return {
     ...parts,
-    verdicts: () => readVerdicts(join(directory, VERDICTS)),
     step: async <T>(what: string, run: () => Promise<T>, needs: readonly unknown[] = []) => {
       const begun = performance.now()
       const tell = (said: string) =>
@@ -74,10 +75,10 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
     cannot: (what) => void limits.push(what),
     limits: () => limits,
     npm,
+    deploy: (cwd, how) => npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
     admin: async (action, payload = {}, codes = [0]) => {
       const fields = Object.keys(payload).length > 0 ? ['--payload', JSON.stringify(payload)] : []
-      const args = [action, '--stage', STAGE, '--json', ...fields]
-      const { code, output } = await npm('admin', args, codes, envOf(action))
+      const { code, output } = await npm(['admin', action, '--json', ...fields], { codes, env: envOf(action) })
       return code === 0 ? JSON.parse(output) : undefined
     },
   }

@@ -1,15 +1,14 @@
 import { join } from 'node:path'
 import { hireDutyHolders } from './duty-holders.ts'
-import { REGION, rehearsalClock, startEmulator, toolEnvironment } from './emulator.ts'
-import { type Judgement, judgementOn, printReport } from './judgement.ts'
+import { REGION, rehearsalClock, startEmulator, toolEnvironment, VERDICTS } from './emulator.ts'
+import { type Judgement, judgementOn, printReport, readVerdicts } from './judgement.ts'
 import { takeOnMerchant } from './merchant.ts'
 import { furnishNamespace } from './namespace.ts'
 import { type Rehearsal, standIn, startRehearsal } from './rehearsal.ts'
 import { deployStage } from './steps/deploy-stage.ts'
 import { destroyStage } from './steps/destroy-stage.ts'
-import { examineStage } from './steps/examine-stage.ts'
 import { loseRegion, OTHER_REGION } from './steps/lose-region.ts'
-import { lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
+import { examineStage, lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
 import { payOut } from './steps/pay-out.ts'
 import { refuseStrangers } from './steps/refuse-strangers.ts'
 import { restoreStage } from './steps/restore-stage.ts'
@@ -52,7 +51,8 @@ export const rehearse = async (directory: string, only: readonly Part[]): Promis
   const emulator = await startEmulator({ directory, certificates, clock })
   started.defer(() => emulator.close())
   let envOf = (_action: string): NodeJS.ProcessEnv => ({})
-  const rehearsal = startRehearsal({ directory, env, clock, world, envOf: (action) => envOf(action) })
+  const verdicts = () => readVerdicts(at(VERDICTS))
+  const rehearsal = startRehearsal({ directory, env, clock, world, verdicts, envOf: (action) => envOf(action) })
   try {
     const apiUrl = await deployStage(rehearsal)
     envOf = await rehearsal.step('a person is given the policy of each duty', hireDutyHolders, [apiUrl])

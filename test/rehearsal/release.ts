@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { expect, type Rehearsal, STAGE } from './rehearsal.ts'
-import { runTool, type ToolRun } from './run-tool.ts'
 
 const COPIED = ['functions', 'infra', 'shared', 'cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json']
 
@@ -37,24 +36,3 @@ export const releaseOf = (
     const settings = v.parse(v.pipe(v.string(), v.parseJson(), Settings), text)
     return JSON.stringify({ ...settings, ...others, table: { ...settings.table, ...table } })
   })
-
-/** A script of such a release. Throws with what it printed unless it ends well. */
-export const npmIn = async (
-  { env }: Pick<Rehearsal, 'env'>,
-  cwd: string,
-  words: readonly string[],
-  more: NodeJS.ProcessEnv = {},
-): Promise<ToolRun> => {
-  const [script = '', ...args] = words
-  const argv = ['run', '-s', script, '--', '--stage', STAGE, ...args]
-  const ran = await runTool('npm', argv, { env: { ...env, ...more }, cwd })
-  expect(ran.code === 0, `npm run ${words.join(' ')} ended with ${ran.code}: ${ran.errors.slice(-2_000)}`)
-  return ran
-}
-
-/** `npm run deploy` of such a release. */
-export const deployRelease = (
-  rehearsal: Pick<Rehearsal, 'env'>,
-  cwd: string,
-  more: NodeJS.ProcessEnv = {},
-): Promise<ToolRun> => npmIn(rehearsal, cwd, ['deploy', '--require-approval', 'never'], more)

@@ -4,7 +4,7 @@ import { removeDutyPolicies } from '../duty-holders.ts'
 import { ACCOUNT, REGION } from '../emulator.ts'
 import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
-import { deployRelease, npmIn, releaseOf } from '../release.ts'
+import { releaseOf } from '../release.ts'
 import { runTool } from '../run-tool.ts'
 import { connectProvider } from './deploy-stage.ts'
 import { RESTORED } from './restore-stage.ts'
@@ -57,26 +57,26 @@ const copyRows = async (): Promise<number> => {
 /** In another region, from a copy of the table: docs/operations.md, section 8. */
 export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known: Payment): Promise<void> => {
   const { step, env, cannot } = rehearsal
-  const there = { AWS_REGION: OTHER_REGION }
+  const there = { env: { AWS_REGION: OTHER_REGION } }
   const copied = await step('a lost region: a copy of the table is in another one', async () => {
     await makeTable()
     expect((await copyRows()) > 0, 'there was nothing to copy')
     cannot('AWS Backup copies nothing to another region: the rows were written there one by one')
     const bootstrap = ['cdk', 'bootstrap', `aws://${ACCOUNT}/${OTHER_REGION}`]
-    const { code, errors } = await runTool('npx', bootstrap, { env: { ...env, ...there } })
+    const { code, errors } = await runTool('npx', bootstrap, { env: { ...env, ...there.env } })
     expect(code === 0, `cdk bootstrap: ${errors.slice(-2_000)}`)
   })
   const names = 'its names that are not regional make way: the policies of the duties'
   const freed = await step(names, removeDutyPolicies, [copied])
   const deployClosed = () => {
     const closed = { role: 'closed', table: { generation: 2, adopted: 2 } }
-    return deployRelease(rehearsal, releaseOf(rehearsal, 'closed-elsewhere', closed), there)
+    return rehearsal.deploy(releaseOf(rehearsal, 'closed-elsewhere', closed), there)
   }
   const closed = await step('the stage is deployed there, closed, with an empty table', deployClosed, [freed])
   const finish = async () => {
     const open = releaseOf(rehearsal, 'open-elsewhere', { table: { generation: 3, adopted: 2 } })
-    await npmIn(rehearsal, open, ['restore', '--finish'], there)
-    await deployRelease(rehearsal, open, there)
+    await rehearsal.npm(['restore', '--finish'], { ...there, cwd: open })
+    await rehearsal.deploy(open, there)
   }
   const finished = 'npm run restore --finish completes the copy, and the stage is deployed open on it'
   const opened = await step(finished, finish, [closed])

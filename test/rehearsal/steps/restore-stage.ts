@@ -4,7 +4,7 @@ import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { REGION } from '../emulator.ts'
 import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
 import { eventually, expect, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
-import { deployRelease, npmIn, releaseOf } from '../release.ts'
+import { releaseOf } from '../release.ts'
 import { syncCompletely } from './pay-out.ts'
 import { advance } from './take-payments.ts'
 
@@ -36,29 +36,29 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
     advance(rehearsal, 60)
     await client().send(new dynamodb.DeleteItemCommand({ TableName, Key: before.key }))
     const release = releaseOf(rehearsal, 'closed-release', { role: 'closed' })
-    await deployRelease(rehearsal, release)
+    await rehearsal.deploy(release)
     await merchant.post(Closed, 'payments', {}, {}, 500)
     return { release }
   })
   const restored = await step('npm run restore makes the next table, as of the last good second', async () => {
-    await npmIn(rehearsal, closed.release, ['restore', '--at', before.good])
+    await rehearsal.npm(['restore', '--at', before.good], { cwd: closed.release })
     const { Item: row } = await client().send(new dynamodb.GetItemCommand({ TableName: RESTORED, Key: before.key }))
     if (row !== undefined) return
     rehearsal.cannot('a restore to a point in time brings what is there now; a backup made before was restored instead')
     const protection = { TableName: RESTORED, DeletionProtectionEnabled: false }
     await client().send(new dynamodb.UpdateTableCommand(protection))
     await client().send(new dynamodb.DeleteTableCommand({ TableName: RESTORED }))
-    await npmIn(rehearsal, closed.release, ['restore', '--backup', before.kept])
+    await rehearsal.npm(['restore', '--backup', before.kept], { cwd: closed.release })
   })
   const tearAndRecount = async () => {
     await tearEvent(paid)
     const table = { generation: 2 }
-    await deployRelease(rehearsal, releaseOf(rehearsal, 'closed-restored', { role: 'closed', table }))
+    await rehearsal.deploy(releaseOf(rehearsal, 'closed-restored', { role: 'closed', table }))
     await recount(rehearsal, merchant)
   }
   await step('a torn row of it is recounted while the stage is closed', tearAndRecount, [restored])
   const open = async () => {
-    await deployRelease(rehearsal, releaseOf(rehearsal, 'restored-release', { table: { generation: 2 } }))
+    await rehearsal.deploy(releaseOf(rehearsal, 'restored-release', { table: { generation: 2 } }))
     await syncCompletely(rehearsal)
     const { status } = await merchant.get(PaymentSchema, `payments/${before.payment.id}`)
     expect(status === 'pending', `the payment is ${status}`)

@@ -6,8 +6,7 @@ import { ENV } from '../../../shared/runtime/config.ts'
 import { REGION } from '../emulator.ts'
 import type { Merchant } from '../merchant.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
-import { deployRelease, releaseOf, releaseWith } from '../release.ts'
-import { runTool, type ToolRun } from '../run-tool.ts'
+import { releaseOf, releaseWith } from '../release.ts'
 import { inTraffic } from '../traffic.ts'
 
 /** A setting of the next release, which no release before it has. */
@@ -17,7 +16,7 @@ const PAYER = { returnUrl: 'https://example.com/', name: 'Next release' }
 export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant, before: unknown): Promise<void> => {
   const { step } = rehearsal
   const updated = await step('npm run deploy over it, with a release that changes functions', async () => {
-    await deployRelease(rehearsal, releaseOf(rehearsal, 'next-release', { payer: PAYER }))
+    await rehearsal.deploy(releaseOf(rehearsal, 'next-release', { payer: PAYER }))
     const asked = new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-api-create-payment` })
     const { Environment: environment } = await awsClients(REGION).lambda.send(asked)
     const name = environment?.Variables?.[ENV.defaultDisplayName]
@@ -32,10 +31,7 @@ export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant, befo
 }
 
 /** A deployment that must not go well. */
-const deployBroken = (env: NodeJS.ProcessEnv, cwd: string): Promise<ToolRun> => {
-  const args = ['run', '-s', 'deploy', '--', '--stage', STAGE, '--require-approval', 'never']
-  return runTool('npm', args, { env, cwd })
-}
+const FAILS = { codes: [1] }
 
 type Break = { readonly what: string; readonly file: string; readonly change: (text: string) => string }
 
@@ -59,12 +55,11 @@ const BREAKS: readonly Break[] = [
 
 /** Releases that cannot work fail at their proof, and the stage goes on with the one before. */
 export const refuseRelease = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
-  const { env, step } = rehearsal
+  const { step } = rehearsal
   for (const [at, one] of BREAKS.entries()) {
     await step(`npm run deploy refuses a release ${one.what}`, async () => {
       const cwd = releaseWith(rehearsal, `broken-release-${at}`, one.file, one.change)
-      const { code, output, errors } = await deployBroken(env, cwd)
-      expect(code !== 0, 'the broken release was deployed')
+      const { output, errors } = await rehearsal.deploy(cwd, FAILS)
       expect(`${output}${errors}`.includes('ReleaseProof'), `it failed elsewhere:\n${errors.slice(-2_000)}`)
     })
   }
@@ -87,15 +82,12 @@ const deployedNow = async (): Promise<string> => {
 
 /** Every function has changed when one that no request waits for turns out to be broken: all of them go back. */
 export const rollBackUpdate = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
-  const { env, step } = rehearsal
+  const { step } = rehearsal
   await step('an update fails and is rolled back, in mid-traffic: no create and no webhook fails', async () => {
     const before = await deployedNow()
     const broken = 'functions/queue/settle-client.ts'
     const cwd = releaseWith(rehearsal, 'rolled-back-release', broken, (text) => `${text}\nthrow new Error('broken')\n`)
-    await inTraffic(rehearsal, merchant, 'rollback', async () => {
-      const { code } = await deployBroken(env, cwd)
-      expect(code !== 0, 'the broken update was deployed')
-    })
+    await inTraffic(rehearsal, merchant, 'rollback', () => rehearsal.deploy(cwd, FAILS))
     const { StackStatus: status } = (await describedStack(awsClients(REGION).cloudFormation, STACK)) ?? {}
     expect(status === 'UPDATE_ROLLBACK_COMPLETE', `the stack is ${status}`)
     expect((await deployedNow()) === before, 'a function is not what it was before the update')
