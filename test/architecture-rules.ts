@@ -3,8 +3,6 @@ import type { ESTree } from 'vite'
 import { IMPORT_RULES, isCode, isOfAnyProvider, LAYERS, layerOf, type Rule } from './import-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
-const FILE_LINES = 250
-const HANDLER_LINES = 40
 const FUNCTION_LINES = 50
 
 /** No handler among the functions but the list of them, wing by wing: handlers have a folder. */
@@ -70,9 +68,6 @@ const namesSaySomething: Rule = ({ path }) =>
     return VAGUE.test(name) ? [`${part} says nothing`] : []
   })
 
-const exportsHaveNames: Rule = ({ exports }) =>
-  exports.some(({ name }) => name === 'default') ? ['has a default export'] : []
-
 /** Names by which others look for an export: Lambda, and the SDK's clients. */
 const NAMES_GIVEN = ['handler', 'defaultProvider']
 
@@ -85,13 +80,6 @@ const filesAreCalledWhatTheyExport: Rule = (file) => {
   const called = lettersOf(basename(file.path).replace(/\.tsx?$/, ''))
   const names = [called, `to${called}`, `${called}of`, `${called.replace(/s$/, '')}of`]
   return file.exports.some(({ name }) => names.includes(lettersOf(name))) ? [] : [`exports ${values[0]?.name}`]
-}
-
-const filesAreShort: Rule = ({ path, lineCount }) => {
-  // A script writes it, and it is not read from end to end.
-  if (path === 'docs/examples/gateway-schemas.ts') return []
-  const limit = path.startsWith('functions/') && !isOfManifest(path) ? HANDLER_LINES : FILE_LINES
-  return lineCount > limit ? [`${lineCount} lines, limit ${limit}`] : []
 }
 
 const isFunction = ({ type }: ESTree.Node) =>
@@ -120,16 +108,14 @@ const nothingIsLeftForLater: Rule = ({ comments }) =>
       : [],
   )
 
-/** Every rule of the house that a machine can hold, by the sentence it holds. */
+/** Rules of the house that oxlint does not have, by the sentence that each holds. */
 export const RULES = {
   ...IMPORT_RULES,
   'time, chance and environment come in through deps': timeAndChanceAreGiven,
   'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
   "the domain speaks no provider's words": domainSpeaksNoProvidersWords,
   'names of files say what is in them': namesSaySomething,
-  'exports have names': exportsHaveNames,
   'a file is called what it exports': filesAreCalledWhatTheyExport,
-  'files are short, and handlers shorter': filesAreShort,
   'functions are short': functionsAreShort,
   'nothing is left for later, and no check is switched off': nothingIsLeftForLater,
 } as const satisfies Readonly<Record<string, Rule>>

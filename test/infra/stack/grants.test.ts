@@ -112,13 +112,12 @@ describe('what few functions may do', () => {
     [
       'tells endpoints anything',
       'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-      [
-        // What brings news of a payment from the provider.
-        ...['api-create-payment', 'api-cancel-payment', 'receive-provider-callback', 'refresh-payment'],
-        ...['check-due-payments', 'sync-provider-transactions', 'sync-slices'],
-        // What sends again, tests or recounts, and the worker that puts its attempts.
-        ...['api-redeliver-to-endpoint', 'deliver-webhook', 'send-test-event', 'redeliver', 'recount-ledger'],
-      ],
+      // The first seven bring news of a payment from the provider; the others send again, test, recount or note attempts.
+      (
+        'api-create-payment api-cancel-payment receive-provider-callback refresh-payment check-due-payments ' +
+        'sync-provider-transactions sync-slices ' +
+        'api-redeliver-to-endpoint deliver-webhook send-test-event redeliver recount-ledger'
+      ).split(' '),
     ],
   ])('%s', (_, permission, names) => {
     expect(holders(permission).toSorted()).toStrictEqual(names.toSorted())
