@@ -35,13 +35,13 @@ const typesIn = (path: string, value: AttributeValue): readonly string[] => {
 }
 
 /** Every attribute of an item with its type, those inside of others too: `PAYMENT reversal.at: S`. */
-export const attributesOf = (item: RawItem): readonly string[] => {
+const attributesOf = (item: RawItem): readonly string[] => {
   const kind = kindOf(item)
   return Object.entries(item).flatMap(([name, value]) => typesIn(`${kind} ${name}`, value))
 }
 
 /** The attributes of an item and the form of its key: equal for items of one shape. */
-export const shapeOf = (item: RawItem): string =>
+const shapeOf = (item: RawItem): string =>
   [
     kindOf(item),
     textOf(item, 'status'),
