@@ -1,12 +1,12 @@
 import * as v from 'valibot'
+import { DAY_MS, MINUTE_MS } from '../../shared/time.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { operate } from '../simulation/world/lambda.ts'
-import { addTenant, type Tenant } from '../simulation/world/tenants.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
 import { storedBytes } from './meter-table.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
-import { createPayment, deliverNext, walkPayment } from './walk-payment.ts'
+import { deliverNext, type MeteredMerchant, startMerchant, walkPayment } from './walk-payment.ts'
 
 export type Measured = {
   /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
@@ -23,8 +23,6 @@ export type Measured = {
 
 /** Runs that serve many payments are measured with so many, and divided. */
 const MANY = 200
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 
 /** Walks payments through their life on the real handlers and counts what every step uses. */
 export const measureFlows = async (): Promise<Measured> => {
@@ -38,17 +36,17 @@ export const measureFlows = async (): Promise<Measured> => {
     idleSync,
     await measure('sweep-settlements', 'sweep, one run', () => run('sweep-settlements', {})),
   ]
-  const merchant = await drive(world, addTenant(world, 0, 1))
+  const walked = await startMerchant(metered)
   const before = storedBytes(world.table)
-  const steps = await walkPayment(metered, merchant, 'payment-1')
-  for (let number = 2; number <= MANY; number++) await walkPayment(metered, merchant, `payment-${number}`)
+  const steps = await walkPayment(walked, 'payment-1')
+  for (let number = 2; number <= MANY; number++) await walkPayment(walked, `payment-${number}`)
   const storedBytesPerPayment = Math.round((storedBytes(world.table) - before) / MANY)
 
   const looked = await syncRun(metered, 'looked at by the sync')
   // Bank channels report their final fee a business day later; funds are settled once they are 24 hours old.
   await pass(4 * DAY_MS)
   const sync = await syncRun(metered, 'fee made final')
-  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
+  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: walked.merchant.clientId }) }]
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   // A run that found nothing to settle writes nothing, and would be no measurement.
   if (settle.writes === 0) throw new Error('nothing was settled')
@@ -59,7 +57,7 @@ export const measureFlows = async (): Promise<Measured> => {
       share(beyond(idleSync, sync)),
       share(settle),
     ],
-    abandoned: await abandonOne(metered, merchant),
+    abandoned: await abandonOne(walked),
     idleRuns,
     storedBytesPerPayment,
     ...(await measureUnpaid()),
@@ -98,12 +96,11 @@ const MOST_ROUNDS = 60
 
 /** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */
 const measureUnpaid = async () => {
-  const metered = await startMeteredWorld()
-  const { world, measure, run, serve, pass } = metered
-  const merchant = await drive(world, addTenant(world, 0, 1))
+  const started = await startMerchant()
+  const { world, measure, run, serve, pass, create } = started
   const before = storedBytes(world.table)
-  const { flow: created } = await createPayment(metered, merchant, 'payment-1')
-  for (let number = 2; number <= MANY; number++) await createPayment(metered, merchant, `payment-${number}`)
+  const created = await measure('api-create-payment', 'created', () => create('payment-1'))
+  for (let number = 2; number <= MANY; number++) await create(`payment-${number}`)
   await pass(DAY_MS)
   const isPending = () => world.table.items().some(({ sk, status }) => sk === 'PAYMENT' && status === 'pending')
   let invocations = 0
@@ -115,8 +112,8 @@ const measureUnpaid = async () => {
       while (await serve('due-payments', 1)) invocations++
     }
   })
-  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(metered))
-  while (await deliverNext(metered));
+  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(started))
+  while (await deliverNext(started));
   return {
     perUnpaid: [created, share({ ...expired, invocations }), delivered],
     storedBytesPerUnpaid: Math.round((storedBytes(world.table) - before) / MANY),
@@ -126,15 +123,15 @@ const measureUnpaid = async () => {
 /** More hops than eight attempts can need: a delivery that is not over by then has no end. */
 const MOST_HOPS = 40
 
-const abandonOne = async (metered: MeteredWorld, { clientId, endpoints }: Tenant): Promise<Flow> => {
-  const { world, measure } = metered
+const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
+  const { world, measure, merchant } = walked
   world.faults = { ...NO_FAULTS, merchantFails: 1 }
-  const target = { operator: 'bench', client_id: clientId, endpoint_id: endpoints[0]?.endpointId }
+  const target = { operator: 'bench', client_id: merchant.clientId, endpoint_id: merchant.endpoints[0]?.endpointId }
   const sent = await drive(world, operate(world, 'send-test-event', target))
   if (sent?.status !== 200) throw new Error(`no test event was sent: ${JSON.stringify(sent)}`)
   let invocations = 0
   const flow = await measure('deliver-webhook', 'a delivery given up', async () => {
-    while (await deliverNext(metered)) {
+    while (await deliverNext(walked)) {
       if (++invocations > MOST_HOPS) throw new Error('the delivery never ends')
     }
   })

@@ -1,54 +1,49 @@
 import { drive } from '../simulation/world/drive.ts'
-import { type HttpRequest, request } from '../simulation/world/lambda.ts'
-import type { Tenant } from '../simulation/world/tenants.ts'
+import { type HttpRequest, requestAs } from '../simulation/world/lambda.ts'
+import { addTenant } from '../simulation/world/tenants.ts'
 import { PAYMENT_BODY } from './assumptions.ts'
-import type { Flow, FunctionName, MeteredWorld } from './metered-world.ts'
+import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
 
-type Answer = Readonly<Record<string, unknown>>
+type Body = Readonly<Record<string, unknown>>
 
-/** The body of an answer that has these fields. Any other answer is refused: figures of a failed flow would be too low. */
-const ask = async (
-  { world }: MeteredWorld,
-  functionName: FunctionName,
-  asked: HttpRequest,
-  expected: Answer,
-): Promise<Answer> => {
-  const reply = await drive(world, request(world, functionName, asked))
-  for (const [field, value] of Object.entries(expected)) {
-    if (reply?.body[field] !== value) throw new Error(`${functionName} answered ${reply?.text ?? 'nothing'}`)
+/** A metered world with a merchant, and what the merchant asks. */
+export const startMerchant = async (metered?: MeteredWorld) => {
+  const started = metered ?? (await startMeteredWorld())
+  const { world } = started
+  const merchant = await drive(world, addTenant(world, 0, 1))
+  /** The body of an answer with this status and these fields. Any other is refused: a failed flow costs too little. */
+  const ask = async (name: string, asked: HttpRequest, status = 200, says: Body = {}): Promise<Body> => {
+    const reply = await drive(world, requestAs(world, merchant, name, asked))
+    const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
+    if (reply?.status !== status || isOther) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
+    return reply.body
   }
-  return reply?.body ?? {}
+  /** Answers the payment's id. */
+  const create = async (key: string, body: string = PAYMENT_BODY, status = 201): Promise<string> => {
+    const asked = { headers: { 'idempotency-key': key }, body }
+    return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
+  }
+  return { ...started, merchant, ask, create }
 }
 
-/** One payment as its merchant creates it. */
-export const createPayment = async (
-  metered: MeteredWorld,
-  { apiKey }: Tenant,
-  key: string,
-): Promise<{ readonly id: string; readonly flow: Flow }> => {
-  let id = ''
-  const flow = await metered.measure('api-create-payment', 'created', async () => {
-    const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': key }
-    const body = await ask(metered, 'api-create-payment', { headers, body: PAYMENT_BODY }, { status: 'pending' })
-    id = String(body['id'])
-  })
-  return { id, flow }
-}
+export type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
 
 /** One payment: created, paid, delivered, fetched. */
-export const walkPayment = async (metered: MeteredWorld, merchant: Tenant, key: string): Promise<readonly Flow[]> => {
-  const { world, callbacks, measure, pass } = metered
-  const { id, flow: created } = await createPayment(metered, merchant, key)
+export const walkPayment = async (walked: MeteredMerchant, key: string): Promise<readonly Flow[]> => {
+  const { world, callbacks, measure, pass, ask, create } = walked
+  let id = ''
+  const created = await measure('api-create-payment', 'created', async () => {
+    id = await create(key)
+  })
   const [upstream] = world.provider.findPaymentRequests(id)
   world.provider.simulatePayment(upstream?.payment_request_id ?? '')
   await pass(1_000)
   const paid = await measure('receive-provider-callback', 'paid, credited, announced', () =>
-    ask(metered, 'receive-provider-callback', { ...callbacks.at(-1) }, { outcome: 'applied' }),
+    ask('receive-provider-callback', { ...callbacks.at(-1) }, 200, { outcome: 'applied' }),
   )
-  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(metered))
-  const headers = { authorization: `Bearer ${merchant.apiKey}` }
+  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(walked))
   const fetched = await measure('api-get-payment', 'fetched once', () =>
-    ask(metered, 'api-get-payment', { headers, id }, { status: 'succeeded' }),
+    ask('api-get-payment', { id }, 200, { status: 'succeeded' }),
   )
   return [created, paid, delivered, fetched]
 }

@@ -7,9 +7,9 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
+import { BASIC } from '../local/customers.ts'
 import type { HttpCaller } from '../local/http-caller.ts'
 
 export type FloorMeans = {
@@ -35,11 +35,7 @@ const Upstream = v.object({
 const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_id: v.string() }) })
 const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
 
-const PROVIDER_HEADERS = {
-  authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
-  'api-version': '2024-11-11',
-  'content-type': 'application/json',
-}
+const PROVIDER_HEADERS = { ...BASIC, 'content-type': 'application/json' }
 
 const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
 const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })

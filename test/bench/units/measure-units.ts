@@ -1,16 +1,12 @@
-import { drive } from '../../simulation/world/drive.ts'
-import { type HttpRequest, requestAs } from '../../simulation/world/lambda.ts'
-import { addTenant } from '../../simulation/world/tenants.ts'
+import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { measureFlows } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
-import { startMeteredWorld } from '../metered-world.ts'
+import { startMerchant } from '../walk-payment.ts'
 
 /** What one flow uses, by the names of `Detail`. */
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 /** A warm environment knows a key for fifteen seconds: each request is measured as the first one after that. */
 const FORGOTTEN_MS = 16_000
 /** Of a full page of a list. */
@@ -33,25 +29,14 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
 ]
 
 const started = async () => {
-  const metered = await startMeteredWorld()
-  const { world, measure } = metered
-  const merchant = await drive(world, addTenant(world, 0, 1))
+  const merchant = await startMerchant()
   const used = async (flow: string, step: () => Promise<unknown>): Promise<FlowUnits> => {
-    const { detail } = await measure('api-get-payment', flow, step)
+    const { detail } = await merchant.measure('api-get-payment', flow, step)
     return { flow, detail }
   }
-  const ask = async (name: string, asked: HttpRequest, status: number): Promise<Record<string, unknown>> => {
-    const reply = await drive(world, requestAs(world, merchant, name, asked))
-    if (reply?.status !== status) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
-    return reply.body
-  }
   const create = (channel: Channel, key: string, status = 201) =>
-    ask(
-      'api-create-payment',
-      { headers: { 'idempotency-key': key }, body: JSON.stringify({ ...ORDER, ...channel }) },
-      status,
-    )
-  return { ...metered, merchant, used, ask, create }
+    merchant.create(key, JSON.stringify({ ...ORDER, ...channel }), status)
+  return { ...merchant, used, create }
 }
 
 type Started = Awaited<ReturnType<typeof started>>
@@ -59,7 +44,7 @@ type Started = Awaited<ReturnType<typeof started>>
 /** Every unpaid payment comes to its event. */
 const closeAll = async ({ ask, run, pass, work }: Started): Promise<void> => {
   const isPending = { query: { status: 'pending' } }
-  for (let minutes = 0; Object(await ask('api-list-payments', isPending, 200))['data'].length > 0; minutes++) {
+  for (let minutes = 0; Object(await ask('api-list-payments', isPending))['data'].length > 0; minutes++) {
     if (minutes > MOST_MINUTES) throw new Error('unpaid payments never end')
     await pass(minutes === 0 ? DAY_MS : MINUTE_MS)
     await run('check-due-work', {})
@@ -74,19 +59,19 @@ const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
     await pass(FORGOTTEN_MS)
     flows.push(await used(flow, step))
   }
-  const { id } = await create(BANK, 'order-1')
+  const id = await create(BANK, 'order-1')
   for (let number = 2; number <= PAGE; number++) await create(BANK, `order-${number}`)
   await measured('create, repeated', () => create(BANK, 'order-1', 200))
-  await measured('get', () => ask('api-get-payment', { id: String(id) }, 200))
-  await measured('list of 25', () => ask('api-list-payments', {}, 200))
-  await measured('list of 25 by status', () => ask('api-list-payments', { query: { status: 'pending' } }, 200))
+  await measured('get', () => ask('api-get-payment', { id }))
+  await measured('list of 25', () => ask('api-list-payments', {}))
+  await measured('list of 25 by status', () => ask('api-list-payments', { query: { status: 'pending' } }))
   const ofOrder = { external_reference: ORDER.external_reference }
-  await measured('list of 25 by reference', () => ask('api-list-payments', { query: ofOrder }, 200))
-  await measured('balance', () => ask('api-get-balance', {}, 200))
-  await measured('cancel', () => ask('api-cancel-payment', { id: String(id) }, 200))
+  await measured('list of 25 by reference', () => ask('api-list-payments', { query: ofOrder }))
+  await measured('balance', () => ask('api-get-balance', {}))
+  await measured('cancel', () => ask('api-cancel-payment', { id }))
   await create(BANK, `order-${PAGE + 1}`)
   await closeAll(means)
-  await measured('events, 25 of them', () => ask('api-list-events', {}, 200))
+  await measured('events, 25 of them', () => ask('api-list-events', {}))
   return flows
 }
 
@@ -97,13 +82,13 @@ const webhooks = async ({ used, ask, create, pass, run, work }: Started): Promis
   await pass(11 * MINUTE_MS)
   await run('check-due-work', {})
   await work()
-  const { data } = await ask('api-list-webhook-deliveries', {}, 200)
+  const { data } = await ask('api-list-webhook-deliveries', {})
   const [first, ...others] = data as readonly { readonly id: string }[]
   if (others.length !== PAGE - 1) throw new Error(`${others.length} webhooks were delivered`)
   await pass(FORGOTTEN_MS)
-  const listed = await used('list of 25 deliveries', () => ask('api-list-webhook-deliveries', {}, 200))
+  const listed = await used('list of 25 deliveries', () => ask('api-list-webhook-deliveries', {}))
   await pass(FORGOTTEN_MS)
-  const again = () => ask('api-redeliver-webhook', { id: first?.id ?? '' }, 200)
+  const again = () => ask('api-redeliver-webhook', { id: first?.id ?? '' })
   return [listed, await used('redelivery, by its merchant', again)]
 }
 
@@ -117,7 +102,7 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
   const { world, used, create, ask, work, run, pass } = await started()
   let id = ''
   const made = await used(`unpaid ${name}: created`, async () => {
-    id = String((await create(channel, 'order-1'))['id'])
+    id = await create(channel, 'order-1')
   })
   const ended = await used(`unpaid ${name}: expired, announced`, async () => {
     const item = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
@@ -131,8 +116,7 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
     }
     await work()
   })
-  const { status } = await ask('api-get-payment', { id }, 200)
-  if (status !== 'expired') throw new Error(`a ${name} that is not paid is ${String(status)}`)
+  await ask('api-get-payment', { id }, 200, { status: 'expired' })
   return [made, withoutIdle(ended)]
 }
 

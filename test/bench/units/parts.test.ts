@@ -7,9 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { drive } from '../../simulation/world/drive.ts'
 import { operate } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
-import { addTenant } from '../../simulation/world/tenants.ts'
-import { startMeteredWorld } from '../metered-world.ts'
-import { walkPayment } from '../walk-payment.ts'
+import { startMerchant, walkPayment } from '../walk-payment.ts'
 
 /** What one partition takes. */
 const PARTITION_UNITS = 1_000
@@ -20,15 +18,14 @@ const unitsByPartition = async (
   parts: number,
   payments: number,
 ): Promise<readonly (readonly [partition: string, units: number])[]> => {
-  const metered = await startMeteredWorld()
-  const { world, run, pass, writtenIn } = metered
-  const merchant = await drive(world, addTenant(world, 0, 1))
+  const walked = await startMerchant()
+  const { world, run, pass, writtenIn, merchant } = walked
   const client = { operator: 'bench', client_id: merchant.clientId, ledger_parts: parts }
   const grown = await drive(world, operate(world, 'update-client', client))
   expect(grown).toMatchObject({ status: 200, body: { ledger_parts: parts } })
   await pass(61_000)
   const before = new Map(writtenIn)
-  for (let number = 0; number < payments; number++) await walkPayment(metered, merchant, `payment-${number}`)
+  for (let number = 0; number < payments; number++) await walkPayment(walked, `payment-${number}`)
   // Bank channels report their final fee a business day later.
   await pass(4 * DAY_MS)
   await run('sync-provider-transactions', {})

@@ -1,4 +1,5 @@
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
+import { HOUR_MS } from '../../../shared/time.ts'
 import { connectSources } from '../../simulation/triggers/sources.ts'
 import { drive } from '../../simulation/world/drive.ts'
 import { connectCallbacks, invoke, requestAs } from '../../simulation/world/lambda.ts'
@@ -54,7 +55,6 @@ export type Kind = { readonly paid: boolean; readonly callbacks: boolean }
 
 const NO_QUOTA = 10_000_000
 const PAYMENTS = 120
-const HOUR_MS = 3_600_000
 /** Until the provider has settled, and the tail has read for the last time. */
 const LIFE_MS = 5 * 24 * HOUR_MS
 const LISTING = 'GET /transactions'

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../shared/time.ts'
 import { startWallsWorld, type WallsWorld } from './measure-use.ts'
 
 export type Load = {
@@ -19,7 +20,6 @@ export type SinglesFigures = Load & {
   readonly mostCalls: readonly [string, number]
 }
 
-const MINUTE_MS = 60_000
 const PAYS_AFTER_MS = 5_000
 /** Due work is looked at every minute and done within the next. */
 const LATE_MS = 2 * MINUTE_MS
