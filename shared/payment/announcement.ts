@@ -2,13 +2,13 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { envelopeBody, reversedEventName, type StatusEventType, typeOfEvent } from '../event/event.ts'
 import { putEvent } from '../event/event-store.ts'
-import { eventIdFor } from '../ids.ts'
+import { type ClientId, eventIdFor } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type InLane, newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
-import { laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
+import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/find-endpoints.ts'
 import type { Payment } from './payment.ts'
 import { movementData, toWebhookData } from './payment-dto.ts'
@@ -31,6 +31,27 @@ export type Announcement = {
 
 /** The longest time between the read of the endpoints and the last try of the transaction. */
 const FRESH_MS = 5 * SECOND_MS
+/** A later payment of a page uses a read for this long. Its transaction then has the rest of the time. */
+const SHARED_MS = FRESH_MS / 2
+
+type EndpointsRead = { readonly endpoints: Promise<readonly Endpoint[]>; readonly readAt: Timestamp }
+export type AnnounceDeps = TableDeps & {
+  /** The reads that the payments of one page share; absent: each payment reads for itself. */
+  readonly endpointsOf?: (clientId: ClientId, now: Timestamp) => EndpointsRead
+}
+
+/** One read of the endpoints serves one client's payments of a page (design section 4). A failed read is forgotten. */
+export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] => {
+  const reads = new Map<ClientId, EndpointsRead>()
+  return (clientId, now) => {
+    const known = reads.get(clientId)
+    if (known && known.readAt <= now && now < addMs(known.readAt, SHARED_MS)) return known
+    const read = { endpoints: liveEndpoints(deps, clientId), readAt: now }
+    reads.set(clientId, read)
+    read.endpoints.catch(() => reads.delete(clientId))
+    return read
+  }
+}
 
 type Fact = { readonly name: string; readonly payment: Payment; readonly data: object; readonly firedAt: Timestamp }
 
@@ -40,12 +61,13 @@ type Fact = { readonly name: string; readonly payment: Payment; readonly data: o
  * writes the same items.
  */
 const announce = async (
-  deps: TableDeps,
+  deps: AnnounceDeps,
   { name, payment: { paymentId, clientId, part }, data, firedAt }: Fact,
 ): Promise<Announcement> => {
   const type = typeOfEvent(name)
   const eventId = eventIdFor(paymentId, name)
-  const endpoints = await liveEndpoints(deps, clientId)
+  const read = deps.endpointsOf?.(clientId, firedAt)
+  const endpoints = await (read?.endpoints ?? liveEndpoints(deps, clientId))
   const deliveries = endpoints
     .filter((endpoint) => subscribes(endpoint, type))
     .map((endpoint) => ({
@@ -56,12 +78,16 @@ const announce = async (
   const endpointIds = deliveries.map(({ delivery }) => delivery.endpointId)
   const event = putEvent({ eventId, name, paymentId, firedAt, body, endpointIds }, ownerOf(clientId, part))
   const puts = deliveries.map(({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const)
-  const freshUntil = addMs(firedAt, FRESH_MS)
+  const freshUntil = addMs(read?.readAt ?? firedAt, FRESH_MS)
   return { steps: { event, ...Object.fromEntries(puts) }, deliveries, freshUntil }
 }
 
 /** Announces a payment's new status. Nothing for `cancelled`. */
-export const announcementOf = async (deps: TableDeps, payment: Payment, firedAt: Timestamp): Promise<Announcement> => {
+export const announcementOf = async (
+  deps: AnnounceDeps,
+  payment: Payment,
+  firedAt: Timestamp,
+): Promise<Announcement> => {
   const name = EVENT_OF[payment.status]
   return name === undefined
     ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
@@ -70,7 +96,7 @@ export const announcementOf = async (deps: TableDeps, payment: Payment, firedAt:
 
 /** Announces the newest movement of a payment's money (design section 8): to endpoints that name the event, and the feed. */
 export const announcementOfMovement = async (
-  deps: TableDeps,
+  deps: AnnounceDeps,
   payment: Payment,
   firedAt: Timestamp,
 ): Promise<Announcement> => {

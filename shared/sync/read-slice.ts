@@ -2,8 +2,8 @@ import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { assertNever } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
+import { readsOfPage } from '../payment/announcement.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import type { CallBudget } from '../provider/call-budget.ts'
 import {
@@ -190,7 +190,7 @@ const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransac
 }
 
 /** Posts the payments whose rows have settled, and answers the rows with the posted payments. */
-const withPosted = async ({ deps }: SyncRun, rows: readonly Row[]): Promise<readonly Row[]> => {
+const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> => {
   try {
     const final = new Map((await postPage(deps, rows)).map((payment) => [payment.paymentId, payment]))
     return rows.map(({ transaction, known }) => ({
@@ -212,16 +212,12 @@ const noteUnreadable = async (deps: NewsDeps, { unreadableIds = [] }: Transactio
 }
 
 /** Isolates the failure of one row: it is logged and the row is checked again alone. */
-const reconcileAlone = async (
-  run: SyncRun,
-  transaction: ProviderTransaction,
-  known: Payment | undefined,
-): Promise<Reconciled> => {
+const reconcileAlone = async (deps: NewsDeps, run: SyncRun, { transaction, known }: Row): Promise<Reconciled> => {
   try {
-    return await reconcileTransaction(run.deps, transaction, known, askAbout(run))
+    return await reconcileTransaction(deps, transaction, known, askAbout(run))
   } catch (cause) {
-    if (addMs(transaction.updatedAt, GIVE_UP_MS) < run.deps.now()) throw cause
-    run.deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
+    if (addMs(transaction.updatedAt, GIVE_UP_MS) < deps.now()) throw cause
+    deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
     run.tally.failed++
     return { kind: 'open' }
   }
@@ -232,12 +228,14 @@ const reconcileAlone = async (
  * page is complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
  */
 const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenHours> => {
-  const { deps, tally } = run
+  const { tally } = run
+  const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   await noteUnreadable(deps, page)
-  const rows = await withPosted(run, await knownRows(deps, page.transactions))
+  const rows = await withPosted(deps, await knownRows(deps, page.transactions))
   const hours: OpenHours = new Map()
-  await mapInChunks(rows, CONCURRENCY, async ({ transaction, known }) => {
-    const reconciled = await reconcileAlone(run, transaction, known)
+  await mapInChunks(rows, CONCURRENCY, async (row) => {
+    const { transaction } = row
+    const reconciled = await reconcileAlone(deps, run, row)
     tally.transactions++
     if (reconciled.kind === 'passed_over') tally.passedOver++
     if (reconciled.kind === 'credited') addOpen(hours, transaction, reconciled.payment, deps.now())

@@ -8,6 +8,7 @@ import {
   type ProviderRequestStatus,
   type Unanswered,
 } from '../../provider/provider.ts'
+import type { AnnounceDeps } from '../announcement.ts'
 
 /** What to ask the provider about. Any caller may name it; only the provider's answer is news. */
 export type NewsSubject = {
@@ -93,4 +94,4 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
 }
 
 /** Dependencies of provider news: ask, credit, hold, announce, alert and close. */
-export type NewsDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'queues' | 'log' | 'alerts'>
+export type NewsDeps = AnnounceDeps & Pick<Deps, 'stage' | 'provider' | 'now' | 'queues' | 'log' | 'alerts'>
