@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { acceptDifference } from '../../shared/audit/accept-difference.ts'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { DifferenceSchema } from '../../shared/verdict/difference.ts'
 
@@ -15,6 +14,6 @@ const input = v.strictObject({
   notes: NOTES,
 })
 
-export const handler = adminHandler({ summary, input }, ({ client_id, operator, notes, ...difference }, deps) =>
-  acceptDifference(deps, { clientId: parseClientId(client_id), difference, operator, notes }),
+export const handler = adminHandler({ summary, input }, ({ clientId, operator, notes, ...difference }, deps) =>
+  acceptDifference(deps, { clientId, difference, operator, notes }),
 )

@@ -1,30 +1,33 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
-import { adjustLedger } from '../../shared/posting/adjust-ledger.ts'
-import { ADJUSTMENT_FIELDS, toAdjustmentDto } from '../../shared/posting/adjustment-dto.ts'
+import { minor } from '../../shared/money.ts'
+import { adjustLedger, toAdjustmentDto } from '../../shared/posting/adjust-ledger.ts'
+import { ADJUSTMENT_KINDS } from '../../shared/posting/adjustment-store.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a write-off (written_off), or a " +
   'correction. One entry for each reference; the next settlement shows it as a line.'
 
+/** The same bound as for amounts of payments. */
+const MOST_MINOR = 1_000_000_000_000
+
+const ascii = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
+)
+const within = (amount: number) => Math.abs(amount) <= MOST_MINOR
+const amount = v.pipe(v.number(), v.safeInteger(), v.check(within, `at most ${MOST_MINOR} either way`))
+
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
-  ...ADJUSTMENT_FIELDS,
+  kind: v.picklist(ADJUSTMENT_KINDS),
+  amount_minor: v.pipe(amount, v.transform(minor)),
+  reference: ascii,
+  provider_transaction_id: v.optional(ascii),
   notes: v.optional(NOTES),
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toAdjustmentDto(
-    await adjustLedger(deps, {
-      clientId: parseClientId(request.client_id),
-      reference: request.reference,
-      kind: request.kind,
-      amountMinor: request.amount_minor,
-      providerTransactionId: request.provider_transaction_id,
-      notes: request.notes,
-      operator: request.operator,
-    }),
-  ),
+  toAdjustmentDto(await adjustLedger(deps, request)),
 )

@@ -8,32 +8,27 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   'Registers a merchant. It can take payments after issue-api-key. Without a floor it gets the default floor.'
+const { name, enabled, settlement_floor_minor, ...others } = CLIENT_FIELDS
 const input = v.strictObject({
   operator: OPERATOR,
-  name: CLIENT_FIELDS.name,
-  enabled: v.optional(CLIENT_FIELDS.enabled, true),
-  settlement_floor_minor: v.optional(CLIENT_FIELDS.settlement_floor_minor, DEFAULT_SETTLEMENT_FLOOR),
-  bank: v.optional(CLIENT_FIELDS.bank),
-  return_url: v.optional(CLIENT_FIELDS.return_url),
-  rate_limit_per_second: v.optional(CLIENT_FIELDS.rate_limit_per_second),
-  payout_hold: v.optional(CLIENT_FIELDS.payout_hold),
-  ledger_parts: v.optional(CLIENT_FIELDS.ledger_parts),
+  name,
+  enabled: v.optional(enabled, true),
+  settlement_floor_minor: v.optional(settlement_floor_minor, DEFAULT_SETTLEMENT_FLOOR),
+  ...v.partial(v.strictObject(others)).entries,
 })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
+export const handler = adminHandler({ summary, input }, async ({ operator, ...request }, deps) => {
   const createdAt = deps.now()
   const client: Client = {
+    ...request,
     clientId: v.parse(ClientIdSchema, deps.newId()),
-    name: request.name,
-    enabled: request.enabled,
-    settlementFloorMinor: request.settlement_floor_minor,
     bank: request.bank ? { ...request.bank, since: createdAt } : undefined,
-    returnUrl: request.return_url ?? undefined,
-    rateLimitPerSecond: request.rate_limit_per_second ?? undefined,
-    payoutHold: request.payout_hold ?? undefined,
-    ledgerParts: initialParts(request.ledger_parts, createdAt),
+    returnUrl: request.returnUrl ?? undefined,
+    rateLimitPerSecond: request.rateLimitPerSecond ?? undefined,
+    payoutHold: request.payoutHold ?? undefined,
+    ledgerParts: initialParts(request.ledgerParts, createdAt),
     createdAt,
   }
-  await insertClient(deps, client, request.operator)
+  await insertClient(deps, client, operator)
   return toClientDto(client)
 })

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { deleteEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { parseEndpointId, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
@@ -7,11 +6,6 @@ import { parseEndpointId, toEndpointDto } from '../../shared/webhook/endpoint/en
 const summary = 'Deletes an endpoint and its secret; its deliveries in progress become skipped. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), endpoint_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const endpoint = await deleteEndpoint(deps, {
-    clientId: parseClientId(request.client_id),
-    endpointId: parseEndpointId(request.endpoint_id),
-    operator: request.operator,
-  })
-  return toEndpointDto(endpoint)
-})
+export const handler = adminHandler({ summary, input }, async (request, deps) =>
+  toEndpointDto(await deleteEndpoint(deps, { ...request, endpointId: parseEndpointId(request.endpointId) })),
+)

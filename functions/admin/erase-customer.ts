@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { eraseCustomers } from '../../shared/inquiry/erase-customers.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
@@ -22,8 +21,7 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { operator, payment_id: paymentId, client_id: client = '', external_reference: reference = '' } = request
-  const asked = paymentId === undefined ? { clientId: parseClientId(client), reference } : { paymentId }
-  return eraseCustomers(deps, asked, operator)
+export const handler = adminHandler({ summary, input }, ({ operator, ...asked }, deps) => {
+  const { clientId, externalReference: reference = '', paymentId = '' } = asked
+  return eraseCustomers(deps, clientId === undefined ? { paymentId } : { clientId, reference }, operator)
 })

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { periodFields } from '../../shared/books/book-period.ts'
 import { getBooks } from '../../shared/books/get-books.ts'
-import { parseClientId } from '../../shared/client/client-dto.ts'
+import { periodFields } from '../../shared/books/walk-clients.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
@@ -20,13 +19,4 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  getBooks(deps, {
-    clientId: request.client_id === undefined ? undefined : parseClientId(request.client_id),
-    from: request.from,
-    to: request.to,
-    format: request.format,
-    providerBalance: request.provider_balance,
-    cursor: request.cursor,
-  }),
-)
+export const handler = adminHandler({ summary, input }, (request, deps) => getBooks(deps, request))

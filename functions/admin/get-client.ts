@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { parseClientId, toClientDto } from '../../shared/client/client-dto.ts'
+import { toClientDto } from '../../shared/client/client-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Shows one merchant.'
 const input = v.strictObject({ client_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  return toClientDto(await requireClient(deps, parseClientId(request.client_id)))
-})
+export const handler = adminHandler({ summary, input }, async ({ clientId }, deps) =>
+  toClientDto(await requireClient(deps, clientId)),
+)

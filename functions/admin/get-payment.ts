@@ -6,6 +6,6 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 const summary = 'One payment with its timeline: provider attempts, transitions, events, deliveries and their attempts.'
 const input = v.strictObject({ payment_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  paymentTimeline(deps, await findAnyPayment(deps, request.payment_id)),
+export const handler = adminHandler({ summary, input }, async ({ paymentId }, deps) =>
+  paymentTimeline(deps, await findAnyPayment(deps, paymentId)),
 )

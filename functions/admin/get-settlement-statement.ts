@@ -10,10 +10,4 @@ const input = v.strictObject({
   format: v.optional(v.picklist(['json', 'csv']), 'json'),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  settlementStatement(deps, {
-    settlementId: request.settlement_id,
-    cursor: request.cursor,
-    format: request.format,
-  }),
-)
+export const handler = adminHandler({ summary, input }, (request, deps) => settlementStatement(deps, request))

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { KEY_PERMISSIONS } from '../../shared/client/api-key.ts'
 import { issueApiKey } from '../../shared/client/api-key-store.ts'
-import { parseClientId, toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { toApiKeyDto } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3_600
@@ -26,11 +26,6 @@ const input = v.strictObject({
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { text, key } = await issueApiKey(deps, {
-    clientId: parseClientId(request.client_id),
-    operator: request.operator,
-    permissions: request.permissions,
-    expiresInSeconds: request.expires_in_seconds,
-  })
+  const { text, key } = await issueApiKey(deps, request)
   return { api_key: text, ...toApiKeyDto(key), last_used_on: null }
 })

@@ -1,18 +1,15 @@
 import * as v from 'valibot'
 import { lastUses, listApiKeys } from '../../shared/client/api-key-store.ts'
-import { parseClientId, toApiKeyDto } from '../../shared/client/client-dto.ts'
-import { findClient } from '../../shared/client/client-store.ts'
-import { notFound } from '../../shared/errors.ts'
-import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { requireClient } from '../../shared/client/client-store.ts'
+import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary = "A merchant's keys, without the secret texts, newest first; revoked and expired keys are included."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const clientId = parseClientId(request.client_id)
-  if (!(await findClient(deps, clientId))) throw notFound('client')
-  const page = pageOf(request)
+export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
+  await requireClient(deps, clientId)
   const keys = await listApiKeys(deps, clientId, page)
   const uses = await lastUses(deps, keys)
   const data = keys.map((key, at) => ({ ...toApiKeyDto(key), last_used_on: uses[at] ?? null }))

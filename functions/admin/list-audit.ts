@@ -1,12 +1,11 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import {
   findAuditRecordsOf,
   findAuditRecordsOfClient,
   toAuditRecordDto,
 } from '../../shared/operator/find-audit-records.ts'
-import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
@@ -24,12 +23,10 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async ({ subject, client_id, ...request }, deps) => {
-  const page = pageOf(request)
-  const clientId = client_id === undefined ? undefined : parseClientId(client_id)
+export const handler = adminHandler({ summary, input }, async ({ subject = '', clientId, ...page }, deps) => {
   if (clientId !== undefined) await requireClient(deps, clientId)
   const records = clientId
     ? await findAuditRecordsOfClient(deps, clientId, page)
-    : await findAuditRecordsOf(deps, subject ?? '', page)
+    : await findAuditRecordsOf(deps, subject, page)
   return { data: records.map(toAuditRecordDto), pagination: pagination(page) }
 })

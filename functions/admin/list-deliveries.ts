@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { EventIdSchema } from '../../shared/ids.ts'
-import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
@@ -27,13 +26,10 @@ const input = v.pipe(
 )
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const page = pageOf(request)
-  const filter = {
-    status: request.status,
-    endpointId: request.endpoint_id === undefined ? undefined : parseEndpointId(request.endpoint_id),
-    eventId: request.event_id,
-  }
-  const { clientId } = await requireClient(deps, parseClientId(request.client_id))
+  const { clientId, status, endpointId: endpoint, eventId, ...page } = request
+  const endpointId = endpoint === undefined ? undefined : parseEndpointId(endpoint)
+  await requireClient(deps, clientId)
+  const filter = { status, endpointId, eventId }
   const deliveries = await listDeliveries(deps, { clientId, filter, page, mostLooked: 5_000 })
   return { data: deliveries.map(toDeliveryDto), pagination: pagination(page) }
 })

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
-import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { listEndpoints } from '../../shared/webhook/endpoint/find-endpoints.ts'
@@ -8,8 +7,7 @@ import { listEndpoints } from '../../shared/webhook/endpoint/find-endpoints.ts'
 const summary = "A merchant's endpoints, disabled ones too, newest first, without their secrets."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const page = pageOf(request)
-  const endpoints = await listEndpoints(deps, parseClientId(request.client_id), page)
+export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
+  const endpoints = await listEndpoints(deps, clientId, page)
   return { data: endpoints.map(toEndpointDto), pagination: pagination(page) }
 })

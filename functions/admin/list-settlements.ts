@@ -1,9 +1,8 @@
 import * as v from 'valibot'
-import { periodFields } from '../../shared/books/book-period.ts'
 import { settlementsOfPeriod } from '../../shared/books/settlements-of-period.ts'
-import { parseClientId } from '../../shared/client/client-dto.ts'
+import { periodFields } from '../../shared/books/walk-clients.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { pageFields, pagination } from '../../shared/page.ts'
 import { payoutFile } from '../../shared/payout/payout-file.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { SETTLEMENT_STATUSES } from '../../shared/settlement/settlement.ts'
@@ -25,15 +24,13 @@ const isAsked = ({ client_id, status, from, to }: v.InferOutput<typeof fields>) 
 const input = v.pipe(fields, v.check(isAsked, 'give client_id, status, from or to'))
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { client_id, status, format, from, to, cursor } = request
-  const clientId = client_id === undefined ? undefined : parseClientId(client_id)
+  const { clientId, status, format, from, to, cursor, ...page } = request
   if (clientId !== undefined) await requireClient(deps, clientId)
   const hasDays = from !== undefined || to !== undefined
   const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
   if (isPayouts && format === 'csv') return payoutFile(deps, cursor)
   const isOfClient = status === undefined && !hasDays && format === 'json'
-  if (!isPayouts && !isOfClient) return settlementsOfPeriod(deps, { clientId, status, from, to, format, cursor })
-  const page = pageOf(request)
+  if (!isPayouts && !isOfClient) return settlementsOfPeriod(deps, request)
   const found = clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)
   return { data: found.map((one) => toOperatorSettlement(one, deps.now())), pagination: pagination(page) }
 })

@@ -7,12 +7,5 @@ const summary = 'Records once that the bank refused the transfer, and why. Moves
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toOperatorSettlement(
-    await markSettlementFailed(deps, {
-      settlementId: request.settlement_id,
-      operator: request.operator,
-      notes: request.notes,
-    }),
-    deps.now(),
-  ),
+  toOperatorSettlement(await markSettlementFailed(deps, request), deps.now()),
 )

@@ -23,14 +23,5 @@ const input = v.strictObject({
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toOperatorSettlement(
-    await markSettlementPaid(deps, {
-      settlementId: request.settlement_id,
-      operator: request.operator,
-      bankReference: request.bank_reference,
-      notes: request.notes,
-      confirm: request.confirm,
-    }),
-    deps.now(),
-  ),
+  toOperatorSettlement(await markSettlementPaid(deps, request), deps.now()),
 )

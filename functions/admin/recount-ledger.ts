@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { recountLedger } from '../../shared/recount/recount-ledger.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { DifferenceSchema, MAX_DIFFERENCES } from '../../shared/verdict/difference.ts'
@@ -18,6 +17,4 @@ const input = v.strictObject({
   ),
 })
 
-export const handler = adminHandler({ summary, input }, ({ client_id, expected, operator }, deps) =>
-  recountLedger(deps, { clientId: parseClientId(client_id), expected, operator }),
-)
+export const handler = adminHandler({ summary, input }, (request, deps) => recountLedger(deps, request))

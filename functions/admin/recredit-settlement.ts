@@ -7,12 +7,5 @@ const summary = 'Returns the net of a failed settlement to available, once; the 
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toOperatorSettlement(
-    await recreditSettlement(deps, {
-      settlementId: request.settlement_id,
-      operator: request.operator,
-      notes: request.notes,
-    }),
-    deps.now(),
-  ),
+  toOperatorSettlement(await recreditSettlement(deps, request), deps.now()),
 )

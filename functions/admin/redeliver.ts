@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { parseDeliveryId } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { redeliver, redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver.ts'
@@ -11,9 +10,8 @@ const summary =
   'is the cursor of the next call; --all makes all calls. Safe to repeat: it skips deliveries in progress.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...REDELIVER_FIELDS })
 
-export const handler = adminHandler({ summary, input }, async ({ operator, client_id, ...fields }, deps) => {
+export const handler = adminHandler({ summary, input }, async ({ operator, clientId, ...fields }, deps) => {
   const target = redeliverTarget(fields)
-  const clientId = parseClientId(client_id)
   if (target.form === 'delivery') {
     await redeliver(deps, { clientId, operator, deliveryId: parseDeliveryId(target.deliveryId) })
     return { count: 1 }

@@ -6,6 +6,6 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 const summary = 'Asks the provider for a payment now, applies the answer, and shows the payment. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, payment_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  paymentTimeline(deps, await refreshPayment(deps, request.payment_id, request.operator)),
+export const handler = adminHandler({ summary, input }, async ({ paymentId, operator }, deps) =>
+  paymentTimeline(deps, await refreshPayment(deps, paymentId, operator)),
 )

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { registerEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
@@ -13,11 +12,6 @@ const input = v.strictObject({
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { endpoint, signingSecret } = await registerEndpoint(deps, {
-    clientId: parseClientId(request.client_id),
-    operator: request.operator,
-    url: request.url,
-    eventTypes: request.event_types,
-  })
+  const { endpoint, signingSecret } = await registerEndpoint(deps, request)
   return { ...toEndpointDto(endpoint), signing_secret: signingSecret }
 })

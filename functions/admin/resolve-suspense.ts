@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { OPERATOR_RESOLUTIONS, resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
-import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
+import { toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
 const summary =
   'Closes a suspense item once: money as refunded by bank or written off, a finding as explained. Moves no money.'
@@ -13,12 +13,5 @@ const input = v.strictObject({
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toSuspenseDto(
-    await resolveSuspense(deps, {
-      suspenseId: request.suspense_id,
-      operator: request.operator,
-      resolution: request.resolution,
-      notes: request.notes,
-    }),
-  ),
+  toSuspenseDto(await resolveSuspense(deps, request)),
 )

@@ -1,17 +1,13 @@
 import * as v from 'valibot'
 import { lastUses, revokeApiKey } from '../../shared/client/api-key-store.ts'
-import { parseClientId, parseKeyId, toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { parseKeyId, toApiKeyDto } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), key_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const key = await revokeApiKey(deps, {
-    clientId: parseClientId(request.client_id),
-    keyId: parseKeyId(request.key_id),
-    operator: request.operator,
-  })
+  const key = await revokeApiKey(deps, { ...request, keyId: parseKeyId(request.keyId) })
   const [lastUsedOn = null] = await lastUses(deps, [key])
   return { ...toApiKeyDto(key), last_used_on: lastUsedOn }
 })

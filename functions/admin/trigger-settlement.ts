@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { triggerSettlement } from '../../shared/settlement/settle-client.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
@@ -7,8 +6,8 @@ import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 const summary = "Settles one merchant now, by the sweep's rules; refused if no money exceeds the floor. Safe to repeat."
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async ({ operator, client_id }, deps) => {
-  const { settlement, isContinuing } = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const { settlement, isContinuing } = await triggerSettlement(deps, request)
   return {
     settlements: settlement ? [toOperatorSettlement(settlement, deps.now())] : [],
     // The worker still sums a large window. It settles without another call.

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CLIENT_FIELDS, parseClientId, toClientDto } from '../../shared/client/client-dto.ts'
+import { CLIENT_FIELDS, toClientDto } from '../../shared/client/client-dto.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
@@ -12,20 +12,6 @@ const input = v.pipe(
   v.check((fields) => Object.keys(Changes.entries).some((field) => field in fields), 'name a field to change'),
 )
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const client = await changeClient(deps, {
-    clientId: parseClientId(request.client_id),
-    operator: request.operator,
-    changes: {
-      name: request.name,
-      enabled: request.enabled,
-      settlementFloorMinor: request.settlement_floor_minor,
-      bank: request.bank,
-      returnUrl: request.return_url,
-      rateLimitPerSecond: request.rate_limit_per_second,
-      payoutHold: request.payout_hold,
-      ledgerParts: request.ledger_parts,
-    },
-  })
-  return toClientDto(client)
-})
+export const handler = adminHandler({ summary, input }, async ({ clientId, operator, ...changes }, deps) =>
+  toClientDto(await changeClient(deps, { clientId, operator, changes })),
+)

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { updateEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, parseEndpointId, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
@@ -20,13 +19,6 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const endpoint = await updateEndpoint(deps, {
-    clientId: parseClientId(request.client_id),
-    endpointId: parseEndpointId(request.endpoint_id),
-    operator: request.operator,
-    enabled: request.enabled,
-    eventTypes: request.event_types,
-  })
-  return toEndpointDto(endpoint)
-})
+export const handler = adminHandler({ summary, input }, async (request, deps) =>
+  toEndpointDto(await updateEndpoint(deps, { ...request, endpointId: parseEndpointId(request.endpointId) })),
+)

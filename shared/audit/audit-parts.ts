@@ -11,8 +11,7 @@ import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { type JudgedPayment, judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
-import { auditTrails } from './judged/audit-trail.ts'
-import { type ClientBooks, ownedItems, readClientBooks } from './judged/client-books.ts'
+import { auditTrails, type ClientBooks, ownedItems, readClientBooks } from './judged/client-books.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 

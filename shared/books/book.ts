@@ -2,7 +2,8 @@ import { ENTRY_TYPES, type EntryType } from '../journal/entry.ts'
 import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
-import { type BookPeriod, isIn } from './book-period.ts'
+import { type Difference, differs } from '../verdict/difference.ts'
+import { type BookPeriod, isIn } from './walk-clients.ts'
 
 /** A re-credit repeats other entries, so it is in no figure of the books. */
 const RECREDIT: EntryType = 'recredit'
@@ -11,7 +12,8 @@ const LOSS_TYPES: readonly string[] = [
   ...new Set<EntryType | HouseEntryType>([...ENTRY_TYPES.filter((type) => type !== RECREDIT), ...HOUSE_ENTRY_TYPES]),
 ]
 
-const SOURCES: Readonly<Record<string, string>> = {
+/** The figures in the order in which they are shown, each with what it is the sum of. */
+export const FIGURES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     PAYMENT_METHODS.map((method) => [`taken_in.${method}`, `gross of the ${method} payments that were posted`]),
   ),
@@ -32,9 +34,6 @@ const SOURCES: Readonly<Record<string, string>> = {
   house: "the house's side of all entries, at the end of the period",
 }
 
-/** The names of the figures, in the order in which they are shown. */
-export const FIGURE_NAMES: readonly string[] = Object.keys(SOURCES)
-
 /** Figures by their names (design section 12); one that is zero may be absent. */
 export type Book = Readonly<Record<string, Minor>>
 
@@ -47,15 +46,6 @@ export const addBooks = (...books: readonly Book[]): Book => {
     sums[name] = plus(sums[name] ?? ZERO, amount)
   return sums
 }
-
-/** The trial balance, each side counted separately. */
-export const trialBalance = (book: Book): { readonly left: Minor; readonly right: Minor } => ({
-  left: plus(figureOf(book, 'at_provider'), figureOf(book, 'at_bank')),
-  right: plus(plus(figureOf(book, 'clients'), figureOf(book, 'in_suspense')), figureOf(book, 'house')),
-})
-
-export const shownFigures = (book: Book) =>
-  FIGURE_NAMES.map((name) => ({ name, amount_minor: figureOf(book, name), source: SOURCES[name] ?? '' }))
 
 /** Sums of entries of one type and day, of clients or of the house. */
 export type BookLine = {
@@ -118,12 +108,10 @@ export const withOwed = (book: Book): Book => {
   return { ...book, ...(clients >= 0 ? { owed_to_clients: clients } : { owed_by_clients: less(ZERO, clients) }) }
 }
 
-/** The sum of a line's sides and the sum that it must have. Undefined when they are equal. */
-export const unequalSides = (line: BookLine): { readonly expected: Minor; readonly found: Minor } | undefined => {
+/** The sum of a line's sides must be equal, and its net must be gross - fee - markup; one difference at most. */
+export const unequalSides = (line: BookLine, what: string, id: string): readonly Difference[] => {
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
-  const expected = plus(line.providerMinor, line.bankMinor)
-  const found = plus(plus(netMinor, line.suspenseMinor), line.houseMinor)
-  if (expected !== found) return { expected, found }
-  const net = less(less(grossMinor, feeMinor), markupMinor)
-  return net === netMinor ? undefined : { expected: net, found: netMinor }
+  const sides = plus(plus(netMinor, line.suspenseMinor), line.houseMinor)
+  const unequal = differs(what, id, plus(line.providerMinor, line.bankMinor), sides)
+  return unequal.length > 0 ? unequal : differs(what, id, less(less(grossMinor, feeMinor), markupMinor), netMinor)
 }

@@ -1,18 +1,33 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { requireClient } from '../client/client-store.ts'
-import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
+import type { Deps, TableDeps } from '../deps.ts'
+import type { ClientId, SettlementId } from '../ids.ts'
+import { bookDay, endOfBookDay, totalsOf } from '../journal/day-totals.ts'
+import { type Entry, isBalanced } from '../journal/entry.ts'
 import { houseTotals } from '../journal/house-store.ts'
-import { MinorSchema } from '../money.ts'
+import { entryPages } from '../journal/read-entries.ts'
+import { readWindow } from '../ledger/window-store.ts'
+import { MinorSchema, plus, ZERO } from '../money.ts'
 import { encodeCursor } from '../page.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
-import { csvHead, csvRows } from '../settlement/statement/csv.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { findSettlements, settlementPages } from '../settlement/settlement-store.ts'
+import { csv, csvHead, csvRows } from '../settlement/statement/csv.ts'
+import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
 import { type Difference, DifferenceSchema, differs } from '../verdict/difference.ts'
-import { FIGURE_NAMES, figureOf, shownFigures, trialBalance } from './book.ts'
-import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { type CheckedBook, checkedLines, joined, NOTHING, readClientBook } from './read-client-book.ts'
-import { progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import {
+  addBooks,
+  type Book,
+  type BookLine,
+  bookOfLines,
+  bookOfPayout,
+  FIGURES,
+  figureOf,
+  unequalSides,
+  withOwed,
+} from './book.ts'
+import { type BookPeriod, bookPeriod, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -28,8 +43,9 @@ type BooksInput = {
 
 /** The trial balance of a book, and what its sources disagree on. */
 const problemsOf = ({ book, differences }: CheckedBook): readonly Difference[] => {
-  const { left, right } = trialBalance(book)
-  return [...differs('trial balance', 'provider + bank', right, left), ...differences]
+  const sumOf = (...names: readonly string[]) => names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
+  const right = sumOf('clients', 'in_suspense', 'house')
+  return [...differs('trial balance', 'provider + bank', right, sumOf('at_provider', 'at_bank')), ...differences]
 }
 
 const toBooksDto = ({ from, to }: BookPeriod, checked: CheckedBook) => {
@@ -37,37 +53,31 @@ const toBooksDto = ({ from, to }: BookPeriod, checked: CheckedBook) => {
   return {
     from,
     to,
-    figures: shownFigures(checked.book),
+    figures: Object.entries(FIGURES).map(([name, source]) => ({
+      name,
+      amount_minor: figureOf(checked.book, name),
+      source,
+    })),
     balanced: differences.length === 0,
     ...(differences.length > 0 && { differences }),
   }
 }
 
-const COLUMNS = ['client_id', ...FIGURE_NAMES, 'balanced'] as const
+const COLUMNS = ['client_id', ...Object.keys(FIGURES), 'balanced'] as const
 
-const lineOf = (name: string, checked: CheckedBook) => ({
-  client_id: name,
-  ...Object.fromEntries(FIGURE_NAMES.map((figure) => [figure, figureOf(checked.book, figure)])),
+const lineOf = (owner: string, checked: CheckedBook) => ({
+  client_id: owner,
+  ...Object.fromEntries(Object.keys(FIGURES).map((name) => [name, figureOf(checked.book, name)])),
   balanced: String(problemsOf(checked).length === 0),
 })
 
 type Line = ReturnType<typeof lineOf>
 
-/** Money without a client: the totals that the house journal keeps by day. */
-const readHouseBook = async (deps: BooksDeps, period: BookPeriod): Promise<CheckedBook> =>
-  checkedLines(await houseTotals(deps, { fromDay: '0', untilDay: period.to }), period, {
-    what: 'house.totals',
-    id: 'house',
-  })
-
 /** The provider's own balance. It proves nothing, because the provider names no settlement time. */
 const askForBalance = async ({ provider, now }: BooksDeps) => {
   const answer = await provider.getBalance(PROVIDER_READ_TIMEOUT_MS)
-  if (answer.kind === 'found') {
-    const { account, amountMinor } = answer.value
-    return { account, amount_minor: amountMinor, at: now() }
-  }
-  return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
+  if (answer.kind !== 'found') return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
+  return { account: answer.value.account, amount_minor: answer.value.amountMinor, at: now() }
 }
 
 const CLIENTS_AT_ONCE = 8
@@ -99,7 +109,9 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
     const cursor = encodeCursor({ period, book: sum.book, differences: sum.differences, position })
     return { continuing: true, cursor, ...(isCsv && { csv: csvOf(lines) }) }
   }
-  const house = await readHouseBook(deps, period)
+  // Money without a client: the totals that the house journal keeps by day.
+  const totals = await houseTotals(deps, { fromDay: '0', untilDay: period.to })
+  const house = checkedLines(totals, period, { what: 'house.totals', id: 'house' })
   if (isCsv) return { csv: csvOf([...lines, lineOf('house', house)]) }
   return {
     ...toBooksDto(period, joined(sum, house)),
@@ -118,5 +130,117 @@ export const getBooks = async (deps: BooksDeps, input: BooksInput): Promise<obje
   const period = bookPeriod(deps, input)
   const checked = await readClientBook(deps, clientId, period)
   if (input.format === 'json') return toBooksDto(period, checked)
-  return { csv: csvHead(COLUMNS) + csvRows(COLUMNS, [lineOf(clientId, checked)]) }
+  return { csv: csv(COLUMNS, [lineOf(clientId, checked)]) }
+}
+
+/** Figures, and each place where their sources disagree. */
+type CheckedBook = { readonly book: Book; readonly differences: readonly Difference[] }
+
+const NOTHING: CheckedBook = { book: {}, differences: [] }
+
+/** The most differences of an answer; an audit lists all. */
+const MOST_DIFFERENCES = 20
+
+const joined = (...books: readonly CheckedBook[]): CheckedBook => ({
+  book: addBooks(...books.map(({ book }) => book)),
+  differences: books.flatMap(({ differences }) => differences).slice(0, MOST_DIFFERENCES),
+})
+
+/** The lines of one source, each checked separately. */
+const checkedLines = (
+  lines: readonly BookLine[],
+  period: BookPeriod,
+  { what, id }: Pick<Difference, 'what' | 'id'>,
+): CheckedBook => ({
+  book: bookOfLines(lines, period),
+  differences: lines.flatMap((line) => unequalSides(line, what, `${id} ${line.day} ${line.type}`)),
+})
+
+/** The sums of a settlement, and the side of its totals that each is the sum of. */
+const TOTALS = [
+  ['gross_minor', 'grossMinor', 'grossMinor'],
+  ['fee_minor', 'providerFeesMinor', 'feeMinor'],
+  ['markup_minor', 'markupMinor', 'markupMinor'],
+  ['net_minor', 'netMinor', 'netMinor'],
+] as const
+
+/** Checks that a settlement's stored totals by type and day add up to its sums. */
+const checkedTotals = ({ settlementId: id, totals, ...settlement }: Settlement): readonly Difference[] =>
+  TOTALS.flatMap(([name, sum, side]) => {
+    const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
+    return differs(`settlement.totals.${name}`, id, settlement[sum], found)
+  })
+
+const bookOfSettlement = (settlement: Settlement, period: BookPeriod): CheckedBook => {
+  const { settlementId: id, totals, status, settledAt, netMinor } = settlement
+  const isPaid = status === 'manual_paid' && settledAt !== undefined
+  return joined(checkedLines(totals, period, { what: 'settlement.totals', id }), {
+    book: isPaid ? bookOfPayout({ day: bookDay(settledAt), netMinor }, period) : {},
+    differences: checkedTotals(settlement),
+  })
+}
+
+const bookOfEntries = (entries: readonly Entry[], period: BookPeriod): CheckedBook => ({
+  book: bookOfLines(totalsOf(entries), period),
+  differences: entries
+    .filter((entry) => !isBalanced(entry))
+    .flatMap(({ entryId }) => differs('entry.sides', entryId, 'equal', 'not equal')),
+})
+
+/** The most consecutive settlements that the index may lack. */
+const MOST_UNLISTED = 100
+
+/**
+ * All settlements of a client, page by page. The index may lag, so a settlement that a later one or the window names is
+ * read by its id. Answers the ids of missing ones.
+ */
+const visitSettlements = async (
+  deps: TableDeps,
+  { clientId, lastId }: { readonly clientId: ClientId; readonly lastId: SettlementId | undefined },
+  visit: (settlements: readonly Settlement[]) => void,
+): Promise<readonly SettlementId[]> => {
+  const found = new Set<SettlementId>()
+  const named = new Set<SettlementId>(lastId ? [lastId] : [])
+  const take = (settlements: readonly Settlement[]): void => {
+    for (const { settlementId, previousId } of settlements) {
+      found.add(settlementId)
+      if (previousId) named.add(previousId)
+    }
+    visit(settlements)
+  }
+  for await (const settlements of settlementPages(deps, clientId)) take(settlements)
+  for (let round = 0; round < MOST_UNLISTED; round++) {
+    const unlisted = [...named].filter((id) => !found.has(id))
+    const settlements = unlisted.length > 0 ? await findSettlements(deps, unlisted) : []
+    if (settlements.length === 0) return unlisted
+    take(settlements)
+  }
+  throw new Error('the index lacks too many settlements of a client')
+}
+
+/** An entry is eligible at most a day after it was posted, on any clock. */
+const FURTHEST_MS = 2 * DAY_MS
+
+/**
+ * The books of one client (design section 12): its settlements' stored totals, and the entries after the last one. The
+ * cost grows with settlements and unsettled entries, not with payments.
+ */
+export const readClientBook = async (
+  deps: Pick<Deps, 'table' | 'stage' | 'now'>,
+  clientId: ClientId,
+  period: BookPeriod,
+): Promise<CheckedBook> => {
+  const { parts, settledUntil, lastSettlementId } = await readWindow(deps, clientId)
+  let whole: CheckedBook = NOTHING
+  let start: Timestamp = settledUntil
+  const missing = await visitSettlements(deps, { clientId, lastId: lastSettlementId }, (settlements) => {
+    whole = joined(whole, ...settlements.map((settlement) => bookOfSettlement(settlement, period)))
+    start = settlements.reduce((last, { sweptUntil }) => later(last, sweptUntil), start)
+  })
+  const span = { start, end: addMs(earlier(deps.now(), endOfBookDay(period.to)), FURTHEST_MS) }
+  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
+    whole = joined(whole, bookOfEntries(entries, period))
+  }
+  const lost = missing.flatMap((id) => differs('settlement', id, 'there', 'missing'))
+  return joined({ book: withOwed(whole.book), differences: [...lost, ...whole.differences] })
 }

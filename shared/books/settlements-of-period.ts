@@ -9,15 +9,14 @@ import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
 import { settlementPages } from '../settlement/settlement-store.ts'
 import { csvHead, csvRows } from '../settlement/statement/csv.ts'
 import { addMs, DAY_MS } from '../time.ts'
-import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import { type BookPeriod, bookPeriod, progressIn, WALK_FIELDS, walkClients } from './walk-clients.ts'
 
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
 type PeriodInput = {
   /** All clients without it. */
-  readonly clientId: ClientId | undefined
-  readonly status: Settlement['status'] | undefined
+  readonly clientId?: ClientId | undefined
+  readonly status?: Settlement['status'] | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly format: 'json' | 'csv'
@@ -27,11 +26,7 @@ type PeriodInput = {
 const Progress = v.strictObject(WALK_FIELDS)
 
 /** Settlements of one client whose public period ends on a day of the period, oldest first. */
-const settlementsOf = async (
-  deps: PeriodDeps,
-  clientId: ClientId,
-  { from, to }: BookPeriod,
-): Promise<readonly Settlement[]> => {
+const settlementsOf = async (deps: PeriodDeps, clientId: ClientId, { from, to }: BookPeriod) => {
   const first = addMs(endOfBookDay(from), -DAY_MS)
   const range = { between: [first, addMs(endOfBookDay(to), -1)] } as const
   return (await Array.fromAsync(settlementPages(deps, clientId, range))).flat()

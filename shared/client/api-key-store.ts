@@ -34,7 +34,7 @@ type NewKey = {
   /** `full` by default. */
   readonly permissions?: KeyPermissions | undefined
   /** Null: never expires. Undefined: the stage's default. */
-  readonly expiresInSeconds: number | null | undefined
+  readonly expiresInSeconds?: number | null | undefined
 }
 
 const lifetimeSeconds = ({ keyLifetimeDays }: Deps['stage']): number | null =>

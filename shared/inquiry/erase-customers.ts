@@ -1,5 +1,5 @@
 import { requireClient } from '../client/client-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { listPaymentEvents } from '../event/read-events.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
@@ -29,13 +29,13 @@ const namesIn = (customer: object | undefined): readonly string[] => Object.keys
 const underWay = (what: string) => invalid(`${what}: its customer cannot be erased yet`)
 
 /** Erases the customer from the payment's events and answers their number. A repeat continues after a crash. */
-const eraseFromEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<number> => {
+const eraseFromEvents = async (deps: TableDeps, paymentId: PaymentId): Promise<number> => {
   let erased = 0
   for (const event of await listPaymentEvents(deps, paymentId)) if (await eraseFromEvent(deps, event)) erased++
   return erased
 }
 
-const assertNothingPending = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<void> => {
+const assertNothingPending = async (deps: TableDeps, payment: Payment): Promise<void> => {
   if (payment.status === 'pending') throw underWay('the payment is pending')
   for (const { clientId, eventId } of await listPaymentEvents(deps, payment.paymentId)) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
@@ -55,11 +55,7 @@ const eraseFromVisible = async (deps: EraseDeps, payment: Payment, operator: str
   return { payment_id: paymentId, fields: namesIn(customer), events }
 }
 
-const eraseFromCreating = async (
-  deps: EraseDeps,
-  creating: CreatingPayment,
-  operator: string,
-): Promise<Erased | undefined> => {
+const eraseFromCreating = async (deps: EraseDeps, creating: CreatingPayment, operator: string) => {
   const { paymentId, leaseUntil, request } = creating
   const now = deps.now()
   if (leaseUntil !== undefined && leaseUntil > now) throw underWay('the payment is being created')
@@ -91,7 +87,7 @@ const MAX_PAYMENTS = 100
 
 type Selection = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }
 
-const selected = async (deps: Pick<Deps, 'table'>, selection: Selection) => {
+const selected = async (deps: TableDeps, selection: Selection) => {
   if ('paymentId' in selection) return { payments: [await findAnyPayment(deps, selection.paymentId)], complete: true }
   const { clientId, reference } = selection
   await requireClient(deps, clientId)

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { Event } from '../event/event.ts'
 import { memberText } from '../json.ts'
@@ -33,7 +33,7 @@ export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPaymen
 }
 
 /** Removes the customer from an event's data. False when it has none; refused when the bytes have changed since. */
-export const eraseFromEvent = async (deps: Pick<Deps, 'table'>, { paymentId, name, body }: Event): Promise<boolean> => {
+export const eraseFromEvent = async (deps: TableDeps, { paymentId, name, body }: Event): Promise<boolean> => {
   const erased = withoutCustomer(body)
   if (erased === undefined) return false
   const step = update(eventKey(paymentId, name), { set: { body: erased } }, equals('body', body))

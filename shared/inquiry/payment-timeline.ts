@@ -1,11 +1,11 @@
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import { listPaymentEvents } from '../event/read-events.ts'
 import type { Payment, ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { ELIGIBLE_AGE_MS, type Settlement } from '../settlement/settlement.ts'
 import { settlementAt } from '../settlement/settlement-store.ts'
-import { toSuspenseDto } from '../suspense/suspense-dto.ts'
+import { toSuspenseDto } from '../suspense/suspense.ts'
 import { suspenseAbout } from '../suspense/suspense-store.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
@@ -31,7 +31,7 @@ const toTransitionDto =
     ...(transition.status === 'failed' && { failure_reason: failureReason }),
   })
 
-const toEventDto = async (deps: Pick<Deps, 'table'>, event: Event) => ({
+const toEventDto = async (deps: TableDeps, event: Event) => ({
   event: event.type,
   event_id: event.eventId,
   fired_at: event.firedAt,
@@ -58,7 +58,7 @@ const toHeadDto = (payment: StoredPayment) =>
         next_check_at: payment.dueAt ?? null,
       }
 
-const settlementsOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
+const settlementsOf = async (deps: TableDeps, payment: StoredPayment) => {
   if (payment.status !== 'succeeded') return []
   const settlements = await settlementsWithPayment(deps, payment)
   return settlements.map(({ settlementId, status, settledAt }) => ({
@@ -69,7 +69,7 @@ const settlementsOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) 
 }
 
 /** Money and findings that name the payment, newest first. */
-const suspenseOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
+const suspenseOf = async (deps: TableDeps, payment: StoredPayment) => {
   // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
   const { items } = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
@@ -80,7 +80,7 @@ const suspenseOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => 
  * The history of one payment for operators (design section 7, get-payment): provider attempts, transitions, events with
  * deliveries, settlements and suspense. A payment that is still being created shows why it is stuck.
  */
-export const paymentTimeline = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
+export const paymentTimeline = async (deps: TableDeps, payment: StoredPayment) => {
   const events = await listPaymentEvents(deps, payment.paymentId)
   return {
     ...toHeadDto(payment),
@@ -105,7 +105,7 @@ const eligibleAtOf = ({ paidAt, postedAt }: Payment): Timestamp | undefined =>
  * The settlements that contain a payment, oldest first: the one that swept its entry and, after a re-credit, the one
  * that contains the re-credit. None for an open payment.
  */
-const settlementsWithPayment = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<readonly Settlement[]> => {
+const settlementsWithPayment = async (deps: TableDeps, payment: Payment): Promise<readonly Settlement[]> => {
   const found: Settlement[] = []
   let at = eligibleAtOf(payment)
   while (at !== undefined && found.length < MAX_SETTLEMENTS) {

@@ -78,12 +78,7 @@ const unsettledFrom = (now: Timestamp): Timestamp => addMs(now, 1 - HOLD_BACK_MS
 
 type Asked = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
 
-const readTracks = async (
-  deps: StoreDeps,
-  asked: Asked,
-  { settled, young }: FeedCursor,
-  now: Timestamp,
-): Promise<Tracks> => {
+const readTracks = async (deps: StoreDeps, asked: Asked, { settled, young }: FeedCursor, now: Timestamp) => {
   const until = earlier(timeOf(young), addMs(now, -HOLD_BACK_MS))
   const [settling, fresh] = await Promise.all([
     isAfter(young, settled) && timeOf(settled) <= until

@@ -1,17 +1,24 @@
 import * as v from 'valibot'
 import { requireClient } from '../client/client-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
+import { invalid } from '../errors.ts'
 import { type ClientId, PaymentIdSchema, paymentIdOf } from '../ids.ts'
-import { firstOfPage, type Page } from '../page.ts'
+import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
+import { readParts } from '../ledger/window-store.ts'
+import { CURSOR_JSON, encodeCursor, firstOfPage, type Page, pageFields } from '../page.ts'
 import { idsOfReference, MOST_OF_REFERENCE, paymentsCalled } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
-import { findPaymentsByKey, findStoredPayment } from '../payment/payment-store.ts'
+import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
+import { PAYMENT_METHODS, PAYMENT_STATUSES, type PaymentMethod, type PaymentStatus } from '../payment-status.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
-import { toSuspenseDto } from '../suspense/suspense-dto.ts'
+import { toSuspenseDto } from '../suspense/suspense.ts'
 import { suspenseAbout } from '../suspense/suspense-store.ts'
-import { destinationKey, destinationPk } from '../table/keys.ts'
+import type { Item } from '../table/attributes.ts'
+import { destinationKey, destinationPk, foundKey, ownersOf, paymentKey } from '../table/keys.ts'
+import { mergedPages, shareOf } from '../table/list-items.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 
 type PaymentSearch = {
   readonly payments: readonly Payment[]
@@ -20,18 +27,13 @@ type PaymentSearch = {
 }
 
 /** The search criteria; a search uses one of them. */
-export const SEARCHED = [
-  'external_reference',
-  'payment_destination',
-  'provider_payment_id',
-  'payment_request_id',
-] as const
+const SEARCHED = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
 
 type Search = {
   /** Undefined: all clients. */
-  readonly clientId: ClientId | undefined
-  readonly reference: string | undefined
-  readonly destination: string | undefined
+  readonly clientId?: ClientId | undefined
+  readonly externalReference?: string | undefined
+  readonly paymentDestination?: string | undefined
   /** The provider's own ids: the provider is asked for their reference. */
   readonly providerPaymentId?: string | undefined
   readonly paymentRequestId?: string | undefined
@@ -46,8 +48,8 @@ export const searchPayments = async (
   deps: Pick<Deps, 'table' | 'provider'>,
   search: Search,
 ): Promise<PaymentSearch> => {
-  const { clientId, reference, providerPaymentId, paymentRequestId, page } = search
-  const destination = asAccountNumber(search.destination ?? '')
+  const { clientId, externalReference: reference, providerPaymentId, paymentRequestId, page } = search
+  const destination = asAccountNumber(search.paymentDestination ?? '')
   if (clientId !== undefined) await requireClient(deps, clientId)
   if (providerPaymentId !== undefined || paymentRequestId !== undefined) return byProviderId(deps, search)
   if (clientId === undefined) return paymentsAtDestination(deps, destination, page)
@@ -83,7 +85,7 @@ const byProviderId = async (deps: Pick<Deps, 'table' | 'provider'>, search: Sear
 const begunAt = ({ providerAttempts: [first], createdAt }: Payment) => first?.startedAt ?? createdAt
 
 /** The payments for operators, each with its suspense items. */
-export const withSuspense = async (deps: Pick<Deps, 'table'>, payments: readonly Payment[]) => {
+export const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
   const since = payments.map(begunAt).toSorted()[0]
   if (since === undefined) return []
   const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
@@ -100,23 +102,13 @@ const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
 const isLast = (all: readonly unknown[], page: Page): boolean => all.length <= firstOfPage(page) + page.perPage
 
 /** Filters by client, because other clients' payments may have the same destination. */
-const ownAtDestination = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  destination: string,
-  page: Page,
-): Promise<PaymentSearch> => {
+const ownAtDestination = async (deps: TableDeps, clientId: ClientId, destination: string, page: Page) => {
   const found = await paymentsAtDestination(deps, destination, { page: 1, perPage: MOST_AT_DESTINATION })
   const own = found.payments.filter((payment) => payment.clientId === clientId)
   return { payments: ofPage(own, page), complete: found.complete && isLast(own, page) }
 }
 
-const ownOfReference = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  reference: string,
-  page: Page,
-): Promise<PaymentSearch> => {
+const ownOfReference = async (deps: TableDeps, clientId: ClientId, reference: string, page: Page) => {
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsCalled(deps, { clientId, reference, ids: ids.slice(0, MOST_OF_REFERENCE) })
   return { payments: ofPage(payments, page), complete: ids.length <= MOST_OF_REFERENCE && isLast(payments, page) }
@@ -126,11 +118,7 @@ const ownOfReference = async (
 const MOST_AT_DESTINATION = 1_000
 
 /** Payments of all clients that showed a destination, newest first. `complete`: there are no more. */
-const paymentsAtDestination = async (
-  deps: Pick<Deps, 'table'>,
-  destination: string,
-  page: Page,
-): Promise<{ readonly payments: readonly Payment[]; readonly complete: boolean }> => {
+const paymentsAtDestination = async (deps: TableDeps, destination: string, page: Page) => {
   const first = firstOfPage(page)
   if (first >= MOST_AT_DESTINATION) return { payments: [], complete: false }
   const { items, cursor } = await deps.table.query({
@@ -150,3 +138,98 @@ const paymentsAtDestination = async (
     complete: cursor === undefined,
   }
 }
+
+/** The maximum of payments that one call reads, and of those it shows; a cursor continues. */
+const MAX_LOOKED_AT = 5_000
+const MAX_SHOWN = 100
+const PAGE = 100
+
+type AmountSearch = {
+  readonly clientId: ClientId
+  readonly amountMinor: number
+  /** The day of the create in Asia/Jakarta, such as 2026-11-30. */
+  readonly day: string
+  readonly status: PaymentStatus | undefined
+  readonly method: PaymentMethod | undefined
+  readonly cursor: string | undefined
+}
+
+const Cursor = v.pipe(CURSOR_JSON, v.strictObject({ payment_id: PaymentIdSchema, listed_at: TimestampSchema }))
+
+const positionOf = (cursor: string): Item => {
+  const { success, output } = v.safeParse(Cursor, cursor)
+  if (!success) throw invalid('cursor must be the cursor of an earlier find-payments answer')
+  return { ...paymentKey(output.payment_id), listed_at: output.listed_at, id: output.payment_id }
+}
+
+const cursorAfter = (row: Item | undefined): string | undefined =>
+  row && encodeCursor({ payment_id: row['id'], listed_at: row['listedAt'] })
+
+const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch): boolean =>
+  payment.notionalMinor === amountMinor &&
+  payment.status === (status ?? payment.status) &&
+  payment.method === (method ?? payment.method)
+
+/**
+ * Finds a client's payments of an amount on one day, newest first (design section 11). A call ends after 5,000 payments
+ * read or 100 found; `next` is the cursor of the next call. Throws 404 for an unknown client, 422 for an invalid
+ * cursor.
+ */
+export const paymentsOfAmount = async (
+  deps: TableDeps,
+  search: AmountSearch,
+): Promise<{ readonly payments: readonly Payment[]; readonly next: string | undefined }> => {
+  const { clientId, day, cursor } = search
+  await requireClient(deps, clientId)
+  const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])
+  const end = endOfBookDay(day)
+  const range = { between: [addMs(end, -DAY_MS), addMs(end, -1)] } as const
+  const input = { index: 'by-owner', partitions, range, newestFirst: true, limit: shareOf(PAGE, partitions) } as const
+  const found: Payment[] = []
+  let lookedAt = 0
+  for await (const { items, more } of mergedPages(deps, input, cursor === undefined ? undefined : positionOf(cursor))) {
+    const stored = await deps.table.getMany(items.map((item) => foundKey('PAYMENT', item)))
+    const payments = stored.filter((item) => item !== undefined).map((item) => v.parse(PaymentSchema, item))
+    found.push(...payments.filter((payment) => matches(payment, search)))
+    lookedAt += items.length
+    if (more && (lookedAt >= MAX_LOOKED_AT || found.length >= MAX_SHOWN)) {
+      return { payments: found, next: cursorAfter(items.at(-1)) }
+    }
+  }
+  return { payments: found, next: undefined }
+}
+
+const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))
+const WITH_AMOUNT = ['day', 'status', 'method', 'cursor'] as const
+/** The payment search of operators: by one criterion at a time (design section 11). */
+export const paymentSearch = v.pipe(
+  v.strictObject({
+    client_id: v.optional(v.string()),
+    external_reference: v.optional(v.string()),
+    payment_destination: filled,
+    provider_payment_id: filled,
+    payment_request_id: filled,
+    amount_minor: v.optional(v.pipe(v.number(), v.safeInteger())),
+    day: v.optional(BookDaySchema),
+    status: v.optional(v.picklist(PAYMENT_STATUSES)),
+    method: v.optional(v.picklist(PAYMENT_METHODS)),
+    cursor: v.optional(v.string()),
+    ...pageFields,
+  }),
+  v.check(
+    (asked) => [...SEARCHED, 'amount_minor' as const].filter((name) => asked[name] !== undefined).length === 1,
+    `give one of ${SEARCHED.join(', ')}, amount_minor`,
+  ),
+  v.check(
+    ({ client_id, external_reference }) => external_reference === undefined || client_id !== undefined,
+    'external_reference needs client_id: each merchant has its own',
+  ),
+  v.check(
+    ({ amount_minor, client_id, day }) => amount_minor === undefined || (client_id !== undefined && day !== undefined),
+    'amount_minor needs client_id and day, the day the payment was made in Jakarta',
+  ),
+  v.check(
+    (asked) => asked.amount_minor !== undefined || WITH_AMOUNT.every((name) => asked[name] === undefined),
+    `${WITH_AMOUNT.join(', ')} go with amount_minor`,
+  ),
+)

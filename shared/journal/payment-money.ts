@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
-import { type Figures, lessFigures, type PaymentMoney, standingFigures } from './figures.ts'
+import { type Figures, lessFigures, type PaymentMoney, standingFigures } from './entry.ts'
 
 /** The kinds of provider rows that move the money of a paid payment (design section 10). */
 export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'] as const

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
@@ -8,7 +9,6 @@ import { queryPages } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
 import { StaleSteps, type Steps, type TransactOutcome } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { type AuditHead, AuditHeadSchema, digestOf } from './audit-chain.ts'
 
 export const AuditRecordSchema = v.object({
   /** Id of the changed resource; its records are one partition, oldest first. */
@@ -93,7 +93,7 @@ const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord
 }
 
 /** The head of a subject's chain; undefined if the subject has no records. */
-export const findAuditHead = async (deps: Pick<Deps, 'table'>, subject: string): Promise<AuditHead | undefined> => {
+export const findAuditHead = async (deps: TableDeps, subject: string): Promise<AuditHead | undefined> => {
   const item = await deps.table.get(auditHeadKey(subject))
   return item && v.parse(AuditHeadSchema, item)
 }
@@ -108,7 +108,7 @@ const RECORDS = { between: ['0', '9~'] } as const
 const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
   a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 
-const storedRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly Item[]> => {
+const storedRecords = async (deps: TableDeps, subject: string): Promise<readonly Item[]> => {
   const found: Item[] = []
   for await (const items of queryPages(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })) {
     found.push(...items)
@@ -117,12 +117,49 @@ const storedRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promis
 }
 
 /** The records of a subject, oldest first, strongly consistent. */
-export const listAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly AuditRecord[]> =>
+export const listAuditRecords = async (deps: TableDeps, subject: string): Promise<readonly AuditRecord[]> =>
   (await storedRecords(deps, subject)).map((item) => v.parse(AuditRecordSchema, item)).toSorted(oldestFirst)
 
 /** The records for an audit: counts unreadable records, because a changed record may be unreadable. */
-export const readAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string) => {
+export const readAuditRecords = async (deps: TableDeps, subject: string) => {
   const parsed = (await storedRecords(deps, subject)).map((item) => v.safeParse(AuditRecordSchema, item))
   const records = parsed.flatMap((record) => (record.success ? [record.output] : [])).toSorted(oldestFirst)
   return { records, unreadable: parsed.length - records.length }
+}
+
+/** The end of a subject's chain: the number and digest of its last record. */
+export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
+export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
+
+/** The fields of a record that its digest covers: its content, and the digest of the record before it. */
+type Chained = Omit<AuditRecord, 'at'> & { readonly at: string }
+
+/** Sorts object members by name, because the table keeps no order. */
+const ordered = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+export const digestOf = (record: Chained): string => {
+  const { subject, operator, action, at, requestId, before, after, number, previous } = record
+  return createHash('sha256')
+    .update(JSON.stringify({ subject, operator, action, at, requestId, before, after, number, previous }, ordered))
+    .digest('hex')
+}
+
+/**
+ * Describes the first break of a subject's chain; undefined if the chain is intact. A changed record no longer has the
+ * digest that the next record or the head names. A removed record leaves a gap in the numbers.
+ */
+export const brokenLink = (records: readonly Chained[], head: AuditHead | undefined): string | undefined => {
+  let digest: string | undefined
+  for (const [at, record] of records.toSorted((a, b) => a.number - b.number).entries()) {
+    if (record.number !== at + 1) return `record ${at + 1} is missing`
+    if (record.previous !== digest) return `the record before record ${record.number} was changed`
+    digest = digestOf(record)
+  }
+  const count = records.length
+  if (head === undefined) return count === 0 ? undefined : `${count} records exist, but the chain's head is missing`
+  if (head.number !== count) return `${count} of ${head.number} records exist`
+  return head.digest === digest ? undefined : `record ${count} was changed`
 }

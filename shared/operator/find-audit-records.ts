@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { listItems } from '../table/list-items.ts'
@@ -7,7 +7,7 @@ import { AUDIT_RECORD_ENTITY, type AuditRecord, AuditRecordSchema, listAuditReco
 
 /** The audit records of one subject, newest first. */
 export const findAuditRecordsOf = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   subject: string,
   page: Page,
 ): Promise<readonly AuditRecord[]> => {
@@ -17,7 +17,7 @@ export const findAuditRecordsOf = async (
 
 /** The audit records of a client and of all its resources, newest first. */
 export const findAuditRecordsOfClient = async (
-  deps: Pick<Deps, 'table'>,
+  deps: TableDeps,
   clientId: ClientId,
   page: Page,
 ): Promise<readonly AuditRecord[]> => {

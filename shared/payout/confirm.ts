@@ -28,11 +28,7 @@ export type Confirm = v.InferOutput<typeof ConfirmField>
 /** A payment without a settled row is counted as unproven already. */
 const ASSUMED = 'fee_assumed'
 
-const isInSettlement = async (
-  deps: TableDeps,
-  { clientId, sweptFrom, sweptUntil }: Settlement,
-  item: Suspense,
-): Promise<boolean> => {
+const isInSettlement = async (deps: TableDeps, { clientId, sweptFrom, sweptUntil }: Settlement, item: Suspense) => {
   const id = v.safeParse(PaymentIdSchema, item.paymentId)
   if (item.kind !== 'finding' || item.cause === ASSUMED || item.clientId !== clientId || !id.success) return false
   const payment = await findStoredPayment(deps, id.output)

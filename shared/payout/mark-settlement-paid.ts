@@ -1,6 +1,6 @@
 import { believed } from '../audit/believed.ts'
+import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement } from '../audit/judged/audit-settlement.ts'
-import { auditChain } from '../audit/judged/audit-window.ts'
 import { readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import { mayBePaidOut, requireClient } from '../client/client-store.ts'
@@ -10,7 +10,6 @@ import { payOutOfWindow } from '../ledger/window-store.ts'
 import { type Close, type CloseDeps, closeSettlement, wrongState } from '../settlement/close-settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/close-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
-import type { Step } from '../table/step.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import {
   type ClientVerdict,
@@ -45,7 +44,7 @@ const MOST_TRIES = 3
  */
 export const markSettlementPaid = async (
   deps: PayDeps,
-  input: Close & { readonly bankReference: string; readonly notes: string | undefined; readonly confirm: Confirm },
+  input: Close & { readonly bankReference: string; readonly notes?: string | undefined; readonly confirm: Confirm },
 ): Promise<Settlement> => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
@@ -107,11 +106,7 @@ const refusedBy = (differences: readonly Difference[], clientId: string): Gatewa
 }
 
 /** The settlement's differences at this moment, because the audit was some time ago. */
-const auditNow = async (
-  deps: GateDeps,
-  client: Client,
-  { settlementId }: Settlement,
-): Promise<readonly Difference[]> => {
+const auditNow = async (deps: GateDeps, client: Client, { settlementId }: Settlement) => {
   const { differences } = await believed(deps, async () => {
     const books = await readClientBooks(deps, client)
     const stored = books.settlements.find(({ settlement }) => settlement.settlementId === settlementId)
@@ -133,11 +128,7 @@ const isAccepted = ({ accepted }: ClientVerdict, difference: Difference): boolea
  * matches its entries, payments and trail, and its client has no standing difference that finance has not accepted.
  * Answers the conditions that keep this true, for the payout's transaction.
  */
-const passGate = async (
-  deps: GateDeps,
-  client: Client,
-  settlement: Settlement,
-): Promise<{ readonly settlementVerdict: Step; readonly clientVerdict: Step }> => {
+const passGate = async (deps: GateDeps, client: Client, settlement: Settlement) => {
   const { clientId } = client
   if (client.payoutHold !== undefined) {
     throw invalid(

@@ -2,9 +2,8 @@ import * as v from 'valibot'
 import { requireClient } from '../client/client-store.ts'
 import { GatewayError, invalid, notFound } from '../errors.ts'
 import { derivedUuid, UuidSchema } from '../ids.ts'
-import { type Entry, newEntry } from '../journal/entry.ts'
+import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
-import { figuresOf } from '../journal/figures.ts'
 import { findUnclaimedRow, type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
@@ -15,7 +14,7 @@ import { type Adjustment, findAdjustment, putAdjustment } from './adjustment-sto
 
 export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & { readonly operator: string }
 
-export type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
+type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
 
 const entryIdOf = ({ clientId, reference }: Pick<Adjustment, 'clientId' | 'reference'>) =>
   v.parse(UuidSchema, derivedUuid('adjustment', clientId, reference))
@@ -159,3 +158,18 @@ export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Pr
   }
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
 }
+
+/** The entry of an adjustment as operators see it (design section 7). */
+export const toAdjustmentDto = ({ adjustment, entry }: Adjusted) => ({
+  id: entry.entryId,
+  client_id: adjustment.clientId,
+  type: entry.type,
+  reference: adjustment.reference,
+  posted_at: entry.postedAt,
+  client_net_minor: entry.netMinor,
+  provider_minor: entry.providerMinor,
+  bank_minor: entry.bankMinor,
+  house_minor: entry.houseMinor,
+  provider_transaction_id: entry.providerTransactionId ?? null,
+  notes: adjustment.notes ?? null,
+})

@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { hasMoved, MOST_MOVEMENTS, type MoneyRow, type Moved, moveMoney } from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
-import { readWindow, writeOffInWindow } from '../ledger/window-store.ts'
-import { less, ZERO } from '../money.ts'
+import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
+import { less, type Minor, ZERO } from '../money.ts'
 import { announcementOfMovement, tellWorkers } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
@@ -11,9 +11,9 @@ import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { type Steps, transactWhileFresh } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { bookBeyond } from './house-journal.ts'
-import { afterRow, clawedBack, withProviderLeg } from './moved-payment.ts'
 import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
+import { reversalAfter } from './reversal-after.ts'
 
 type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
@@ -79,4 +79,63 @@ export const movePayment = async (deps: MoveDeps, known: Payment, heard: MoneyRo
     payment = stored
   }
   throw new Error('a payment kept changing while its money moved')
+}
+
+/** For a voided row the provider takes back everything that the row had booked. */
+export const withProviderLeg = ({ ownRow, movements }: Payment, row: MoneyRow): MoneyRow => {
+  if (row.type !== 'reversal') return row
+  const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
+  const bookedMinor = row.isOwnRow === true ? ownRow?.providerMinor : moved?.providerMinor
+  return { ...row, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
+}
+
+/** The payment after the row, before anything is posted. */
+const movedPayment = (payment: Payment, row: MoneyRow, { money }: Moved): Payment => ({
+  ...payment,
+  takenBackMinor: money.takenBackMinor,
+  movements: [...money.movements],
+  ...(money.isVoid && { isVoid: true }),
+  reversal: reversalAfter(payment, row, money),
+})
+
+/** An open payment whose own row was voided: it leaves open with nothing for its client. */
+const voidedOpen = (moved: Payment, postedAt: Timestamp): Payment => {
+  const finalFee = moved.finalFee ?? { status: 'assumed', feeMinor: moved.providerFeeMinor, at: postedAt }
+  return {
+    ...moved,
+    feeStatus: finalFee.status,
+    finalFee,
+    postedAt,
+    openAt: undefined,
+    voidedOpen: true,
+    movements: moved.movements.map((movement) => ({ ...movement, postedAt })),
+  }
+}
+
+/** The part of returned money that the house had written off: the house takes it. */
+export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor => {
+  if (netMinor <= 0 || writtenOffMinor <= 0) return ZERO
+  return netMinor < writtenOffMinor ? netMinor : writtenOffMinor
+}
+
+/** A posted payment: its newest movement becomes an entry at once. */
+const movedPosted = (
+  moved: Payment,
+  { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
+): Payment => {
+  const clawed = clawedMinor > 0 ? { clawedMinor } : {}
+  const [last] = moved.movements.slice(-1)
+  const movements = last ? [...moved.movements.slice(0, -1), { ...last, ...clawed, postedAt }] : moved.movements
+  return { ...moved, movements }
+}
+
+/** The payment after one more row. `postedAt`, `clawedMinor`: of the entry, which an open payment has only if voided. */
+export const afterRow = (
+  payment: Payment,
+  { row, moved }: { readonly row: MoneyRow; readonly moved: Moved },
+  entry: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
+): Payment => {
+  const after = movedPayment(payment, row, moved)
+  if (payment.openAt === undefined) return movedPosted(after, entry)
+  return row.isOwnRow === true ? voidedOpen(after, entry.postedAt) : after
 }

@@ -1,7 +1,15 @@
 import * as v from 'valibot'
 import { derivedUuid, UuidSchema } from '../ids.ts'
-import { type Entry, type EntryType, newEntry } from '../journal/entry.ts'
-import { type Figures, figuresOf, NO_FIGURES, type PaymentMoney, untouched } from '../journal/figures.ts'
+import {
+  type Entry,
+  type EntryType,
+  type Figures,
+  figuresOf,
+  NO_FIGURES,
+  newEntry,
+  type PaymentMoney,
+  untouched,
+} from '../journal/entry.ts'
 import { type Movement, moveMoney } from '../journal/payment-money.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -32,10 +40,7 @@ type EntryOf = Partial<Fields> & {
 const eligibleAt = ({ paidAt }: Payment, postedAt: Timestamp): Timestamp =>
   later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
 
-const entryOf = (
-  payment: Payment,
-  { type, figures, providerMinor, transactionId, postedAt, ...fields }: EntryOf,
-): Entry =>
+const entryOf = (payment: Payment, { type, figures, providerMinor, transactionId, postedAt, ...fields }: EntryOf) =>
   newEntry({
     entryId: v.parse(UuidSchema, derivedUuid('entry', payment.paymentId, type, transactionId ?? '')),
     type,

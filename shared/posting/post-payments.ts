@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
-import { figuresOf, standingFigures } from '../journal/figures.ts'
+import { figuresOf, standingFigures } from '../journal/entry.ts'
 import { shardOf } from '../ledger/count-store.ts'
 import { moveCredit } from '../ledger/shard-store.ts'
 import { readWindow } from '../ledger/window-store.ts'

@@ -1,4 +1,4 @@
-import { type Figures, type PaymentMoney, untouched } from '../journal/figures.ts'
+import { type Figures, type PaymentMoney, untouched } from '../journal/entry.ts'
 import { type MoneyRow, type Movement, moveMoney } from '../journal/payment-money.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'

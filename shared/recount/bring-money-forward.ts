@@ -9,7 +9,7 @@ import { less, type Minor, ZERO } from '../money.ts'
 import { askForOwnRow } from '../payment/actual-fee.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { afterRow, clawedBack, withProviderLeg } from '../posting/moved-payment.ts'
+import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.ts'
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
 import { type Posting, planPosting, settledRowOf } from '../posting/post-payments.ts'
 import { changeMoney } from '../posting/posting-store.ts'
@@ -153,11 +153,7 @@ const byOwnEntry = (payment: Payment, { feeMinor, postedAt, ...entry }: Entry): 
  * The possible posted forms of an open payment: by its own entry; if the restore has only reversal entries, by the
  * provider's row or with an assumed fee. Throws 502 if the provider does not answer.
  */
-const postedAfter = async (
-  deps: RecountDeps,
-  payment: Payment,
-  strays: readonly Entry[],
-): Promise<readonly MoneyAfter[]> => {
+const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly Entry[]) => {
   const own = strays.find(({ type }) => type === 'payment')
   if (own) return [byOwnEntry(payment, own)]
   const [first] = strays

@@ -9,7 +9,7 @@ import { deliveryIdFor, type EndpointId } from '../ids.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { Movement } from '../journal/payment-money.ts'
 import { plus, ZERO } from '../money.ts'
-import { type Announcement, announcementOf, announcementOfMovement } from '../payment/announcement.ts'
+import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { moneyStands } from '../posting/posting-store.ts'
@@ -26,11 +26,7 @@ import { type RecountBy, type RecountDeps, type Repair, repairOf, shiftedBy } fr
 type Completion = { readonly of: readonly Difference[]; readonly steps: Steps<string> }
 
 /** Rebuilds the events that the payment must have and that are missing. */
-const completeEvents = (
-  deps: RecountDeps,
-  payment: Payment,
-  differences: readonly Difference[],
-): Promise<readonly Completion[]> => {
+const completeEvents = (deps: RecountDeps, payment: Payment, differences: readonly Difference[]) => {
   const names = eventNamesOf(payment)
   const lost = differences.filter(
     ({ what, expected, found }) => what === 'event' && found === null && names.some((name) => name === expected),
@@ -41,11 +37,7 @@ const completeEvents = (
 }
 
 /** Rebuilds the deliveries that an event of the payment names and that are missing. */
-const completeDeliveries = async (
-  deps: RecountDeps,
-  payment: Payment,
-  differences: readonly Difference[],
-): Promise<readonly Completion[]> => {
+const completeDeliveries = async (deps: RecountDeps, payment: Payment, differences: readonly Difference[]) => {
   const lost = differences.filter(({ what, found }) => what === 'delivery' && found === null)
   if (lost.length === 0) return []
   const events = await Promise.all(eventNamesOf(payment).map((name) => storedEvent(deps, payment, name)))
@@ -110,12 +102,7 @@ const asMovedBy = (payment: Payment, movement: Movement): Payment => {
 }
 
 /** Rebuilds an event of the payment with its original content. */
-const announceAgain = async (
-  deps: RecountDeps,
-  payment: Payment,
-  name: string,
-  firedAt: Timestamp | undefined,
-): Promise<Announcement> => {
+const announceAgain = async (deps: RecountDeps, payment: Payment, name: string, firedAt: Timestamp | undefined) => {
   const movement = payment.movements.find((one) => reversedEventName(one) === name)
   if (movement === undefined) {
     const endedAt = payment.transitions.at(-1)?.at ?? payment.createdAt

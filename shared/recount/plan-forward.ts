@@ -34,7 +34,7 @@ const detailsOf = ({ event }: StrayEvent) => {
   return details.success ? details.output.data : {}
 }
 
-type Forward = { readonly after: Payment; readonly steps: Steps<string>; readonly pointers?: true }
+type Forward = { readonly after: Payment; readonly steps: Steps<string>; readonly pointers?: boolean }
 
 const succeeded = async (deps: RecountDeps, stray: StrayEvent, pending: Payment): Promise<Forward | undefined> => {
   const capture = await askCapture(deps, pending)
@@ -45,11 +45,7 @@ const succeeded = async (deps: RecountDeps, stray: StrayEvent, pending: Payment)
 }
 
 /** The payment was paid before its create ended: it became visible in the transaction that wrote this event. */
-const succeededCreating = async (
-  deps: RecountDeps,
-  stray: StrayEvent,
-  creating: CreatingPayment,
-): Promise<Forward | undefined> => {
+const succeededCreating = async (deps: RecountDeps, stray: StrayEvent, creating: CreatingPayment) => {
   const capture = await askCapture(deps, creating)
   if (capture === undefined) return undefined
   const { firedAt } = stray.event

@@ -1,7 +1,6 @@
 import { bookPart, byLedger, lagOfCounts, lagOfCredits } from '../audit/audit-parts.ts'
 import { believed } from '../audit/believed.ts'
-import { auditCounts, auditFigures } from '../audit/judged/audit-figures.ts'
-import { changeTimes } from '../audit/judged/audit-window.ts'
+import { auditCounts, auditFigures, changeTimes } from '../audit/judged/audit-figures.ts'
 import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
 import { GatewayError } from '../errors.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'

@@ -30,11 +30,7 @@ export type StrayEntry = { readonly difference: Difference; readonly paymentId: 
 
 export type Strays = { readonly events: readonly StrayEvent[]; readonly entries: readonly StrayEntry[] }
 
-const findEvent = async (
-  deps: RecountDeps,
-  { clientId }: ClientBooks,
-  difference: Difference,
-): Promise<readonly StrayEvent[]> => {
+const findEvent = async (deps: RecountDeps, { clientId }: ClientBooks, difference: Difference) => {
   const paymentId = paymentNamedBy(difference)
   if (paymentId === undefined) return []
   const name = String(difference.found)

@@ -1,7 +1,10 @@
 import * as v from 'valibot'
+import { parseClientId } from '../client/client-dto.ts'
 import type { Deps, Invocation } from '../deps.ts'
 import { type Envelope, invalid, toErrorReply } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
+import type { ClientId } from '../ids.ts'
+import { fieldName } from '../table/attributes.ts'
 import { hiddenCharactersIn, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
@@ -26,6 +29,26 @@ export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {
 }
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name
+
+/** The parsed fields under the domain's names, `client_id` as the id of a client. */
+type ActionRequest<Fields> = {
+  [Name in keyof Fields as CamelCase<Name & string>]: Name extends 'client_id'
+    ? ClientId | Exclude<Fields[Name], string>
+    : Fields[Name]
+}
+
+/** Throws 404 for a text that cannot be the id of a client. */
+const requestOf = <Fields>(fields: Fields): ActionRequest<Fields> =>
+  Object.assign(
+    {},
+    ...Object.entries(fields ?? {}).map(([name, value]) => ({
+      [fieldName(name)]: name === 'client_id' && typeof value === 'string' ? parseClientId(value) : value,
+    })),
+  )
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
@@ -59,7 +82,7 @@ const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object 
  */
 export const adminHandler = <const Schema extends v.GenericSchema>(
   { summary, input }: AdminAction<Schema>,
-  run: (input: v.InferOutput<Schema>, deps: Deps) => Promise<object>,
+  run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
 ): AdminHandler =>
   Object.assign(
     injectable<unknown, AdminReply>((deps) => async (event, context) => {
@@ -73,7 +96,7 @@ export const adminHandler = <const Schema extends v.GenericSchema>(
         const payload = withoutUnusedOperator(input, objectFrom(event))
         const parsed = parseInput(input, payload, HINT)
         withoutHiddenCharacters(payload)
-        const body = await run(parsed, { ...deps, invocation: { requestId, recorded } })
+        const body = await run(requestOf(parsed), { ...deps, invocation: { requestId, recorded } })
         deps.log.info('operator.action', { ...fields, status: 200 })
         return { status: 200, body: audit ? { ...body, audit } : body }
       } catch (error) {

@@ -2,14 +2,14 @@ import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
-import { assertBalanced } from '../journal/figures.ts'
+import { assertBalanced } from '../journal/entry.ts'
 import { sweepWindow, type Window } from '../ledger/window-store.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import { epochMs, type Timestamp } from '../time.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
-import type { EntrySums } from './entry-sums.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements, recordStep } from './settlement-store.ts'
+import type { EntrySums } from './sum-entries.ts'
 
 /**
  * Writes a settlement, moves the window over its entries and, for a manual trigger, adds the operator's record, in one

@@ -9,8 +9,8 @@ import { recordChange } from '../operator/audit-record-store.ts'
 import { later, type Timestamp } from '../time.ts'
 import { type Close, type CloseDeps, statusRecord, wrongState } from './close-settlement.ts'
 import { findAnySettlement, markRecredited } from './close-store.ts'
-import { unprovenIn } from './entry-sums.ts'
 import type { Settlement } from './settlement.ts'
+import { unprovenIn } from './sum-entries.ts'
 
 /** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
 export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry =>

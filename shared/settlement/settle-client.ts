@@ -7,11 +7,10 @@ import { readWindow, type Window } from '../ledger/window-store.ts'
 import { less, type Minor } from '../money.ts'
 import { postOverdue } from '../posting/assume-fee.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
-import { noSums } from './entry-sums.ts'
 import { newSettlement, recordSettlement, type SettleDeps, type SettleTrigger } from './record-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements } from './settlement-store.ts'
-import { type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
+import { noSums, type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
 import { keepSum, keptSum } from './sum-progress-store.ts'
 
 type SettleResult = {
@@ -61,11 +60,7 @@ const closeAndSum = async (
 /** A sweep and a trigger may run at the same time. The loser finds a moved window and settles the rest. */
 const MOST_TRIES = 4
 
-const settleOnce = async (
-  deps: SettleDeps,
-  clientId: ClientId,
-  trigger: SettleTrigger,
-): Promise<SettleResult | 'overtaken'> => {
+const settleOnce = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
   const window = await readWindow(deps, clientId)
   const end = later(addMs(deps.now(), 1), keptSum(window)?.end ?? addMs(window.settledUntil, 1))
   const span = { start: window.settledUntil, end }

@@ -4,7 +4,7 @@ import { ClientIdSchema, SettlementIdSchema, UuidSchema } from '../ids.ts'
 import { ENTRY_TYPES, type Entry } from '../journal/entry.ts'
 import { MinorSchema } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
-import { EntrySumsSchema } from './entry-sums.ts'
+import { EntrySumsSchema } from './sum-entries.ts'
 
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
 export const SETTLEMENT_TRIGGERS = ['manual', 'auto'] as const

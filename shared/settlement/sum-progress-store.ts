@@ -5,7 +5,7 @@ import { type Window } from '../ledger/window-store.ts'
 import { windowKey } from '../table/keys.ts'
 import { all, equals, unchanged, update } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
-import { EntrySumsSchema } from './entry-sums.ts'
+import { EntrySumsSchema } from './sum-entries.ts'
 
 const KeptSumSchema = v.object({
   /** The start of the window that it belongs to. */

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { clientIdPages } from '../client/client-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
 import { foundKey } from '../table/keys.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { SettlementSchema } from './settlement.ts'
@@ -9,20 +10,24 @@ import { SettlementSchema } from './settlement.ts'
 /** Messages that are sent at the same time. */
 const CONCURRENCY = 10
 
-type SweepSummary = { readonly clients: number }
-
-/**
- * Starts the daily sweep (spec 3.2): one message per client, so that a slow or broken client delays no other. A run
- * that dies is started again; a client whose message comes twice is settled once.
- */
-export const sweepSettlements = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>): Promise<SweepSummary> => {
+/** Sends a message for each client, so that a slow or broken client delays no other. Answers their number. */
+export const sendForEachClient = async (deps: TableDeps, send: (clientId: ClientId) => Promise<unknown>) => {
   let clients = 0
   for await (const clientIds of clientIdPages(deps)) {
-    await mapInChunks(clientIds, CONCURRENCY, (clientId) =>
-      deps.queues.send('settlements', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
-    )
+    await mapInChunks(clientIds, CONCURRENCY, send)
     clients += clientIds.length
   }
+  return clients
+}
+
+/**
+ * Starts the daily sweep (spec 3.2). A run that dies is started again; a client whose message comes twice is settled
+ * once.
+ */
+export const sweepSettlements = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) => {
+  const clients = await sendForEachClient(deps, (clientId) =>
+    deps.queues.send('settlements', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
+  )
   deps.log.info('sweep.completed', { clients })
   return { clients }
 }

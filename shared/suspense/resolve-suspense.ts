@@ -57,7 +57,7 @@ export const resolveSuspense = async (
     readonly suspenseId: string
     readonly operator: string
     readonly resolution: OperatorResolution
-    readonly notes: string | undefined
+    readonly notes?: string | undefined
   },
 ): Promise<Suspense> => {
   const item = isSuspenseId(input.suspenseId) ? await findSuspense(deps, input.suspenseId) : undefined

@@ -64,3 +64,17 @@ export const owedOf = ({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): 
 /** The amount that the house journal holds for an item: zero before its row has settled and after its resolution. */
 export const heldOf = (item: Suspense): Minor =>
   item.status === 'open' && item.postedMinor !== undefined ? owedOf(item) : ZERO
+
+/** A suspense item as operators see it (design section 7). */
+export const toSuspenseDto = (item: Suspense) => ({
+  suspense_id: item.suspenseId,
+  kind: item.kind,
+  cause: item.cause,
+  amount_minor: item.amountMinor ?? null,
+  payment_id: item.paymentId ?? null,
+  provider_payment_id: item.providerPaymentId ?? null,
+  status: item.status,
+  created_at: item.createdAt,
+  resolution: item.resolution ?? null,
+  notes: item.notes ?? null,
+})

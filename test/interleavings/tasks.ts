@@ -1,4 +1,4 @@
-import { auditLedger } from '../../shared/audit/audit-ledger.ts'
+import { auditLedger } from '../../shared/audit/run-audits.ts'
 import { GatewayError } from '../../shared/errors.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'

@@ -42,11 +42,7 @@ export const compareEntries = (expected: Entry, found: Entry): readonly Differen
   return named.length > 0 ? named : differs('entry', found.entryId, 'as its payment says', 'otherwise')
 }
 
-const auditOfPayment = (
-  { clientId }: ClientBooks,
-  entry: Entry,
-  payments: ReadonlyMap<PaymentId, Payment>,
-): readonly Difference[] => {
+const auditOfPayment = ({ clientId }: ClientBooks, entry: Entry, payments: ReadonlyMap<PaymentId, Payment>) => {
   const payment = entry.paymentId && payments.get(entry.paymentId)
   if (!payment) return differs('entry.payment_id', entry.entryId, 'a payment', entry.paymentId)
   const expected = entriesOf(payment).find(({ entryId }) => entryId === entry.entryId)
@@ -117,10 +113,7 @@ const compare = (adjustment: Adjustment, entry: Entry): readonly Difference[] =>
   ])
 
 /** Compares each entry that an operator made with its adjustment. */
-const auditAdjustedEntries = (
-  { adjustments }: Pick<ClientBooks, 'adjustments'>,
-  entries: readonly Entry[],
-): readonly Difference[] =>
+const auditAdjustedEntries = ({ adjustments }: Pick<ClientBooks, 'adjustments'>, entries: readonly Entry[]) =>
   entries.filter(isAdjusted).flatMap((entry) => {
     const adjustment = adjustments.find(({ entryId }) => entryId === entry.entryId)
     return adjustment ? compare(adjustment, entry) : differs('entry', entry.entryId, 'one of an adjustment', entry.type)

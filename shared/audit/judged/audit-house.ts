@@ -12,7 +12,7 @@ import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
-import { readTrail } from './audit-trail.ts'
+import { readTrail } from './client-books.ts'
 
 /** A difference of the house, and its client if it has one. */
 type HouseDifference = { readonly clientId: string | undefined; readonly difference: Difference }
@@ -39,9 +39,7 @@ const daysFrom = (first: string, now: Timestamp): readonly string[] => {
 }
 
 /** The whole house journal: rows without a client, and suspense. Few. */
-const readHouse = async (
-  deps: StoreDeps,
-): Promise<{ entries: readonly HouseEntry[]; totals: readonly HouseTotal[] }> => {
+const readHouse = async (deps: StoreDeps) => {
   const now = deps.now()
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
   const [first] = totals

@@ -1,19 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
+import { chunks } from '../../chunks.ts'
 import type { Client } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId, SettlementId } from '../../ids.ts'
 import { type Ledger, readLedger } from '../../ledger/ledger-store.ts'
-import type { AuditRecord } from '../../operator/audit-record-store.ts'
+import {
+  AUDIT_RECORD_ENTITY,
+  type AuditRecord,
+  brokenLink,
+  findAuditHead,
+  readAuditRecords,
+} from '../../operator/audit-record-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import { foundKey, idOf, type Key, ownersOf, settlementKey } from '../../table/keys.ts'
-import { mergedPages, shareOf } from '../../table/list-items.ts'
-import { type Difference, differs, shown } from '../../verdict/difference.ts'
-import { readTrail, type Trail } from './audit-trail.ts'
+import { mergedPages, queryPages, shareOf } from '../../table/list-items.ts'
+import { addMs, DAY_MS } from '../../time.ts'
+import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 
 export type StoredSettlement = { readonly settlement: Settlement; readonly item: Item }
 
@@ -84,7 +91,7 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
   const [client = known, { stored, unreadable }, trail, adjustments] = await Promise.all([
     findClient(deps, clientId),
     readSettlements(deps, clientId, ledger?.window.lastSettlementId),
-    clientTrail(deps, clientId),
+    readTrail(deps, clientId),
     listAdjustments(deps, clientId),
   ])
   return {
@@ -109,9 +116,6 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
 }
 
 const isClientChange = ({ action }: AuditRecord): boolean => action === 'create-client' || action === 'update-client'
-
-/** The audit trail of a client's own changes. Every client has one from its creation. */
-const clientTrail = (deps: TableDeps, clientId: ClientId): Promise<Trail> => readTrail(deps, clientId)
 
 const BANK = /^bank/
 
@@ -145,7 +149,7 @@ export type OwnedItem = {
   readonly item: Item | undefined
 }
 
-export type OwnedRange = {
+type OwnedRange = {
   /** The number of the client's parts. */
   readonly parts: number
   /** Their list times: from the first time to the second, both included. */
@@ -170,4 +174,65 @@ export const ownedItems = async function* (
     const items = await deps.table.getMany(keys)
     yield keys.map((key, at) => ({ key, item: items[at] }))
   }
+}
+
+type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
+
+/** A record may be added between two reads. */
+const LOOKS = 3
+
+/** The audit records of one subject, and whether all of them are there as they were written. */
+export const readTrail = async (deps: TableDeps, subject: string): Promise<Trail> => {
+  let trail = await readOnce(deps, subject)
+  for (let look = 1; look < LOOKS && trail.differences.length > 0; look++) {
+    const head = await findAuditHead(deps, subject)
+    if (head?.number === trail.head?.number) break
+    trail = await readOnce(deps, subject)
+  }
+  return trail
+}
+
+const readOnce = async (deps: TableDeps, subject: string) => {
+  const [{ records, unreadable }, head] = await Promise.all([
+    readAuditRecords(deps, subject),
+    findAuditHead(deps, subject),
+  ])
+  const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  return {
+    head,
+    records,
+    differences: when(broken !== undefined, differs('audit_record', subject, 'a whole chain', broken)),
+  }
+}
+
+/** How far back an audit reads changes, unless it reads everything. */
+const LATELY_MS = 3 * DAY_MS
+const RECORDS_READ = 1_000
+const SIDE_BY_SIDE = 20
+
+/**
+ * The record chains of a client's subjects that changed lately, or ever; the index lists the subjects. Every audit
+ * checks settlements and the client itself anyway, so they are not included.
+ */
+export const auditTrails = async (
+  deps: StoreDeps,
+  clientId: ClientId,
+  { full, known }: { readonly full: boolean; readonly known: ReadonlySet<string> },
+): Promise<readonly Difference[]> => {
+  const subjects = new Set<string>()
+  const now = deps.now()
+  const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
+  const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: RECORDS_READ } as const
+  for await (const page of queryPages(deps, full ? list : { ...list, range })) {
+    for (const item of page) subjects.add(idOf(foundKey('AUDIT', item).pk))
+  }
+  const differences: Difference[] = []
+  for (const some of chunks(
+    [...subjects].filter((subject) => !known.has(subject)),
+    SIDE_BY_SIDE,
+  )) {
+    const trails = await Promise.all(some.map((subject) => readTrail(deps, subject)))
+    differences.push(...trails.flatMap((trail) => trail.differences))
+  }
+  return differences
 }

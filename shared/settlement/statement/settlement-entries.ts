@@ -185,7 +185,7 @@ const COLUMNS = [...ENTRY_COLUMNS, 'provider_transaction_id', 'provider_settled_
  */
 export const settlementStatement = async (
   deps: Pick<Deps, 'table' | 'stage'>,
-  input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
+  input: { readonly settlementId: string; readonly cursor?: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   const page = { cursor: input.cursor, field: 'cursor', limit: PAGE, isWanted: () => true } as const

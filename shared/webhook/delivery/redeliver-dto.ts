@@ -33,15 +33,17 @@ export type Redelivered = {
   readonly next: string | undefined
 }
 
-type Fields = { readonly [Name in keyof typeof REDELIVER_FIELDS]?: v.InferOutput<(typeof REDELIVER_FIELDS)[Name]> }
+type Asked = Partial<SinceRequest> & {
+  readonly deliveryId?: string | undefined
+  readonly endpointId?: string | undefined
+}
 
 type Target =
   | { readonly form: 'delivery'; readonly deliveryId: string }
   | (SinceRequest & { readonly form: 'endpoint'; readonly endpointId: string })
 
 /** The two forms: one delivery, or what an endpoint did not get since a time. Any other combination is a 422. */
-export const redeliverTarget = (fields: Fields): Target => {
-  const { delivery_id: deliveryId, endpoint_id: endpointId, since, status, cursor } = fields
+export const redeliverTarget = ({ deliveryId, endpointId, since, status, cursor }: Asked): Target => {
   const namesEndpoint = [endpointId, since, status, cursor].some((field) => field !== undefined)
   if (deliveryId !== undefined && !namesEndpoint) return { form: 'delivery', deliveryId }
   if (deliveryId === undefined && endpointId !== undefined && since !== undefined) {

@@ -73,8 +73,8 @@ export const requireEndpoint = async (deps: TableDeps, { clientId, endpointId }:
 
 type Update = Target & {
   readonly operator: string
-  readonly enabled: boolean | undefined
-  readonly eventTypes: Endpoint['eventTypes'] | undefined
+  readonly enabled?: boolean | undefined
+  readonly eventTypes?: Endpoint['eventTypes'] | undefined
 }
 
 /**

@@ -2,9 +2,10 @@
  * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing else changes (design 11).
  * Method: paid payments with their events on a table in memory, with requests that never arrive and answers that are lost.
  */
+
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { findEventBody } from '../../../shared/event/event-store.ts'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'

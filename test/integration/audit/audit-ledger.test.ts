@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { auditClient } from '../../../shared/audit/run-audits.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/count-store.ts'
 import { minor } from '../../../shared/money.ts'

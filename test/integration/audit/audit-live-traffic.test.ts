@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AuditResult, auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { type AuditResult, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'

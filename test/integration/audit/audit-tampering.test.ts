@@ -4,8 +4,8 @@
  * gateway's back; the audit must say so and name the item. Only attributes listed here are passed over.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { derivedUuid } from '../../../shared/ids.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import { changeClient, findClient } from '../../../shared/client/client-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, type Key } from '../../../shared/table/keys.ts'

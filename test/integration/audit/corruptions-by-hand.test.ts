@@ -4,8 +4,7 @@
  * `npm test -- --table dynamodb` the rows are those of DynamoDB Local, written with the SDK's document client.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
-import { auditClient, auditGateway, auditRecorded } from '../../../shared/audit/run-audits.ts'
+import { auditClient, auditGateway, auditLedger, auditRecorded } from '../../../shared/audit/run-audits.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { verdictKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'

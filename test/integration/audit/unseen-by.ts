@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { putRaw, rawItem, type Tampering } from '../../support/tampering.ts'

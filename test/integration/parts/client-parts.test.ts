@@ -101,7 +101,7 @@ describe('a client whose payments lie in four parts', () => {
     }
 
     expect(found.toSorted()).toStrictEqual(idsBy(payments, 'paidAt').toSorted())
-    const search = { clientId, reference: undefined, destination: '381652390000001', page: { page: 1, perPage: 100 } }
+    const search = { clientId, paymentDestination: '381652390000001', page: { page: 1, perPage: 100 } }
     const { payments: searched, complete } = await searchPayments(deps, search)
     expect(searched.map(({ paymentId }) => paymentId)).toStrictEqual(idsBy(payments, 'createdAt').toReversed())
     expect(complete).toBe(true)

@@ -3,7 +3,7 @@
  * taken away before the sweep and put back after it, as a slow commit would have it.
  */
 import { describe, expect } from 'vitest'
-import { readClientBook } from '../../../shared/books/read-client-book.ts'
+import { readClientBook } from '../../../shared/books/get-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'

@@ -1,10 +1,10 @@
 /** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
 
 import { describe, expect, it } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
-import { standingFigures } from '../../../shared/journal/figures.ts'
+import { standingFigures } from '../../../shared/journal/entry.ts'
 import { shardOf } from '../../../shared/ledger/count-store.ts'
 import { less, ZERO } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'

@@ -6,7 +6,7 @@
  * transactions are torn. Before each transaction of a recount another recount runs, the provider calls, or it dies.
  */
 import { describe, expect, it } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { interceptTable } from '../../support/intercept-table.ts'

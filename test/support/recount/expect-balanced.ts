@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'

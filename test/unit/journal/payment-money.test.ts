@@ -12,7 +12,7 @@ import {
   NO_FIGURES,
   type PaymentMoney,
   untouched,
-} from '../../../shared/journal/figures.ts'
+} from '../../../shared/journal/entry.ts'
 import { type MoneyRow, moveMoney } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { timestampOf } from '../../../shared/time.ts'
