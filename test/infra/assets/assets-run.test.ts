@@ -5,7 +5,7 @@
  * called once, as its trigger would, on the local services. Only their addresses and the credentials are added, which
  * Lambda gives. Each has a table of its own, with a copy of the same merchant.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -36,9 +36,8 @@ import { adapter } from '../../support/scripted-provider.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { anInvocation } from './asset-events.ts'
 import { assemblyFiles, type BundledFunction, bundledStage, bundlesIn, synthesisedByCommand } from './bundled-stage.ts'
-import { startKmsEmulator } from './kms-emulator.ts'
 import { copyTable, runAsset } from './run-asset.ts'
-import { startSecretsEmulator } from './secrets-emulator.ts'
+import { startSecretServices } from './secret-services.ts'
 
 /** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
 const LARGEST_BUNDLE_BYTES = 450_000
@@ -60,7 +59,7 @@ let functions: ReadonlyMap<string, BundledFunction>
 let printed: string
 let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
-const [secretsManager, kms] = await Promise.all([startSecretsEmulator(secrets), startKmsEmulator()])
+const services = await startSecretServices(secrets)
 /** Addresses by what the template's references name. */
 const local = new Map([['kms', KEY]])
 
@@ -77,7 +76,7 @@ beforeAll(async () => {
 }, 240_000)
 
 afterAll(async () => {
-  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager.close(), kms.close()])
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), services.close()])
   for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
 
@@ -94,14 +93,14 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => {
     [ENV.providerUrl]: simulator.simulator.url,
     AWS_ENDPOINT_URL_SQS: new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '').origin,
     AWS_ENDPOINT_URL_SNS: new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '').origin,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
-    AWS_ENDPOINT_URL_KMS: kms.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: services.url,
+    AWS_ENDPOINT_URL_KMS: services.url,
   }
 }
 
 /** A merchant whose past lies some days before now, in memory. */
 const aWorld = async () => {
-  const deps = memoryDeps({ sealer: kms.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
+  const deps = memoryDeps({ sealer: services.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
   // One payment that is known to the provider the functions ask, and was made just now.
@@ -157,31 +156,24 @@ describe('the assets of the stack', () => {
     }
   })
 
-  it('load the clients that the manifest has a use for, and no others', () => {
-    for (const spec of MANIFEST) {
-      const code = readFileSync(assetOf(spec).file, 'utf8')
-      const loaded = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs'].filter((name) =>
-        code.includes(`"com.amazonaws.${name}"`),
-      )
-
-      expect([spec.name, loaded]).toStrictEqual([spec.name, clientsOf(spec)])
-      expect(code.includes('gateway-webhooks/'), spec.name).toBe(spec.callsMerchants === true)
-    }
-  })
-
-  it('are one module each without a source map, small enough to start fast', () => {
-    for (const spec of MANIFEST) {
+  it.each(MANIFEST)(
+    'are one module, small enough to start fast, with the clients that it has a use for: $name',
+    (spec) => {
       const { file } = assetOf(spec)
       const code = readFileSync(file, 'utf8')
+      const clients = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs']
 
       expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
-      expect(statSync(file).size, spec.name).toBeLessThan(LARGEST_BUNDLE_BYTES)
-      expect(code).not.toContain('sourceMappingURL')
-      // None of the credential sources that Lambda does not have, in any client.
-      expect(code.includes(NO_CREDENTIALS), spec.name).toBe(clientsOf(spec).length > 0)
-      expect(code).not.toMatch(/credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS/)
-    }
-  })
+      expect(code.length).toBeLessThan(LARGEST_BUNDLE_BYTES)
+      expect(clients.filter((name) => code.includes(`"com.amazonaws.${name}"`))).toStrictEqual(clientsOf(spec))
+      expect(code.includes('gateway-webhooks/')).toBe(spec.callsMerchants === true)
+      // None of the credential sources that Lambda does not have, in any client, and no source map.
+      expect(code.includes(NO_CREDENTIALS)).toBe(clientsOf(spec).length > 0)
+      expect(code).not.toMatch(
+        /credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS|sourceMappingURL/,
+      )
+    },
+  )
 
   const mapOf = (name: string) => JSON.parse(readFileSync(join(directory, SOURCE_MAPS, `${name}.mjs.map`), 'utf8'))
 

@@ -3,7 +3,7 @@ import { answersClients, functionName } from '../../../functions/function-spec.t
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { PROVER, stackNameOf } from '../../../infra/stack/stack-name-of.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
-import { EVERYTHING, OPTIONAL_STAGES } from '../../support/stage-options.ts'
+import { EVERYTHING, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
 const templates = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
   what,
@@ -95,4 +95,25 @@ it('only the data stack keeps something, so that no rollback of code touches it'
   for (const name of ['gateway-prod', 'gateway-prod-operators', 'gateway-prod-watch']) {
     expect(keptIn(name)).toStrictEqual([])
   }
+})
+
+describe('a deployment by alias alone', () => {
+  const [urgent, canary] = [stageWith({ deployment: 'alias-only' }), stageWith({ deployment: 'canary' })].map(
+    synthesised,
+  )
+  const wiring = (of: typeof urgent) =>
+    ['AWS::Lambda::Alias', 'AWS::ApiGatewayV2::Integration', 'AWS::Lambda::Permission'].flatMap((type) =>
+      of?.ofType(type).map(({ logicalId, properties }) => ({ logicalId, ...properties, FunctionVersion: undefined })),
+    )
+
+  it('leaves the wiring of the API as a canary has it, so that changing over replaces nothing', () => {
+    expect(wiring(urgent)).toStrictEqual(wiring(canary))
+  })
+
+  it('asks no alarm and waits for nothing', () => {
+    const updates = urgent?.ofType('AWS::Lambda::Alias').map(({ updatePolicy }) => updatePolicy)
+
+    expect(urgent?.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::'))).toStrictEqual([])
+    expect(new Set(updates)).toStrictEqual(new Set([undefined]))
+  })
 })

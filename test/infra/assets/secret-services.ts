@@ -6,25 +6,33 @@ import type { Sealer } from '../../../shared/secrets.ts'
 
 type Encrypted = { readonly plaintext: unknown; readonly key: unknown; readonly context: unknown }
 
-/** KMS as far as functions use it, over HTTP: encrypt and decrypt, each under a key and a context. */
-export const startKmsEmulator = async () => {
+const refused = (__type: string) => jsonReply(400, { __type, message: __type })
+
+/** KMS, under a key and a context, and Secrets Manager, as far as functions use them, over HTTP. */
+export const startSecretServices = async (secrets: ReadonlyMap<string, string> = new Map()) => {
   const encrypted = new Map<string, Encrypted>()
   const server = await startLocalHttpServer({
     port: 0,
     answer: ({ headers, body }) => {
       const { KeyId: key, EncryptionContext: context, ...input } = Object(JSON.parse(body.toString('utf8')))
       const target = String(headers['x-amz-target'])
+      if (target === 'secretsmanager.GetSecretValue') {
+        const { SecretId: Name } = input
+        const SecretString = secrets.get(Name)
+        return SecretString === undefined
+          ? refused('ResourceNotFoundException')
+          : jsonReply(200, { Name, SecretString })
+      }
       if (target === 'TrentService.Encrypt') {
         const blob = Buffer.from(`encrypted ${encrypted.size}`).toString('base64')
         encrypted.set(blob, { plaintext: input['Plaintext'], key, context })
         return jsonReply(200, { KeyId: key, CiphertextBlob: blob })
       }
-      if (target !== 'TrentService.Decrypt') return jsonReply(400, { __type: 'UnknownOperationException' })
+      if (target !== 'TrentService.Decrypt') return refused('UnknownOperationException')
       const found = encrypted.get(String(input['CiphertextBlob']))
-      if (found === undefined || !isDeepStrictEqual(found.context, context)) {
-        return jsonReply(400, { __type: 'InvalidCiphertextException' })
-      }
-      if (found.key !== key) return jsonReply(400, { __type: 'IncorrectKeyException', message: 'another key' })
+      if (found === undefined || !isDeepStrictEqual(found.context, context))
+        return refused('InvalidCiphertextException')
+      if (found.key !== key) return refused('IncorrectKeyException')
       return jsonReply(200, { KeyId: key, Plaintext: found.plaintext })
     },
   })

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { MANIFEST } from '../../functions/manifest.ts'
+import { API } from '../support/api-event.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { withWritten } from '../written-part.ts'
+import { growthReport } from './growth/growth.ts'
+import { measureMonthEnd } from './growth/month-end.ts'
+import { measureRequests, requestsReport } from './requests/requests.ts'
+
+const documented = (name: string) => readFileSync(join(PROJECT_ROOT, 'docs', name), 'utf8')
+
+it('docs/reliability.md says what the dearest request of every route costs: `npm run bench -- requests --write`', async () => {
+  const document = documented('reliability.md')
+  const costs = await measureRequests()
+
+  expect(withWritten(document, 'bench', requestsReport(costs), 'requests')).toBe(document)
+  const routes = costs.map(({ request }) => request.split(': ')[0])
+  expect(new Set(routes)).toStrictEqual(new Set(Object.values(API).map(({ route }) => route)))
+}, 300_000)
+
+it('the table of starts in docs/performance.md has every function: `npm run bench -- start --write`', () => {
+  const [, after = ''] = documented('performance.md').split('bench -- start --write` -->')
+  const [section = ''] = after.split('<!-- end of what is written -->')
+  const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name)
+
+  expect(rows.toSorted()).toStrictEqual(MANIFEST.map(({ name }) => name).toSorted())
+})
+
+it('what must not grow with the payments of a client costs three hundred what it costs a hundred', async () => {
+  expect(await growthReport([100, 300])).toMatchObject({ failures: [] })
+})
+
+it('the month end has a line for each merchant, and one for each settlement of the month', async () => {
+  const commands = await measureMonthEnd(20, 5)
+
+  // A merchant is settled every week, and its month of 31 days has four of the five; a tenth of them failed.
+  expect(commands.map(({ command, lines }) => [command, lines - 1])).toStrictEqual([
+    ['get-books --from --to --format csv', 21],
+    ['list-settlements --from --to --format csv', 80],
+    ['list-settlements --status failed --from --to --format csv', 8],
+    ['get-books --from --to', -1],
+  ])
+})
