@@ -2,10 +2,9 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../functions/manifest.ts'
-import { isOfManifest, RULES, type RuleName } from './architecture-rules.ts'
+import { isOfManifest, RULES, type RuleName, TREE_RULES, type TreeRuleName } from './architecture-rules.ts'
 import { SHARED_FOLDERS } from './import-rules.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from './support/source-file.ts'
-import { TREE_RULES, type TreeRuleName } from './tree-rules.ts'
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test', 'docs')
 

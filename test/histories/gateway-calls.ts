@@ -1,4 +1,4 @@
-import { BASIC, CALLBACK_HEADERS } from '../bench/local/customers.ts'
+import { BASIC, CALLBACK_HEADERS } from '../bench/local/merchants-and-customers.ts'
 import type { Asked, HistoryRecorder, Outcome, SeenPayment } from './history-record.ts'
 import type { Client, PlannedPayment } from './plan-payments.ts'
 import type { KilledGateway } from './run-history.ts'

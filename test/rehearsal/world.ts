@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:https'
 import { startWebhookInbox } from '../../infra/local/emulators/start-webhook-inbox.ts'
 import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
@@ -6,7 +10,6 @@ import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../infra/local/provider-simulat
 import type { Certificates } from './certificates.ts'
 import { MERCHANT_ADDRESS } from './namespace.ts'
 import { startNameServer } from './start-name-server.ts'
-import { startTlsFront } from './start-tls-front.ts'
 
 const PROVIDER_ADDRESS = '127.0.0.2'
 export const MERCHANT_HOST = 'hooks.merchant.test'
@@ -109,5 +112,45 @@ export const startWorld = async (certificates: Certificates): Promise<OutsideWor
     },
     dashboard,
     close: () => running.disposeAsync(),
+  }
+}
+
+type Options = Certificates & {
+  /** Where it listens, on port 443. */
+  readonly address: string
+  /** Whom it speaks for: a server on this machine without TLS. */
+  readonly behind: string
+  /** By what the server is asked instead, of what the caller showed. */
+  readonly authorized?: (authorization: string | undefined) => string
+}
+
+/** TLS before a server of this machine, on the address at which the world looks for it. */
+export const startTlsFront = async ({
+  address,
+  behind,
+  authorized,
+  certificate,
+  key,
+}: Options): Promise<{ close(): void }> => {
+  const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
+  const { host } = new URL(behind)
+  const server = createServer(tls, (incoming, response) => {
+    const { method, url, headers } = incoming
+    const shown = { ...headers, host, ...(authorized && { authorization: authorized(headers.authorization) }) }
+    const passed = request(new URL(url ?? '/', behind), { method, headers: shown }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    // What is cut behind is cut before.
+    passed.on('error', () => response.destroy())
+    incoming.pipe(passed)
+  })
+  server.listen(443, address)
+  await once(server, 'listening')
+  return {
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
   }
 }

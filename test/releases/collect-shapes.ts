@@ -7,8 +7,7 @@ import { drive } from '../simulation/world/drive.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { loadFunctions } from '../simulation/world/handlers.ts'
 import { invoke, operate, requestAs } from '../simulation/world/lambda.ts'
-import { type Kept, readToday } from './kept-shapes.ts'
-import { createShapes, type RawItem } from './stored-shape.ts'
+import { createShapes, type Kept, type RawItem, readToday } from './kept-shapes.ts'
 
 /** All fields that a merchant may send: the flows send few of them. */
 const IN_FULL = JSON.stringify({

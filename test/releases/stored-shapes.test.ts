@@ -7,9 +7,18 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { collectShapes } from './collect-shapes.ts'
-import { type Kept, keep, keptTags, readKept, readToday, WRITTEN_BY } from './kept-shapes.ts'
+import {
+  createShapes,
+  type Kept,
+  keep,
+  keptTags,
+  kindOf,
+  rawItem,
+  readKept,
+  readToday,
+  WRITTEN_BY,
+} from './kept-shapes.ts'
 import { READERS, UNREAD } from './readers.ts'
-import { createShapes, kindOf, rawItem } from './stored-shape.ts'
 
 const TAGS = keptTags(WRITTEN_BY)
 

@@ -9,8 +9,8 @@ import {
 import * as v from 'valibot'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
-import { BASIC } from '../local/customers.ts'
 import type { HttpCaller } from '../local/http-caller.ts'
+import { BASIC } from '../local/merchants-and-customers.ts'
 
 export type FloorMeans = {
   readonly table: TableRequests

@@ -2,9 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { KEY_UNITS, PAYMENT_UNITS } from '../../../infra/stack/capacity/payment-use.ts'
+import { DAY_MS } from '../../../shared/time.ts'
+import { drive } from '../../simulation/world/drive.ts'
+import { operate } from '../../simulation/world/lambda.ts'
+import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { withWritten } from '../../written-part.ts'
 import { unitsIn } from '../meter-table.ts'
+import { startMerchant, walkPayment } from '../walk-payment.ts'
 import { type FlowUnits, measureUnits, PAID, unitsReport } from './measure-units.ts'
 
 let flows: readonly FlowUnits[]
@@ -98,4 +103,45 @@ describe('what synth counts a payment with', () => {
     expect(KEY_UNITS.ledgerOfClient).toBeGreaterThanOrEqual(used)
     expect(KEY_UNITS.ledgerOfClient).toBeLessThanOrEqual(used + 2)
   })
+})
+
+/**
+ * Goal: the payments a second of one client that the table takes. DynamoDB takes a thousand write units a second in one
+ * partition (design section 9). Method: payments of one merchant with one endpoint, from their
+ * create to their settlement, on the real handlers; the meter adds up what each partition of table and indexes took.
+ */
+
+/** What one partition takes. */
+const PARTITION_UNITS = 1_000
+
+/** Write units of each partition, for one payment of a client with so many parts, the most first. */
+const unitsByPartition = async (
+  parts: number,
+  payments: number,
+): Promise<readonly (readonly [partition: string, units: number])[]> => {
+  const walked = await startMerchant()
+  const { world, run, pass, writtenIn, merchant } = walked
+  const client = { operator: 'bench', client_id: merchant.clientId, ledger_parts: parts }
+  const grown = await drive(world, operate(world, 'update-client', client))
+  expect(grown).toMatchObject({ status: 200, body: { ledger_parts: parts } })
+  await pass(61_000)
+  const before = new Map(writtenIn)
+  for (let number = 0; number < payments; number++) await walkPayment(walked, `payment-${number}`)
+  // Bank channels report their final fee a business day later.
+  await pass(4 * DAY_MS)
+  await run('sync-provider-transactions', {})
+  await run('settle-client', sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]))
+  return [...writtenIn]
+    .map(([partition, units]) => [partition, (units - (before.get(partition) ?? 0)) / payments] as const)
+    .toSorted((a, b) => b[1] - a[1])
+}
+
+it.each([
+  [1, 160, 50],
+  // So many that the parts have about as many each.
+  [4, 500, 200],
+])('with %i parts the table takes %i payments a second of one client at least', async (parts, atLeast, payments) => {
+  const [fullest] = await unitsByPartition(parts, payments)
+
+  expect(PARTITION_UNITS / (fullest?.[1] ?? 0)).toBeGreaterThanOrEqual(atLeast)
 })

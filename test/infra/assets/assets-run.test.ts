@@ -37,7 +37,7 @@ import { testDeps } from '../../support/test-deps.ts'
 import { anInvocation } from './asset-events.ts'
 import { assemblyFiles, type BundledFunction, bundledStage, bundlesIn, synthesisedByCommand } from './bundled-stage.ts'
 import { copyTable, runAsset } from './run-asset.ts'
-import { startSecretServices } from './secret-services.ts'
+import { startSecretsEmulator } from './secrets-emulator.ts'
 
 /** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
 const LARGEST_BUNDLE_BYTES = 450_000
@@ -59,7 +59,7 @@ let functions: ReadonlyMap<string, BundledFunction>
 let printed: string
 let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
-const services = await startSecretServices(secrets)
+const secretsEmulator = await startSecretsEmulator(secrets)
 /** Addresses by what the template's references name. */
 const local = new Map([['kms', KEY]])
 
@@ -76,7 +76,7 @@ beforeAll(async () => {
 }, 240_000)
 
 afterAll(async () => {
-  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), services.close()])
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsEmulator.close()])
   for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
 
@@ -93,14 +93,14 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => {
     [ENV.providerUrl]: simulator.simulator.url,
     AWS_ENDPOINT_URL_SQS: new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '').origin,
     AWS_ENDPOINT_URL_SNS: new URL(local.get(`sqs ${TABLE}-webhooks`) ?? '').origin,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: services.url,
-    AWS_ENDPOINT_URL_KMS: services.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsEmulator.url,
+    AWS_ENDPOINT_URL_KMS: secretsEmulator.url,
   }
 }
 
 /** A merchant whose past lies some days before now, in memory. */
 const aWorld = async () => {
-  const deps = memoryDeps({ sealer: services.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
+  const deps = memoryDeps({ sealer: secretsEmulator.sealer(STAGE, KEY), stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
   // One payment that is known to the provider the functions ask, and was made just now.

@@ -4,9 +4,8 @@ import { everyMetric } from '../../bench/own-metrics.ts'
 import { alarmsIn, graphsIn, type TemplateMetric } from '../../support/alarm-template.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { MONEY_SCENES } from './scenes/money-scenes.ts'
-import { PAYMENT_SCENES, refusedCreate } from './scenes/payment-scenes.ts'
+import { PAYMENT_SCENES, refusedCreate, WEBHOOK_SCENES } from './scenes/payment-scenes.ts'
 import { emittedIn, WATCHED_STAGE } from './scenes/watched-world.ts'
-import { WEBHOOK_SCENES } from './scenes/webhook-scenes.ts'
 
 /**
  * Goal: no alarm and no graph watches a metric that is never emitted. Method: for each alarm on a metric of ours, the bad

@@ -1,9 +1,12 @@
 import * as dynamodb from '@aws-sdk/client-dynamodb'
+import { ListFunctionsCommand } from '@aws-sdk/client-lambda'
+import { ListSecretsCommand } from '@aws-sdk/client-secrets-manager'
+import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { removeDutyPolicies } from '../duty-holders.ts'
 import { ACCOUNT, REGION } from '../emulator.ts'
 import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
-import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
+import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 import { releaseOf } from '../release.ts'
 import { runTool } from '../run-tool.ts'
 import { connectProvider } from './deploy-stage.ts'
@@ -87,4 +90,36 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
     await moved.pay(await moved.create('order-7'))
   }
   await step('there the merchant finds its payment, and another one is paid', goOn, [opened])
+}
+
+/** A disposable stage goes without a trace. */
+export const destroyStage = async ({ env, step }: Rehearsal, region: string): Promise<void> => {
+  await step(`the restored tables in ${region} are deleted by hand`, async () => {
+    const client = awsClients(region).dynamodb
+    const { TableNames: names = [] } = await client.send(new dynamodb.ListTablesCommand({}))
+    for (const TableName of names.filter((name) => name.startsWith(`${STACK}-`))) {
+      await client.send(new dynamodb.DeleteTableCommand({ TableName }))
+    }
+  })
+  await step(`npx cdk destroy --all in ${region}`, async () => {
+    const args = ['cdk', 'destroy', '--all', '--force', '-c', `stage=${STAGE}`]
+    const { code, errors } = await runTool('npx', args, { env: { ...env, AWS_REGION: region } })
+    expect(code === 0, `cdk destroy: ${errors.slice(-2_000)}`)
+  })
+  await step('nothing of it is left', async () => {
+    const aws = awsClients(region)
+    const [kept, functions, secrets, queues] = await Promise.all([
+      aws.dynamodb.send(new dynamodb.ListTablesCommand({})),
+      aws.lambda.send(new ListFunctionsCommand({})),
+      aws.secretsManager.send(new ListSecretsCommand({})),
+      new SQSClient({ region }).send(new ListQueuesCommand({})),
+    ])
+    const left = [
+      ...(kept.TableNames ?? []),
+      ...(functions.Functions ?? []).map(({ FunctionName }) => FunctionName),
+      ...(secrets.SecretList ?? []).map(({ Name }) => Name),
+      ...(queues.QueueUrls ?? []),
+    ]
+    expect(left.length === 0, `left behind: ${left.join(', ')}`)
+  })
 }

@@ -7,8 +7,7 @@ import { REGION } from '../emulator.ts'
 import { judgementOn } from '../judgement.ts'
 import { type Merchant, PaymentSchema } from '../merchant.ts'
 import { eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
-import type { Settlement } from './pay-out.ts'
-import type { TakenPayments } from './take-payments.ts'
+import type { Settlement, TakenPayments } from './take-payments.ts'
 
 type Done = { readonly merchant: Merchant; readonly payments: TakenPayments; readonly settlement: Settlement }
 

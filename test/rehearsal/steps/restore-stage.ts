@@ -5,8 +5,7 @@ import { REGION } from '../emulator.ts'
 import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
 import { eventually, expect, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
 import { releaseOf } from '../release.ts'
-import { syncCompletely } from './pay-out.ts'
-import { advance } from './take-payments.ts'
+import { advance, syncCompletely } from './take-payments.ts'
 
 const TableName = STACK
 export const RESTORED = `${STACK}-2`

@@ -8,9 +8,8 @@ import type { MemoryDeps } from '../../../support/memory-deps.ts'
 import { aSucceededPayment } from '../../../support/paid-builders.ts'
 import { aStoredClient } from '../../../support/payment-builders.ts'
 import { withFloor } from '../../../support/settlement-builders.ts'
-import { aPending } from './payment-scenes.ts'
+import { aPending, unreadableMessages, unsettled } from './payment-scenes.ts'
 import { answersLate, asMessage, handOver, run, runDueWork, type Scene } from './watched-world.ts'
-import { unreadableMessages, unsettled } from './webhook-scenes.ts'
 
 /** Less than what was asked is received: no client may be credited with it. */
 const wrongAmount = async (deps: MemoryDeps) => {

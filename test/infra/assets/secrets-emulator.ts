@@ -9,7 +9,7 @@ type Encrypted = { readonly plaintext: unknown; readonly key: unknown; readonly 
 const refused = (__type: string) => jsonReply(400, { __type, message: __type })
 
 /** KMS, under a key and a context, and Secrets Manager, as far as functions use them, over HTTP. */
-export const startSecretServices = async (secrets: ReadonlyMap<string, string> = new Map()) => {
+export const startSecretsEmulator = async (secrets: ReadonlyMap<string, string> = new Map()) => {
   const encrypted = new Map<string, Encrypted>()
   const server = await startLocalHttpServer({
     port: 0,
