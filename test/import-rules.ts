@@ -45,7 +45,6 @@ const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
 /** The simulation's folders: a world, what starts its functions, what is watched in it, what happens in it. */
 const SIMULATION_FOLDERS = [
   'world',
-  'triggers',
   'sometimes',
   'watching',
   'scenes',
@@ -56,8 +55,7 @@ const SIMULATION_FOLDERS = [
   '',
 ]
 
-/** A room of a folder has that one's place. */
-const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/(?:[a-z-]+\/)?)?[^/]+$/
+const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/
 
 /** -1 outside of the simulation, and in a folder that is not in its order. */
 const simulationPlace = (path: string): number => {

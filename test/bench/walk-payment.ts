@@ -1,6 +1,6 @@
-import { drive } from '../simulation/world/drive.ts'
 import { type HttpRequest, requestAs } from '../simulation/world/lambda.ts'
 import { addTenant } from '../simulation/world/tenants.ts'
+import { drive } from '../simulation/world/world.ts'
 import { PAYMENT_BODY } from './assumptions.ts'
 import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
 

@@ -1,18 +1,29 @@
 import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
+import { changeClient } from '../../shared/client/client-store.ts'
+import type { Deps } from '../../shared/deps.ts'
 import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
+import { toConfirm } from '../../shared/payout/confirm.ts'
+import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { adjustLedger } from '../../shared/posting/adjust-ledger.ts'
+import type { AdjustmentKind } from '../../shared/posting/adjustment-store.ts'
+import type { ProviderTransaction } from '../../shared/provider/provider.ts'
+import { findAnySettlement } from '../../shared/settlement/close-store.ts'
+import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
+import type { HistorySteps } from '../../shared/stage-settings.ts'
+import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
 import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
+import { settledRow } from '../support/fake-provider.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
-import { aDayLater, auditedNow, BANK, fail, sweptNow, withFloor } from '../support/settlement-builders.ts'
-import { adjust, chargebackRow, hear } from './actions.ts'
+import { aDayLater, auditedNow, BANK, BY_OPERATOR, fail, sweptNow, withFloor } from '../support/settlement-builders.ts'
 import { type Base, baseOf } from './partial-table.ts'
-import { chance } from './scheduler.ts'
+import { type Act, chance } from './scheduler.ts'
 
 /** A client in the middle of everything. What the actions of a scenario are about. */
 export type BusyClient = {
@@ -78,3 +89,133 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
     failed: { ...failed, netMinor: minor(failed.netMinor) },
   }
 }
+
+const ASK = { allowed: async () => false, unanswered: async () => undefined }
+const MOST_LOOKS = 3
+const LOOK_AGAIN_MS = 1_000
+
+const paymentNow = async (deps: Deps, { paymentId }: Payment): Promise<Payment | undefined> => {
+  const stored = await findStoredPayment(deps, paymentId)
+  return stored === undefined || stored.status === 'creating' ? undefined : stored
+}
+
+/** What the sync does with a row of the provider's. A row that cannot be decided yet is looked at again. */
+export const hear =
+  (row: ProviderTransaction, payment: Payment): Act =>
+  async (deps) => {
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      const { kind } = await reconcileTransaction(deps, row, await paymentNow(deps, payment), ASK)
+      if (kind !== 'open') return
+      await deps.sleep(LOOK_AGAIN_MS)
+    }
+  }
+
+/** The same by a process that has read the payment and the time long ago: it only writes. */
+export const hearFrozen =
+  (row: ProviderTransaction, payment: Payment, agoMs: number): Act =>
+  async (deps) => {
+    const now = addMs(deps.now(), -agoMs)
+    await reconcileTransaction({ ...deps, now: () => now }, row, payment, ASK)
+  }
+
+const MOST_RUNS = 9
+
+type Sweep = { readonly aheadMs?: number; readonly steps?: HistorySteps }
+
+/** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */
+export const settle =
+  ({ clientId }: Client, { aheadMs = 0, steps }: Sweep = {}): Act =>
+  async (deps) => {
+    const own = {
+      ...deps,
+      now: () => addMs(deps.now(), aheadMs),
+      ...(steps && { stage: { ...deps.stage, historySteps: steps } }),
+    }
+    for (let run = 0; run < MOST_RUNS; run++) {
+      if (!(await settleClient(own, clientId, { by: 'auto' })).isContinuing) return
+    }
+    throw new Error('a window is never summed')
+  }
+
+export const pay =
+  ({ settlementId }: Settlement): Act =>
+  async (deps) => {
+    const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
+    await markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
+  }
+
+type Adjust = { readonly kind: AdjustmentKind; readonly amountMinor: number; readonly reference: string }
+
+export const adjust =
+  ({ clientId }: Client, { kind, amountMinor, reference }: Adjust): Act =>
+  (deps) =>
+    adjustLedger(deps, {
+      clientId,
+      kind,
+      amountMinor: minor(amountMinor),
+      reference,
+      providerTransactionId: undefined,
+      notes: undefined,
+      operator: 'ana',
+    })
+
+export const grow =
+  ({ clientId }: Client, ledgerParts: number): Act =>
+  (deps) =>
+    changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
+
+const rowOf = (payment: Payment, at: Timestamp, fields: Partial<ProviderTransaction>): ProviderTransaction =>
+  settledRow({ providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` }, at, {
+    amountMinor: payment.notionalMinor,
+    keptMinor: undefined,
+    ...fields,
+  })
+
+/** The fee of the settled rows. It differs from the tariff's 4,000. */
+const KEPT = minor(4_440)
+
+/** The payment's own row, settled. A payment that is posted already by a row shows the same fee. */
+export const ownRow = (payment: Payment, at: Timestamp, keptMinor = KEPT): ProviderTransaction =>
+  rowOf(payment, at, {
+    transactionId: `txn_${payment.paymentId}`,
+    keptMinor,
+    providerMinor: minor(payment.notionalMinor - keptMinor),
+  })
+
+/** The payment's own row, voided. */
+export const voidRow = (payment: Payment, at: Timestamp): ProviderTransaction => ({
+  ...rowOf(payment, at, { transactionId: `txn_${payment.paymentId}`, status: 'reversed', returns: 'voided' }),
+  providerMinor: minor(0),
+})
+
+export const refundRow = (payment: Payment, at: Timestamp, amount: number): ProviderTransaction =>
+  rowOf(payment, at, {
+    type: 'return',
+    returns: 'refund',
+    transactionId: `refund_${payment.paymentId}_${amount}`,
+    amountMinor: minor(amount),
+    providerMinor: minor(-amount),
+  })
+
+const DISPUTED = 40_000
+const DISPUTE_FEE = 5_000
+
+export const chargebackRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
+  rowOf(payment, at, {
+    type: 'return',
+    returns: 'chargeback',
+    transactionId: `dispute_${payment.paymentId}`,
+    amountMinor: minor(DISPUTED + DISPUTE_FEE),
+    disputedMinor: minor(DISPUTED),
+    providerMinor: minor(-DISPUTED - DISPUTE_FEE),
+  })
+
+/** A dispute that is won, in part or as a whole. */
+export const wonRow = (payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction =>
+  rowOf(payment, at, {
+    type: 'correction',
+    comesAgain: true,
+    transactionId: `won_${payment.paymentId}_${amount}`,
+    amountMinor: minor(amount),
+    providerMinor: minor(amount),
+  })

@@ -1,7 +1,18 @@
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { fail, recredit, trigger } from '../support/settlement-builders.ts'
-import { adjust, grow, hear, hearFrozen, ownRow, pay, refundRow, settle, voidRow, wonRow } from './actions.ts'
-import type { BusyClient } from './busy-client.ts'
+import {
+  adjust,
+  type BusyClient,
+  grow,
+  hear,
+  hearFrozen,
+  ownRow,
+  pay,
+  refundRow,
+  settle,
+  voidRow,
+  wonRow,
+} from './busy-client.ts'
 import type { Act } from './scheduler.ts'
 import type { Bounds } from './search.ts'
 

@@ -23,7 +23,7 @@ const replace = ({ path, text }: NonNullable<Ask['replaced']>): void => {
 }
 
 const load = async () => {
-  const { loadFunctions } = await import('../simulation/world/handlers.ts')
+  const { loadFunctions } = await import('../simulation/world/environments.ts')
   const { runHistory } = await import('../simulation/histories/history.ts')
   const functions = await loadFunctions()
   return (seed: number) => runHistory({ seed, operations: operationsOf(seed), functions })

@@ -1,12 +1,12 @@
 import { alone, forClient, paid, pass } from '../simulation/crashes/flow-steps.ts'
 import { FLOWS } from '../simulation/crashes/flows.ts'
+import { seenBy } from '../simulation/histories/books-at-rest.ts'
 import { startPlay } from '../simulation/histories/history.ts'
 import type { Play } from '../simulation/histories/operations.ts'
-import { seenBy } from '../simulation/histories/retention.ts'
-import { drive } from '../simulation/world/drive.ts'
+import { loadFunctions } from '../simulation/world/environments.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
-import { loadFunctions } from '../simulation/world/handlers.ts'
 import { invoke, operate, requestAs } from '../simulation/world/lambda.ts'
+import { drive } from '../simulation/world/world.ts'
 import { createShapes, type Kept, type RawItem, readToday } from './kept-shapes.ts'
 
 /** All fields that a merchant may send: the flows send few of them. */

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { loadRun, runSeeds, type SeedResult } from './run-seeds.ts'
 import { missingSituations } from './sometimes/situations.ts'
-import { addTally, type Tally } from './world/tally.ts'
+import { addTally, type Tally } from './world/world.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]                 replays one history
 npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many

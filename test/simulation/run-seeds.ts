@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type HistoryResult, runHistory } from './histories/history.ts'
 import { operationsOf } from './histories/operations-of.ts'
+import { loadFunctions } from './world/environments.ts'
 import { runForked } from './world/fork-pool.ts'
-import { loadFunctions } from './world/handlers.ts'
 
 export type Run = (seed: number, operations?: number, tracing?: boolean) => Promise<HistoryResult>
 

@@ -1,10 +1,10 @@
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { HOUR_MS } from '../../../shared/time.ts'
-import { connectSources } from '../../simulation/triggers/sources.ts'
-import { drive } from '../../simulation/world/drive.ts'
 import { connectCallbacks, invoke, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
+import { connectSources } from '../../simulation/world/triggers.ts'
+import { drive } from '../../simulation/world/world.ts'
 import { faultlessWorld } from '../metered-world.ts'
 
 /** An unpaid virtual account is over so soon here: a day would be too many payments to make one by one. */

@@ -1,7 +1,7 @@
 /**
  * Goal: an endpoint that hangs goes to the slow lane and comes back. Its deliveries keep their schedule, and no worker of
  * the fast lane waits for it. Method: each message is handled in the lane that it was sent to, and each condition of the
- * mark refuses once. hanging-endpoint.test.ts tests both lanes under load.
+ * mark refuses once. outages.test.ts tests both lanes under load.
  */
 import { describe, expect } from 'vitest'
 import { announcementOf, tellWorkers } from '../../../shared/payment/announcement.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { takesEvery } from '../../support/runs.ts'
 import { rest, startPlay } from '../histories/history.ts'
-import { drive } from '../world/drive.ts'
+import { loadFunctions } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
-import { loadFunctions } from '../world/handlers.ts'
 import type { CrashPoint, Process } from '../world/process.ts'
+import { drive } from '../world/world.ts'
 import type { Flow } from './flow-steps.ts'
 import { FLOWS } from './flows.ts'
 

@@ -1,12 +1,11 @@
 import type { QueueName } from '../../../shared/queues.ts'
 import type { Play } from '../histories/operations.ts'
 import { observeCreate } from '../watching/observations.ts'
-import { drive } from '../world/drive.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
 import { type HttpReply, type InvokeOptions, invoke, request, requestAs } from '../world/lambda.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { CALLBACK_TOKEN } from '../world/world.ts'
+import { CALLBACK_TOKEN, drive } from '../world/world.ts'
 
 /**
  * A flow whose every await is a crash point. `prepare` brings the world to just before it, without faults but with

@@ -1,6 +1,6 @@
 import type { Play } from '../histories/operations.ts'
-import { drive } from '../world/drive.ts'
 import { type InvokeOptions, requestAs } from '../world/lambda.ts'
+import { drive } from '../world/world.ts'
 import {
   alone,
   callback,

@@ -1,7 +1,7 @@
 import type { Play } from '../histories/operations.ts'
-import { drive } from '../world/drive.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
+import { drive } from '../world/world.ts'
 import {
   alone,
   callback,

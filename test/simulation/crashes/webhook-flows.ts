@@ -1,9 +1,9 @@
 import { exists, update } from '../../../shared/table/step.ts'
 import type { Play } from '../histories/operations.ts'
-import { drive } from '../world/drive.ts'
 import type { Faults } from '../world/faults.ts'
 import { type InvokeOptions, invoke, requestAs } from '../world/lambda.ts'
 import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
+import { drive } from '../world/world.ts'
 import {
   alone,
   callback,

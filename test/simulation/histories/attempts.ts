@@ -1,5 +1,5 @@
 import { meet } from '../sometimes/situations.ts'
-import { passed, passedUntil } from '../world/drive.ts'
+import { passed, passedUntil } from '../world/world.ts'
 import { type NewCreate, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'

@@ -1,8 +1,7 @@
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { bookOddities, payOddly } from '../scenes/odd-rows.ts'
 import { paymentOfReference } from '../world/rows.ts'
-import { count } from '../world/tally.ts'
-import { strikes, tell, type World } from '../world/world.ts'
+import { count, strikes, tell, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 const openRequests = ({ world }: Play) =>

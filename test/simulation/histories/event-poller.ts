@@ -2,9 +2,8 @@ import { booksOf, type RawItem, text } from '../../support/recount/books.ts'
 import { http, tenantOf } from '../scenes/http.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
-import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { tell } from '../world/world.ts'
+import { count, tell } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 /** A merchant's program that follows its events: what it has seen, and where it continues after a restart. */

@@ -5,11 +5,10 @@
  * machine: the same seed gives the same times.
  */
 import { describe, expect, it } from 'vitest'
-import { drive, passed, passedUntil } from '../world/drive.ts'
-import { loadFunctions } from '../world/handlers.ts'
+import { loadFunctions } from '../world/environments.ts'
 import { type HttpRequest, requestAs } from '../world/lambda.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
-import type { World } from '../world/world.ts'
+import { drive, passed, passedUntil, type World } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
 const SECOND_MS = 1_000

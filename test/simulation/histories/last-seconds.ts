@@ -1,7 +1,7 @@
 import { text } from '../../support/recount/books.ts'
 import { http } from '../scenes/http.ts'
-import { passed, passedUntil } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
+import { passed, passedUntil } from '../world/world.ts'
 import { type NewCreate, newCreate } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
 import type { Operation, Play } from './operations.ts'

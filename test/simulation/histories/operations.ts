@@ -1,28 +1,31 @@
 import { whole } from '../../support/recount/books.ts'
-import { changeKeys, changeTogether, useShortKey } from '../scenes/change-clients.ts'
-import { ailEndpoint, changeEndpoints, changeOneEndpointTogether } from '../scenes/change-endpoints.ts'
+import {
+  ailEndpoint,
+  changeEndpoints,
+  changeKeys,
+  changeOneEndpointTogether,
+  changeTogether,
+  useShortKey,
+} from '../scenes/change-settings.ts'
 import { http, type Scene } from '../scenes/http.ts'
-import { moveTogether } from '../scenes/move-together.ts'
+import { adjust, holdPayouts, moveTogether, payOut, payOutTwice, resolveSuspense } from '../scenes/money-operations.ts'
 import { overlappingReversals } from '../scenes/odd-rows.ts'
-import { adjust, holdPayouts, payOut, payOutTwice, resolveSuspense } from '../scenes/pay-out.ts'
 import { growClient, sellMany, takeBackTogether } from '../scenes/sell-many.ts'
 import { sendAgain, switchEndpointOff } from '../scenes/send-again.ts'
 import { giveUp } from '../scenes/stand-still.ts'
 import { bookStrangely, goOnLate, payUnasked } from '../scenes/strange-rows.ts'
 import { redeliverOwn, trespassElsewhere } from '../scenes/strangers.ts'
 import { differences } from '../watching/read-back.ts'
-import { passed } from '../world/drive.ts'
 import { operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
-import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import type { World } from '../world/world.ts'
+import { count, passed, type World } from '../world/world.ts'
 import { loseCommits, overtakeCreate, payAttempts } from './attempts.ts'
+import { lookAtBooks } from './books-at-rest.ts'
 import { create, createStubbornly, payLostCreate, replayCreate, retryCreate } from './creates.ts'
 import { customerPays, decline, pay } from './customers.ts'
 import type { EventPoller, FiredEvent } from './event-poller.ts'
 import { lastSeconds, pushAgain } from './last-seconds.ts'
-import { lookAtBooks } from './watch-books.ts'
 
 export type Play = Scene & {
   /** Creates that were not answered with a payment: merchants try them again. */

@@ -4,7 +4,7 @@
  * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
  */
 import { describe, expect, it } from 'vitest'
-import { loadFunctions } from '../world/handlers.ts'
+import { loadFunctions } from '../world/environments.ts'
 import { runHistory } from './history.ts'
 import { operationsOf } from './operations-of.ts'
 

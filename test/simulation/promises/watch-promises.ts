@@ -1,14 +1,13 @@
-import { type RawItem, text } from '../../support/recount/books.ts'
+import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Observations } from '../watching/observations.ts'
-import { APART_MS } from '../watching/rules.ts'
-import { paymentRow, rowsOf, suspenseRow } from '../world/rows.ts'
+import { APART_MS, DAY_MS, ms, watchClocks } from '../watching/rules.ts'
+import { HELD_MS, isFinal, isVoidedOpen } from '../watching/watch-fee-fields.ts'
+import { watchDuties } from '../watching/watch-operators.ts'
+import { clientRow, entriesOf, paymentRow, rowsOf, suspenseRow } from '../world/rows.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing } from './watch-closing.ts'
-import { watchDuties } from './watch-duties.ts'
-import { watchFees } from './watch-fees.ts'
-import { watchOrphans } from './watch-orphans.ts'
-import { watchPushClaims, watchPushes } from './watch-pushes.ts'
-import { watchSettling } from './watch-settling.ts'
+import { watchOrphans, watchPushClaims, watchPushes } from './watch-requests.ts'
 
 /** Whatever the gateway has promised of money, destinations and duties, watched as it happens; the rest once all rests. */
 export const watchPromises = (world: World, seen: Observations): (() => readonly string[]) => {
@@ -70,4 +69,139 @@ const watchAcknowledged = (world: World, seen: Observations): void => {
     if (isCredited || isHeld || (payment && isLookedAtSoon(world, payment))) return
     seen.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
   })
+}
+
+/** The next sweep, and time for it. */
+const SWEEP_MS = 25 * 3_600_000
+
+/** What the provider kept of each captured payment, by its own settled rows. */
+const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
+  new Map(
+    provider
+      .rowsAsTheyStand()
+      // Rows that are about another amount or currency say nothing of it; they are not captures of the provider's.
+      .filter(({ row }) => row.type === 'PAYMENT' && row.settlement_status === 'SETTLED' && row.product_data !== null)
+      .map(({ row }) => [row.product_id, row.amount - row.net_amount]),
+  )
+
+/** Of one that is shown and settled. */
+const isShown = ({ provider, unshownRows }: World, { credited_provider_payment_id: id }: RawItem): boolean =>
+  !unshownRows.has(String(id)) &&
+  provider
+    .rowsAsTheyStand()
+    .some(
+      ({ row, settleAtMs }) =>
+        row.product_id === id &&
+        settleAtMs === undefined &&
+        row.status === 'SUCCESS' &&
+        row.settlement_status === 'SETTLED',
+    )
+
+const feeProblems = (
+  world: World,
+  payment: RawItem,
+  kept: ReadonlyMap<string, number>,
+  isTold: (cause: string) => boolean,
+): readonly string[] => {
+  const pk = text(payment, 'pk')
+  const isLate = world.scheduler.nowMs() > ms(payment, 'paid_at') + HELD_MS + SWEEP_MS
+  const feeMinor = amount(payment, 'provider_fee_minor')
+  const keptMinor = kept.get(text(payment, 'credited_provider_payment_id'))
+  if (!isFinal(payment)) return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
+  if (payment['fee_status'] !== 'assumed')
+    return world.providerFees === 'invoiced' || keptMinor === feeMinor
+      ? []
+      : [`${pk}: a fee of ${feeMinor}, and the provider kept ${keptMinor}`]
+  if (isVoidedOpen(payment)) return []
+  if (!isTold('fee_assumed') && !isTold('transaction_missing'))
+    return [`${pk}: operators were not told of a fee that was assumed`]
+  if (keptMinor === undefined || !isShown(world, payment)) return []
+  if (payment['late_row_at'] === undefined) return [`${pk}: the row that came late is not booked`]
+  return keptMinor !== feeMinor && !isTold('fee_changed')
+    ? [`${pk}: operators were not told of a fee that was another one`]
+    : []
+}
+
+/** Answers, once everything rests, which fees are late, made up or not told of. */
+export const watchFees = (world: World) => (): readonly string[] => {
+  const kept = keptBy(world)
+  const told = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
+  return rowsOf(world, 'PAYMENT')
+    .filter(({ status }) => status === 'succeeded')
+    .flatMap((payment) => {
+      const id = text(payment, 'pk').slice('PAYMENT#'.length)
+      return feeProblems(world, payment, kept, (cause) => told.has(`SUSPENSE#${id}#${cause}`))
+    })
+}
+
+const MINUTE_MS = 60_000
+/** The time of a success is that of a try which is at most a minute old, and its call may take seconds. */
+const TRIED_MS = 90_000
+/** A worker that records a settlement has read the floor within the time of its function. */
+const RECORDING_MS = 5 * MINUTE_MS
+
+/** All that is due of a client and that no settlement took is compared with its floor. */
+const unsettledProblems = (world: World): readonly string[] => {
+  const { windows } = booksOf(world.table.items('LEDGER#'))
+  const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
+  return windows.flatMap((window) => {
+    const clientId = clientOf(window)
+    const floor = amount(clientRow(world, clientId), 'settlement_floor_minor')
+    const unsettled = sweptBy(
+      { swept_from: text(window, 'settled_until'), swept_until: now },
+      entriesOf(world, clientId),
+    )
+    const due = sum(unsettled, 'net_minor')
+    return due > floor ? [`${due} of ${clientId} are never settled, and its floor is ${floor}`] : []
+  })
+}
+
+/** Checked when a settlement is written: its payments are a day old, its end is past, its net above the floor. */
+export const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
+  const succeededMs = new Map<string, number>()
+  const floors = new Map<string, { readonly fromMs: number; readonly floor: number }[]>()
+  const apartMs = watchClocks(world)
+
+  const leastFloor = (clientId: string): number => {
+    const all = floors.get(clientId) ?? []
+    const sinceMs = world.scheduler.nowMs() - RECORDING_MS
+    const inForce = all.filter((_, at) => (all[at + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > sinceMs)
+    return Math.min(...inForce.map(({ floor }) => floor))
+  }
+
+  const ageProblems = (settlement: RawItem): string[] => {
+    const id = text(settlement, 'settlement_id')
+    const nowMs = world.scheduler.nowMs()
+    const young = sweptBy(settlement, entriesOf(world, settlement['client_id'])).filter(
+      ({ type, payment_id: paymentId }) => {
+        const sinceMs = succeededMs.get(`PAYMENT#${String(paymentId)}`) ?? nowMs
+        return type === 'payment' && nowMs - sinceMs < DAY_MS - TRIED_MS - apartMs()
+      },
+    )
+    const isFuture = Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + apartMs() + MINUTE_MS
+    return [
+      ...young.map((entry) => `settlement ${id} has a payment that was paid today: ${text(entry, 'payment_id')}`),
+      ...(isFuture ? [`settlement ${id} ends in the future`] : []),
+    ]
+  }
+
+  world.onChange.push(({ key: { pk, sk }, before, after }) => {
+    if (after === undefined) return
+    const nowMs = world.scheduler.nowMs()
+    if (sk === 'PAYMENT' && after['status'] === 'succeeded' && before?.['status'] !== 'succeeded') {
+      succeededMs.set(pk, nowMs)
+    }
+    if (sk === 'CLIENT' && before?.['settlement_floor_minor'] !== after['settlement_floor_minor']) {
+      const clientId = text(after, 'client_id')
+      const floor = amount(after, 'settlement_floor_minor')
+      floors.set(clientId, [...(floors.get(clientId) ?? []), { fromMs: nowMs, floor }])
+    }
+    if (sk !== 'SETTLEMENT' || before !== undefined) return
+    seen.problems.push(...ageProblems(after))
+    const floor = leastFloor(text(after, 'client_id'))
+    const net = amount(after, 'net_minor')
+    if (!(net > floor)) seen.problems.push(`settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`)
+  })
+
+  return () => unsettledProblems(world)
 }

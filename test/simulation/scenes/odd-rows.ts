@@ -1,11 +1,9 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import { stageOf } from '../sometimes/reversal-stages.ts'
-import { passed } from '../world/drive.ts'
+import { stageOf } from '../sometimes/situations.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference } from '../world/rows.ts'
-import { count } from '../world/tally.ts'
-import { struck, tell, type World } from '../world/world.ts'
+import { count, passed, struck, tell, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const RETURNS = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']

@@ -1,12 +1,11 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
-import { passed } from '../world/drive.ts'
 import type { Faults } from '../world/faults.ts'
 import { invoke, operate } from '../world/lambda.ts'
-import { count } from '../world/tally.ts'
 import type { SimEndpoint, Tenant } from '../world/tenants.ts'
-import { changeEndpoint, setEnabled } from './change-endpoints.ts'
+import { count, passed } from '../world/world.ts'
+import { changeEndpoint, setEnabled } from './change-settings.ts'
 import { http, type Scene, tenantOf } from './http.ts'
 
 const DAY_MS = 86_400_000

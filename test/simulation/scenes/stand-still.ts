@@ -1,12 +1,11 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
-import { passed } from '../world/drive.ts'
 import type { Faults } from '../world/faults.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
-import { count } from '../world/tally.ts'
+import { count, passed } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const SECOND_MS = 1_000

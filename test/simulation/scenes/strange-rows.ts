@@ -1,10 +1,8 @@
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { meet } from '../sometimes/situations.ts'
-import { passed } from '../world/drive.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { paymentOfReference } from '../world/rows.ts'
-import { count } from '../world/tally.ts'
-import { tell, type World } from '../world/world.ts'
+import { count, passed, tell, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A reference that may look like one of ours: of a payment that waits for its money, but of no attempt of it. */

@@ -2,8 +2,8 @@ import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
-import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
+import { count } from '../world/world.ts'
 import { http, type Scene, tenantOf } from './http.ts'
 
 const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY'): string | undefined => {

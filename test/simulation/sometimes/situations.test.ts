@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NO_FAULTS } from '../world/faults.ts'
-import type { Tally } from '../world/tally.ts'
+import type { Tally } from '../world/world.ts'
 import { missingSituations, SITUATIONS } from './situations.ts'
 
 const namesWithin = (most: number) => [...SITUATIONS].filter(([, within]) => within <= most).map(([name]) => name)

@@ -4,8 +4,7 @@ import { sweptBy } from '../../support/recount/journal-books.ts'
 import type { Process } from '../world/process.ts'
 import { deliveryStatus, entriesOf } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
-import { watchReversals } from './reversal-stages.ts'
-import { meet, meetEach } from './situations.ts'
+import { meet, meetEach, watchReversals } from './situations.ts'
 import { watchCreates, watchLostAnswers, watchNews } from './watch-payments.ts'
 
 /** Counts the situations of `situations.ts` as they come about. */

@@ -1,8 +1,7 @@
 import { listPoints } from '../../../shared/page.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
-import { addTo } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import type { World } from '../world/world.ts'
+import { addTo, type World } from '../world/world.ts'
 
 /** One request of a merchant, and how much of its rate limit it takes. */
 export type Asked = {

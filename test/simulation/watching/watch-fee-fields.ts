@@ -1,7 +1,6 @@
 import { amount, type RawItem, text } from '../../support/recount/books.ts'
 import { namesOf, type Process } from '../world/process.ts'
-import { addTo } from '../world/tally.ts'
-import type { World } from '../world/world.ts'
+import { addTo, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { becomes, DAY_MS, isChanged, isGiven, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
 

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { referencePk } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
-import { addTo } from '../world/tally.ts'
-import type { World } from '../world/world.ts'
+import { addTo, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import {
   APART_MS,

@@ -1,23 +1,64 @@
-import type { World } from '../world/world.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
+import { count, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { watchAuditRecords } from './watch-audit-records.ts'
+import { DAY_MS, isChanged, ms, type Rules, rewrites, watchRules } from './rules.ts'
+import { watchAttempts } from './watch-attempts.ts'
 import { watchClients } from './watch-clients.ts'
+import { watchAnnouncements, watchDeliveryRows } from './watch-deliveries.ts'
+import { watchAbandonments, watchEndpointRows, watchEndpointStates } from './watch-endpoints.ts'
 import { watchErrors } from './watch-errors.ts'
 import { watchFeeFields } from './watch-fee-fields.ts'
 import { watchJobs } from './watch-jobs.ts'
-import { watchLedger } from './watch-ledger.ts'
+import { watchLedger, watchWindows } from './watch-ledger.ts'
+import { watchMessages, watchPosts } from './watch-messages.ts'
+import { watchAuditRecords } from './watch-operators.ts'
 import { watchPayments } from './watch-payments.ts'
 import { watchSettlementRows } from './watch-settlements.ts'
 import { watchSuspense } from './watch-suspense.ts'
-import { watchTransitions } from './watch-transitions.ts'
-import { watchWindows } from './watch-windows.ts'
-import { watchAbandonments } from './webhooks/watch-abandonments.ts'
-import { watchAnnouncements } from './webhooks/watch-announcements.ts'
-import { watchAttempts } from './webhooks/watch-attempts.ts'
-import { watchDeliveryRows } from './webhooks/watch-delivery-rows.ts'
-import { watchEndpointRows, watchEndpointStates } from './webhooks/watch-endpoint-rows.ts'
-import { watchMessages } from './webhooks/watch-messages.ts'
-import { watchPosts } from './webhooks/watch-posts.ts'
+
+const TERMINAL: Readonly<Record<string, readonly string[]>> = {
+  PAYMENT: ['succeeded', 'failed', 'expired', 'cancelled'],
+  SETTLEMENT: ['manual_paid', 'failed'],
+}
+
+/** Of machines whose clocks differ. */
+const SKEW_MS = 60_000
+const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
+
+/** What may be deleted, and since when it was there. An attempt counts from when it was made. */
+const watchRetention = (world: World) => {
+  const firstMs = new Map<string, number>()
+  const sinceMs = (name: string, sk: string, before: RawItem): number =>
+    sk.startsWith('ATTEMPT#') ? ms(before, 'at') : (firstMs.get(name) ?? 0)
+  return {
+    write: (name: string) => firstMs.set(name, firstMs.get(name) ?? world.scheduler.nowMs()),
+    mayGo: (name: string, sk: string, before: RawItem): boolean =>
+      (FORGOTTEN.test(sk) || before['status'] === 'creating') &&
+      world.scheduler.nowMs() - sinceMs(name, sk, before) > 90 * DAY_MS - SKEW_MS,
+  }
+}
+
+const ofEveryRow: Rules = {
+  'leaves a terminal status': (write) =>
+    TERMINAL[write.key.sk]?.includes(text(write.before, 'status')) === true && isChanged(write, 'status'),
+  'changes its bytes': rewrites('body'),
+  'is credited twice': rewrites('credited_provider_payment_id'),
+  'changes its destination': rewrites('payment_destination'),
+}
+
+/** Checked at every write: nothing leaves a terminal status, what was announced never changes, and nothing is lost. */
+export const watchTransitions = (world: World, seen: Observations): void => {
+  const retention = watchRetention(world)
+  watchRules(world, seen, () => ofEveryRow)
+  world.onChange.push(({ key, before, after }) => {
+    const name = `${key.pk} ${key.sk}`
+    if (before === undefined) return void retention.write(name)
+    // What the deletion of an endpoint leaves is checked where endpoints are.
+    if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
+    if (retention.mayGo(name, key.sk, before)) count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
+    else seen.problems.push(`${name} was deleted`)
+  })
+}
 
 const WATCHERS: readonly ((world: World, seen: Observations) => void)[] = [
   watchTransitions,

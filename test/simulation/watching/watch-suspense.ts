@@ -1,8 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
 import { paymentRow, suspenseRow } from '../world/rows.ts'
-import { addTo } from '../world/tally.ts'
-import type { World } from '../world/world.ts'
+import { addTo, type World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 import { isChanged, isRewritten, ms, type Rules, rewrites, type Write, watchRules } from './rules.ts'
 

@@ -1,10 +1,11 @@
+import { join } from 'node:path'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
-import type { LoadedFunction } from './handlers.ts'
-
+import type { Deps } from '../../../shared/deps.ts'
 import { namesOf, type Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
-import { count } from './tally.ts'
-import { isHit, SIM_STAGE, strikes, type World } from './world.ts'
+import { count, isHit, SIM_STAGE, strikes, type World } from './world.ts'
 
 /** What Lambda keeps between two invocations of a function: its handler and what that has cached. */
 export type Environment = {
@@ -74,4 +75,23 @@ export const putBack = (world: World, environment: Environment, asideMs = 0): vo
   }
   if (asideMs > 0) world.scheduler.after(asideMs, wait)
   else wait()
+}
+
+type Handler = (event: unknown, context: unknown) => Promise<unknown>
+type HandlerModule = { readonly handler: { readonly withDeps: (deps: Deps) => Handler } }
+
+export type LoadedFunction = {
+  readonly spec: FunctionSpec
+  readonly build: (deps: Deps) => Handler
+}
+
+/** Every function of the manifest, loaded once: the real handlers, not copies of them. */
+export const loadFunctions = async (): Promise<ReadonlyMap<string, LoadedFunction>> => {
+  const loaded = await Promise.all(
+    MANIFEST.map(async (spec) => {
+      const module = (await import(join(import.meta.dirname, '../../..', spec.entry))) as HandlerModule
+      return [spec.name, { spec, build: (deps: Deps) => module.handler.withDeps(deps) }] as const
+    }),
+  )
+  return new Map(loaded)
 }

@@ -1,10 +1,7 @@
 import { routeKeyOf } from '../../../functions/function-spec.ts'
-import { passed } from './drive.ts'
-import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
-import type { LoadedFunction } from './handlers.ts'
+import { type Environment, functionOf, type LoadedFunction, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
-import { count } from './tally.ts'
-import { inStretch, strikes, struck, tell, type World } from './world.ts'
+import { count, inStretch, passed, strikes, struck, tell, type World } from './world.ts'
 
 export type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }

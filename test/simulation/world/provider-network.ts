@@ -1,8 +1,7 @@
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
 import { type HttpCall, type HttpOutcome, type RateLimit, rateLimitOf } from '../../../shared/provider/call-json.ts'
 import { actingAs, type Process } from './process.ts'
-import { count } from './tally.ts'
-import { inStretch, isHit, lag, PROVIDER_KEY, strikes, struck, type World } from './world.ts'
+import { count, inStretch, isHit, lag, PROVIDER_KEY, strikes, struck, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'

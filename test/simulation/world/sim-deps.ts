@@ -7,8 +7,7 @@ import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
-import { count } from './tally.ts'
-import { isHit, queuesDownUntilMs, SIM_STAGE, strikes, struck, tell, type World } from './world.ts'
+import { count, isHit, queuesDownUntilMs, SIM_STAGE, strikes, struck, tell, type World } from './world.ts'
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: async (queue, ...messages) => {

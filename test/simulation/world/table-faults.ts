@@ -7,8 +7,7 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { actingAs, type Process } from './process.ts'
-import { count } from './tally.ts'
-import { inStretch, isHit, strikes, struck, type World } from './world.ts'
+import { count, inStretch, isHit, strikes, struck, type World } from './world.ts'
 
 /** For so long a transaction that is sent again with its token is the same one. */
 const TOKEN_MS = 10 * 60_000

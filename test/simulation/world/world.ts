@@ -4,16 +4,14 @@ import type { Alert } from '../../../shared/deps.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type SealedFor } from '../../../shared/secrets.ts'
 import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
-import type { Environment } from './environments.ts'
+import type { Environment, LoadedFunction } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
-import type { LoadedFunction } from './handlers.ts'
 import { createListeners } from './listeners.ts'
 import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
 import type { Process } from './process.ts'
 import { createScheduler } from './scheduler.ts'
 import { createSimQueue, QUEUE_TIMES } from './sim-queue.ts'
-import { count, type Tally } from './tally.ts'
 
 export const SIM_STAGE = 'sim'
 export const PROVIDER_KEY = 'xnd_development_simulation'
@@ -210,3 +208,37 @@ export const queuesDownUntilMs = (world: World): number =>
   inStretch(world, QUEUES_DOWN, world.faults.queuesDown, DOWN_TIMES)
     ? (world.stretches.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
+
+/** How often each thing happened in a history; the figures of the reliability report. */
+export type Tally = Map<string, number>
+
+export const count = (tally: Tally, what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1)
+
+export const addTally = (into: Tally, from: Tally): void => {
+  for (const [what, times] of from) into.set(what, (into.get(what) ?? 0) + times)
+}
+
+/** Adds to the set of a key, which is made for its first value. */
+export const addTo = <Key, Value>(
+  sets: { get(key: Key): Set<Value> | undefined; set(key: Key, values: Set<Value>): unknown },
+  key: Key,
+  value: Value,
+): void => void sets.set(key, (sets.get(key) ?? new Set()).add(value))
+
+/** Moves the world until a promise of it is settled, and answers what it came to. */
+export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
+  const progress = { settled: false }
+  const end = () => {
+    progress.settled = true
+  }
+  promise.then(end, end)
+  while (!progress.settled && (await world.scheduler.step()));
+  return promise
+}
+
+/** Resolves when so much simulated time is over. */
+export const passed = ({ scheduler }: World, ms: number): Promise<void> =>
+  new Promise((resolve) => void scheduler.after(ms, resolve))
+
+/** The same up to a time; at once where it is over. */
+export const passedUntil = (world: World, ms: number): Promise<void> => passed(world, ms - world.scheduler.nowMs())

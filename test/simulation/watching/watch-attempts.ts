@@ -1,8 +1,8 @@
-import { type RawItem, text } from '../../../support/recount/books.ts'
-import type { Process } from '../../world/process.ts'
-import { deliveryRow, deliveryStatus } from '../../world/rows.ts'
-import type { World } from '../../world/world.ts'
-import type { Observations } from '../observations.ts'
+import { type RawItem, text } from '../../support/recount/books.ts'
+import type { Process } from '../world/process.ts'
+import { deliveryRow, deliveryStatus } from '../world/rows.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
 import {
   broken,
   brokenOf,
@@ -14,7 +14,7 @@ import {
   type WorkersWrite,
   watchClocks,
   watchStarts,
-} from '../rules.ts'
+} from './rules.ts'
 
 type Claim = {
   readonly token: string
