@@ -1,21 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts'
+import { withWritten } from '../infra/local/terminal/with-written.ts'
 import { PROJECT_ROOT } from './support/source-file.ts'
-
-const END = '<!-- end of what is written -->'
-
-/**
- * A document with what `npm run <script> -- [<suite>] --write` puts there in its place, up to the next end. Throws when it
- * has no place for it.
- */
-export const withWritten = (document: string, script: string, text: string, suite?: string): string => {
-  const begin = `<!-- written by \`npm run ${[script, '--', ...(suite === undefined ? [] : [suite]), '--write'].join(' ')}\` -->`
-  const from = document.indexOf(begin)
-  const to = document.indexOf(END, from)
-  if (from < 0 || to < from) throw new Error(`the document has no place for what ${script} writes`)
-  return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`
-}
 
 type Part = { readonly script: string; readonly does: string; readonly document: string }
 

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { RETRIED_CODES } from '../../docs/examples/retrying-gateway.ts'
+import { channelTable } from '../../infra/local/openapi/channel-table.ts'
+import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { parseDeployCommand } from '../../infra/operate/deploy/run-deploy.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { HTTP_STATUS } from '../../shared/errors.ts'
 import { REVERSAL_KINDS } from '../../shared/journal/payment-money.ts'
-import { CHANNELS, inForce } from '../../shared/payment/channel/channels.ts'
 import { FAILURE_REASONS } from '../../shared/payment-status.ts'
-import { SECOND_MS, timestampOf } from '../../shared/time.ts'
+import { timestampOf } from '../../shared/time.ts'
 import { ATTEMPTS_PER_ROUND, waitAfterFailureMs } from '../../shared/webhook/send/retry-schedule.ts'
 import { blocksOf } from '../support/document-blocks.ts'
-import { CHANNEL_FACTS } from '../support/provider-facts.ts'
 import { makeProject, missingFor } from '../support/receiver-program.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -42,38 +42,8 @@ it('what may be tried again is what the client tries again', () => {
   expect(new Set(retried)).toStrictEqual(new Set(RETRIED_CODES))
 })
 
-it('every channel has its fee, its time and its amounts', () => {
-  const now = timestampOf(Date.now())
-  const said = rows(
-    payments,
-    /^\| `([a-z_]+)` \| (?:`([A-Z]+)`|none) \|[^|]*\|[^|]*\| ([^|]*?)(?:, or what you asked for)? \| ([^|]*) \| ([^|]*) \|$/gm,
-  )
-  const fee = ({ bps = 0, flatMinor = 0 } = {}) =>
-    [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
-  const units = [
-    [3_600, 'hours'],
-    [60, 'minutes'],
-    [1, 'seconds'],
-  ] as const
-  const life = (ms = 0) => {
-    const [seconds, unit] = units.find(([each]) => ms % (each * SECOND_MS) === 0) ?? [1, 'seconds']
-    return `${ms / SECOND_MS / seconds} ${unit}`
-  }
-
-  const amounts = (method: string, code: string) =>
-    CHANNEL_FACTS.find((one) => one.method === method && (one.channelCode ?? '') === code)
-      ?.amounts.map((amount) => amount.toLocaleString('en'))
-      .join(' to ')
-
-  const known = CHANNELS.map(({ method, code, timings, tariffs }) => [
-    method,
-    code === '' ? undefined : code,
-    life(inForce(timings, now)?.expiryMs),
-    fee(inForce(tariffs, now)),
-    amounts(method, code),
-  ])
-  expect(new Set(said.map(String))).toStrictEqual(new Set(known.map(String)))
-  expect(said).toHaveLength(known.length)
+it('the table of channels is what records and provider say; otherwise: npm run openapi -- --write', () => {
+  expect(withWritten(payments, 'openapi', channelTable(timestampOf(Date.now())))).toBe(payments)
 })
 
 it('every reason of a failure is explained', () => {

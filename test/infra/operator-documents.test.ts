@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
+import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { ACTIONS, describedAction } from '../../infra/operate/admin/action.ts'
 import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 import { parseDeployCommand } from '../../infra/operate/deploy/run-deploy.ts'
@@ -21,7 +22,6 @@ import { alarmsIn } from '../support/alarm-template.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { synthesised, synthesisedFront, watchedIn } from '../support/stack-template.ts'
 import { READY_PRODUCTION } from '../support/stage-options.ts'
-import { withWritten } from '../written-part.ts'
 
 const template = synthesised('prod')
 const operations = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')

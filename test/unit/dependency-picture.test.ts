@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { dependencyPicture, importsOf, mermaidOf } from '../dependency-picture.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from '../support/source-file.ts'
-import { withWritten } from '../written-part.ts'
 
 const arrowsOf = (mermaid: string) => [...mermaid.matchAll(/^ {2}(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow)
 

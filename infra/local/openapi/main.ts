@@ -1,11 +1,15 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { timestampOf } from '../../../shared/time.ts'
 import { readOptions, runCommand } from '../terminal/command-line.ts'
+import { withWritten } from '../terminal/with-written.ts'
 import { API_DOCUMENT, apiDocument, CLIENT_SCHEMAS, clientSchemas } from './api-document.ts'
+import { channelTable, PAYMENTS_PAGE } from './channel-table.ts'
 
 const USAGE = `npm run openapi [-- --write]
 
 Records what a local gateway answers and prints the description of the API, as OpenAPI 3.1.
-  --write      puts it into docs/openapi.yaml instead, and its schemas as TypeScript into docs/examples
+  --write      puts it into docs/openapi.yaml instead, its schemas as TypeScript into docs/examples, and the table of
+               channels into docs/merchants/payments.md
   --help, -h   this text
 Exit code: 0 done, 2 called wrongly.`
 
@@ -15,6 +19,8 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   if (write) {
     writeFileSync(API_DOCUMENT, text)
     writeFileSync(CLIENT_SCHEMAS, clientSchemas(text))
+    const page = readFileSync(PAYMENTS_PAGE, 'utf8')
+    writeFileSync(PAYMENTS_PAGE, withWritten(page, 'openapi', channelTable(timestampOf(Date.now()))))
   } else console.log(text)
   return 0
 })

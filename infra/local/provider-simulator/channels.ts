@@ -106,3 +106,7 @@ export const channelOf = (code: string): Channel | undefined => {
   if (known || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return known
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
+
+/** The channel of a method and of the gateway's name for it; empty for QRIS. */
+export const channelNamed = (method: string, name: string): Channel | undefined =>
+  channelOf(method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name || 'QRIS')
