@@ -19,13 +19,13 @@ import { cloudWatchMetric } from './cloudwatch-metric.ts'
 
 /** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
 const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
-/** Per hour: a quiet period that no operator ends must end by itself. */
+/** A quiet period must end by itself, even if no operator ends it. */
 const QUIET_MINUTES = 60
 
 /**
- * Every alarm of alarms/alarm-table.ts. Each tells the topic when it goes off and when it is over.
- * `gateway-<stage>-page-<what>` combine those that page, and tell only the pager's topic. There are several, so that a
- * slow trouble of hours does not hide the next.
+ * Every alarm of alarms/alarm-table.ts. Each writes to the topic when it goes on and when it goes off.
+ * The composite alarms `gateway-<stage>-page-<what>` combine those that page, and write only to the pager's topic.
+ * There are several, so that a fault of hours does not hide the next.
  */
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]
@@ -63,12 +63,13 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /** On while an operator asked for quiet, and at most an hour longer. */
+  /** On while an operator asks for quiet, for at most an hour. */
   private quiet(stage: string): Alarm {
     const asked = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
     return new Alarm(this, 'quiet', {
       alarmName: `gateway-${stage}-quiet`,
-      alarmDescription: 'On while an operator asked for quiet: gateway pages are held back. docs/runbook.md#quiet',
+      alarmDescription:
+        'On while an operator asks for quiet. The gateway’s pages are suppressed. docs/runbook.md#quiet',
       metric: cloudWatchMetric(asked, QUIET_MINUTES),
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       threshold: 1,
@@ -77,11 +78,11 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /** Suppressed while an operator asked for quiet: mails go on, the pager does not. */
+  /** Suppressed while an operator asks for quiet. Mails are still sent; the pager gets nothing. */
   private page(stage: string, { id, summary }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
     return new CompositeAlarm(this, id, {
       compositeAlarmName: alarmName(stage, { id }),
-      alarmDescription: `${summary} The alarms it stands for have their own mails. docs/runbook.md#page`,
+      alarmDescription: `${summary} Each alarm behind this page also sends a mail. docs/runbook.md#page`,
       alarmRule: AlarmRule.anyOf(...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),
@@ -96,7 +97,7 @@ const comparisonOf = ({ when }: AlarmSpec): ComparisonOperator => {
   return ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 }
 
-/** When it goes off and when it is over. */
+/** Writes to the topic when an alarm goes on and when it goes off. */
 const tell = (topic: ITopic, alarms: readonly AlarmBase[]): void => {
   const action = new SnsAction(topic)
   for (const alarm of alarms) {

@@ -32,7 +32,7 @@ const metricOf = (line: Line, at: number, periodMinutes: number): IMetric =>
         expression: line.searchOver(periodMinutes),
         usingMetrics: {},
         period: Duration.minutes(periodMinutes),
-        // CloudWatch names the lines it finds by what they differ in.
+        // CloudWatch labels the lines by the dimensions in which they differ.
         label: '',
       })
     : cloudWatchMetric(numbered(line.measure, at), periodMinutes, line.label)
@@ -54,7 +54,7 @@ const inLines = (graphs: readonly Graph[]): readonly (readonly IWidget[])[] =>
 
 const heading = (markdown: string): IWidget => new TextWidget({ markdown, width: 24, height: 1 })
 
-/** What each alarm sees, and where it goes off. A stage without alarms has them too. */
+/** The measure of each alarm, with its threshold. A stage without alarms shows them too. */
 const alarmRows = (watched: Watched): readonly DashboardRow[] =>
   alarmTable(watched).map((group) => ({
     heading: `Alarms: ${group.heading}`,

@@ -24,7 +24,7 @@ export class InvocationTrail extends Construct {
       objectLockEnabled: true,
       objectLockDefaultRetention: ObjectLockRetention.compliance(KEPT),
       lifecycleRules: [{ expiration: KEPT.plus(Duration.days(1)), noncurrentVersionExpiration: Duration.days(1) }],
-      // It could not be deleted with the stack while it has content.
+      // CloudFormation cannot delete a bucket that has content.
       removalPolicy: RemovalPolicy.RETAIN,
     })
     const trail = new Trail(this, 'Trail', {
@@ -39,7 +39,7 @@ export class InvocationTrail extends Construct {
     trail.addEventSelector(DataResourceType.LAMBDA_FUNCTION, operated, { includeManagementEvents: false })
     new CfnOutput(Stack.of(this), 'InvocationTrailBucket', {
       value: bucket.bucketName,
-      description: 'Who invoked which operator function: nothing can be deleted from it',
+      description: 'Who invoked which operator function. No one can delete its records',
     })
   }
 }

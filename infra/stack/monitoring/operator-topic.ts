@@ -29,8 +29,7 @@ export const operatorTopic = (parent: Construct, id: string, { stage, name, reci
     enforceSSL: true,
     ...(key && { masterKey: key }),
   })
-  // A policy of one's own replaces the one a topic is born with, by which alarms of the account could publish. Our
-  // functions publish by their roles.
+  // This policy replaces the default one, which lets the account's alarms publish. Our functions publish by their roles.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -40,7 +39,7 @@ export const operatorTopic = (parent: Construct, id: string, { stage, name, reci
     }),
   )
   for (const recipient of recipients) topic.addSubscription(subscriptionOf(recipient))
-  // By its name, so that other stacks refer to nothing of this one.
+  // Found by its name, so that other stacks do not depend on this one.
   return sns.Topic.fromTopicArn(scope, 'ByName', arnOf(scope, 'sns', topicName))
 }
 

@@ -1,26 +1,26 @@
 import type { Measure } from './metric-ref.ts'
 
-/** What wakes a person: one composite alarm for each who suffers, so that one trouble does not hide the next. */
+/** The composite alarms that wake a person. There is one for each group of affected people, so that one fault does not hide the next. */
 export const PAGES = [
-  { id: 'page-money-in', summary: 'Customers cannot pay, or we do not see that they did.' },
+  { id: 'page-money-in', summary: 'Customers cannot pay, or the gateway does not see their payments.' },
   { id: 'page-announcements', summary: 'Merchants are not told of payments.' },
-  { id: 'page-due-work', summary: 'What gets lost is not repaired.' },
+  { id: 'page-due-work', summary: 'Due work does not repair lost callbacks and messages in time.' },
   {
     id: 'page-settlements',
-    summary: 'Merchants are not settled, or money arrives that no merchant may be credited with.',
+    summary: 'Merchants are not settled, or much money arrives that the gateway cannot credit to a merchant.',
   },
-  { id: 'page-platform', summary: 'The table or the account refuses, or is about to.' },
+  { id: 'page-platform', summary: 'DynamoDB refuses requests, or Lambda is close to its concurrency limit.' },
 ] as const
 
 export type Page = (typeof PAGES)[number]
 
-/** One alarm: what it watches, and why it goes off where it does. What a person does then is in docs/runbook.md. */
+/** One alarm: what it watches, and why it has this threshold. docs/runbook.md says what to do. */
 export type AlarmSpec = {
-  /** Names the alarm, `gateway-<stage>-<id>`. */
+  /** The alarm's name is `gateway-<stage>-<id>`. */
   readonly id: string
-  /** Its heading in docs/runbook.md, where two alarms share one. Left out: its id. */
+  /** Its heading in docs/runbook.md, if two alarms share one. Without it: the id. */
   readonly heading?: string
-  /** The page that it turns on, at any hour. Left out: a ticket, which is read in the day. */
+  /** The page that it turns on, at any hour. Without it the alarm is a ticket, which is read in the day. */
   readonly page?: Page['id']
   /** What is wrong, in one sentence. */
   readonly summary: string
@@ -32,7 +32,7 @@ export type AlarmSpec = {
   readonly when: Threshold & Periods
   /** Why this threshold, and these periods. */
   readonly because: string
-  /** Silence is the failure that is watched for; otherwise it is none. */
+  /** Set where missing data is the failure. Otherwise missing data is no failure. */
   readonly whenMissing?: 'breaching'
 }
 
@@ -55,6 +55,6 @@ export const thresholdOf = ({ when }: Pick<AlarmSpec, 'when'>): number => {
   return 'below' in when ? when.below : when.atLeast
 }
 
-/** What the mail says: the sentence, the sufferer, and where to read on. */
+/** What the mail says: what is wrong, who suffers, and where to read on. */
 export const alarmDescription = (spec: AlarmSpec): string =>
   `[${severityOf(spec)}] ${spec.summary} Who suffers: ${spec.impact} What to do: docs/runbook.md#${headingOf(spec)}`

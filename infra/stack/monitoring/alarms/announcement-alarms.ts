@@ -21,11 +21,11 @@ const failing = ({ our }: Watched): AlarmSpec => {
     },
     unit: 'percent of attempts',
     when: { above: 80, minutes: 5, periods: 3 },
-    because: 'Of at least twenty attempts. So many merchants are not down at once: our way out to them is.',
+    because: 'It needs at least twenty attempts. So many merchants are never down at once: look at our egress.',
   }
 }
 
-/** From paid to announced: what the service level does not see, because no merchant answers or no worker comes. */
+/** Failures between payment and webhook that the service level does not count: no merchant answers, or no worker runs. */
 export const announcementAlarms = (watched: Watched): readonly AlarmSpec[] => [
   failing(watched),
   {
@@ -36,6 +36,6 @@ export const announcementAlarms = (watched: Watched): readonly AlarmSpec[] => [
     measure: watched.our('DeliveriesLate', OVERALL, 'Maximum'),
     unit: 'milliseconds',
     when: { above: 10 * MINUTE_MS, minutes: 5, periods: 2 },
-    because: 'After the minute that a message has. A backlog of webhooks shows here first.',
+    because: 'The ten minutes begin a minute after the delivery’s time. A backlog of webhooks shows here first.',
   },
 ]

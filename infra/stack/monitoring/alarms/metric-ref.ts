@@ -11,7 +11,7 @@ export type MetricRef = {
   readonly statistic: Statistic
 }
 
-/** What is calculated of several metrics, each under the name by which the formula knows it. */
+/** A calculation with several metrics. Each has the name that the formula uses. */
 export type Formula = { readonly formula: string; readonly of: Readonly<Record<string, MetricRef>> }
 
 export type Measure = MetricRef | Formula
@@ -69,7 +69,7 @@ export const AWS_METRICS = {
 type AwsMetrics = typeof AWS_METRICS
 type DimensionOf<Names> = Names extends readonly (infer Dimension extends string)[] ? Dimension : never
 
-/** A metric of AWS's own. An index of a table is one dimension more than the table, so not every one is required. */
+/** A metric of AWS's own. An index has one more dimension than its table, so dimensions are optional. */
 export const awsMetric = <
   const Namespace extends keyof AwsMetrics,
   const Name extends keyof AwsMetrics[Namespace] & string,
@@ -85,22 +85,22 @@ export const awsMetric = <
   return { namespace, name, dimensions: Object.fromEntries(defined), statistic }
 }
 
-/** The sum over several metrics, of which some may have nothing to say: a missing one counts as nothing. */
+/** The sum of several metrics. A metric without data counts as zero. */
 export const sumOf = (metrics: readonly MetricRef[]): Formula => {
   const of = Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric]))
   return { formula: Object.keys(of).map(orZero).join(' + '), of }
 }
 
 /**
- * A metric whose silence must count. Where periods are missing CloudWatch looks further back than it was told to, so that
- * an alarm goes off late, or stays on; an alarm on DynamoDB's metrics even keeps its state through silence whatever it
- * says of missing data. With a value for each period CloudWatch looks at those alone.
+ * A metric whose missing data must count. CloudWatch looks further back than asked if periods are missing: the alarm
+ * goes off late, or stays on. An alarm on DynamoDB's metrics even keeps its state, whatever it says of missing data.
+ * With a value for each period CloudWatch uses only the periods that were asked for.
  */
 export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
 
-/** A metric without a value in a period has none because nothing happened. */
+/** No value in a period means that nothing happened: zero. */
 export const orZero = (id: string): string => `FILL(${id}, 0)`
 
-/** How many of these are true. Each metric in them is `orZero`: one without a value would leave the sum without one. */
+/** How many conditions are true. Each metric in them is `orZero`, because one missing value makes the whole sum missing. */
 export const countOf = (conditions: readonly string[]): string =>
   conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')

@@ -5,7 +5,7 @@ import { functionNameOf, type Watched } from './watched.ts'
 const counted = ({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') =>
   awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
 
-/** Percent of requests. The specification answers 500 where the provider refuses one payment for what it is: no error. */
+/** Percent of requests. The specification answers 500 when the provider rejects one payment. That counts as no error. */
 const serverErrors = (watched: Watched, least: number): Measure => {
   const failed = `(${orZero('errors')} - ${orZero('refused')})`
   return {
@@ -18,7 +18,7 @@ const serverErrors = (watched: Watched, least: number): Measure => {
   }
 }
 
-/** What asks for paths that do not exist is a scanner: it is neither refused nor counted here. */
+/** Requests for unknown paths come from scanners. They count neither as refused nor as requests. */
 const clientErrors = (watched: Watched): Measure => {
   const answersStrays = functionNameOf(watched, ({ trigger }) => trigger.kind === 'http-default')
   const asked = `(requests - ${orZero('strays')})`
@@ -43,16 +43,16 @@ const api = (watched: Watched): readonly AlarmSpec[] => {
       impact: 'merchants, and the provider’s callbacks.',
       measure: serverErrors(watched, 5),
       when: { above: 5, minutes: 15, periods: 1 },
-      because: 'Of at least five errors, so that a quiet night counts too. Throttled functions and timeouts are in it.',
+      because: 'Five errors are enough, so that it works in a quiet night too. Throttled functions and timeouts count.',
     },
     {
       ...errors,
       id: 'api-errors-lasting',
-      summary: 'Hour after hour some requests are answered with a server error.',
+      summary: 'For three hours some requests have got a server error.',
       impact: 'the merchants who call one route, such as a look-up.',
       measure: serverErrors(watched, 10),
       when: { above: 0.5, minutes: 60, periods: 3 },
-      because: 'A route with few callers never makes one in twenty. Of at least ten errors an hour.',
+      because: 'A route with few callers never makes up one in twenty requests. It needs at least ten errors an hour.',
     },
   ]
 }
@@ -65,7 +65,8 @@ const refused = (watched: Watched): AlarmSpec => ({
   measure: clientErrors(watched),
   unit: 'percent of requests',
   when: { above: 90, minutes: 5, periods: 3 },
-  because: 'Of at least twenty. So many callers are not wrong at once: authentication, the front or a throttle is.',
+  because:
+    'It needs twenty requests. So many callers are never wrong at once: look at authentication, front and throttles.',
 })
 
 const creates = ({ our }: Watched): AlarmSpec => {
@@ -78,12 +79,12 @@ const creates = ({ our }: Watched): AlarmSpec => {
   return {
     id: 'creates-refused',
     page: 'page-money-in',
-    summary: 'The provider refuses almost every payment for what it is.',
+    summary: 'The provider rejects almost every payment that merchants create.',
     impact: 'merchants and their customers: almost none can begin to pay.',
     measure: { formula: `IF(${tries} >= 20, 100 * ${orZero('refused')} / ${tries}, 0)`, of },
     unit: 'percent of creates',
     when: { above: 90, minutes: 5, periods: 3 },
-    because: 'Of at least twenty. One merchant’s mistake pages only while almost all creates are theirs.',
+    because: 'It needs at least twenty creates. One merchant’s mistake pages only if almost all creates are theirs.',
   }
 }
 
@@ -91,7 +92,7 @@ const callbacks = ({ our }: Watched): AlarmSpec => {
   const missing = `(${orZero('succeeded')} - ${orZero('called')})`
   return {
     id: 'callbacks-missing',
-    summary: 'Most payments that succeeded were not heard of by a callback.',
+    summary: 'For most successful payments no callback arrived.',
     impact: 'customers, whose payment shows as pending until due work or the sync finds it, minutes later.',
     measure: {
       formula: `IF(${missing} >= 3, 100 * ${missing} / succeeded, 0)`,
@@ -102,11 +103,11 @@ const callbacks = ({ our }: Watched): AlarmSpec => {
     },
     unit: 'percent of successes',
     when: { above: 50, minutes: 360, periods: 1 },
-    because: 'Of at least three missing ones: one or two are chance in a small stage.',
+    because: 'It needs at least three missing callbacks. One or two are chance in a small stage.',
   }
 }
 
-/** Can customers pay, and do we see it? The API as its callers see it, creates, and what the provider tells us. */
+/** Can customers pay, and does the gateway see it? Watches the API, creates, and the provider's callbacks. */
 export const moneyInAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'money-not-moving',
@@ -122,7 +123,7 @@ export const moneyInAlarms = (watched: Watched): readonly AlarmSpec[] => [
     },
     unit: 'payments without a success',
     when: { above: 0, minutes: 60, periods: 1 },
-    because: 'Of at least twenty payments. Most customers pay within minutes.',
+    because: 'It needs at least twenty payments. Most customers pay within minutes.',
   },
   creates(watched),
   callbacks(watched),

@@ -13,12 +13,12 @@ export const TABLE_OPERATIONS = [
   'TransactWriteItems',
 ] as const
 
-/** Of what a stage or an account allows. */
+/** This share of a limit counts as close to it. */
 const CLOSE = 0.8
 
 type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'
 
-/** A throttled index holds up writes to the table, so both are watched together; the dashboard tells them apart. */
+/** A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows them separately. */
 export const throttlesByPart = ({ table }: Watched, name: Throttles): ReadonlyMap<string, MetricRef> =>
   new Map([
     ['table', awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')],
@@ -40,13 +40,13 @@ const throttled = (watched: Watched): AlarmSpec => ({
   ),
   unit: 'requests refused',
   when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
-  because: 'Single ones happen while a partition splits, and the SDK repeats them.',
+  because: 'A few happen while a partition splits. The SDK retries them.',
 })
 
 const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }: Watched): AlarmSpec => ({
   id: 'table-near-maximum',
-  summary: 'The table’s reads or writes come close to the most that the stage allows.',
-  impact: 'no one yet; all callers, once requests are refused.',
+  summary: 'The table’s reads or writes are close to the maximum that the stage sets.',
+  impact: 'all callers, if DynamoDB begins to refuse requests.',
   measure: {
     formula: countOf([
       `${orZero('reads')} > ${CLOSE * maxReadUnits * 60}`,
@@ -59,18 +59,18 @@ const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }
   },
   unit: 'limits',
   when: { atLeast: 1, minutes: 1, periods: 5 },
-  because: `${CLOSE * 100} % of the maximum that the stage sets against a bill out of control.`,
+  because: `${CLOSE * 100} % of the maximum. The maximum limits the bill.`,
 })
 
-/** The one table, and the runs of functions. Runs with a reservation are a function's own; all others share the rest. */
+/** The table, and the concurrent runs of functions. Reserved runs belong to one function; all other functions share the rest. */
 export const platformAlarms = (watched: Watched): readonly AlarmSpec[] => [
   throttled(watched),
   nearMaximum(watched),
   {
     id: 'concurrency-near-limit',
     page: 'page-platform',
-    summary: 'Functions without a reservation run almost as often at once as the account lets them.',
-    impact: 'reads of merchants and schedules, once the limit is reached.',
+    summary: 'Functions without reserved concurrency use almost all runs that the account has left for them.',
+    impact: 'merchants’ reads and the schedules, if the limit is reached.',
     measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
     unit: 'runs in the account',
     when: {
@@ -79,6 +79,6 @@ export const platformAlarms = (watched: Watched): readonly AlarmSpec[] => [
       periods: 3,
       outOf: 5,
     },
-    because: `${CLOSE * 100} % of \`accountConcurrency\` less the ${watched.reservedRuns} runs that the stage reserves. Other stacks of the account count too.`,
+    because: `${CLOSE * 100} % of \`accountConcurrency\`, less the ${watched.reservedRuns} runs that the stage reserves. Other stacks of the account count too.`,
   },
 ]

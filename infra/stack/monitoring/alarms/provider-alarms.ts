@@ -11,7 +11,7 @@ export const PROVIDER_OPERATIONS = [
   'list_transactions',
 ] as const
 
-/** What callbacks and due work ask. Creates have a service level; the list of transactions has `sync-behind`. */
+/** Requests of callbacks and due work. Creates have a service level, and listing transactions has `sync-behind`. */
 const QUESTIONS = ['get_request', 'get_payment'] as const
 
 const failing = ({ our }: Watched): AlarmSpec => {
@@ -22,7 +22,7 @@ const failing = ({ our }: Watched): AlarmSpec => {
   return {
     id: 'provider-failing',
     page: 'page-money-in',
-    summary: 'More than a fifth of our questions to the provider about payments go wrong.',
+    summary: 'More than a fifth of our status requests to the provider fail.',
     impact: 'customers who paid and see it as pending, and merchants who are told late.',
     measure: {
       formula: countOf(bad),
@@ -35,7 +35,7 @@ const failing = ({ our }: Watched): AlarmSpec => {
     },
     unit: 'kinds of calls',
     when: { atLeast: 1, minutes: 5, periods: 2, outOf: 3 },
-    because: 'Of at least five calls of one kind. What is refused for one payment’s sake is no error.',
+    because: 'It needs at least five calls of one kind. A refusal that concerns one payment is no error.',
   }
 }
 
@@ -44,11 +44,11 @@ export const providerAlarms = (watched: Watched): readonly AlarmSpec[] => [
   failing(watched),
   {
     id: 'provider-refuses-calls',
-    summary: 'The provider refuses calls for how we make them: a mistake of ours.',
-    impact: 'merchants, whose payments and fees wait for what is refused.',
+    summary: 'The provider refuses calls because our requests are wrong.',
+    impact: 'merchants, whose payments and fees wait for these calls.',
     measure: watched.our('CallsRefused', OVERALL, 'Sum'),
     unit: 'calls',
     when: { atLeast: 1, minutes: 5, periods: 1 },
-    because: 'None is ever right, and no repetition repairs it.',
+    because: 'One is too many, and a retry does not help.',
   },
 ]

@@ -9,11 +9,11 @@ const notRunning = ({ our }: Watched): AlarmSpec => ({
   id: 'due-work-not-running',
   page: 'page-due-work',
   summary: 'No run has looked for due work for ten minutes.',
-  impact: 'everyone whose callback or message is lost: nothing repairs it.',
+  impact: 'merchants and customers whose callback or message was lost: nothing repairs it.',
   measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
   unit: 'runs',
   when: { below: 1, minutes: 5, periods: 2 },
-  because: 'It runs every minute. EventBridge may be late by one, a deployment by two; not by ten.',
+  because: 'It runs every minute. EventBridge may delay a run by one minute, a deployment by two.',
   whenMissing: 'breaching',
 })
 
@@ -26,20 +26,20 @@ const late = ({ our }: Watched): readonly AlarmSpec[] => [
     measure: our('PaymentChecksLate', OVERALL, 'Maximum'),
     unit: 'milliseconds',
     when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
-    because: 'A burst’s backlog grows smaller each minute; a quarter of an hour is a quota too small.',
+    because: 'The backlog of a burst shrinks each minute. After a quarter of an hour the quota is too small.',
   },
   {
     id: 'alerts-late',
     summary: 'Alerts to operators wait to be published.',
-    impact: 'operators, who do not know of money in suspense or of deliveries given up.',
+    impact: 'operators, who do not know of money in suspense or of abandoned deliveries.',
     measure: our('AlertsLate', OVERALL, 'Maximum'),
     unit: 'milliseconds',
     when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
-    because: 'Due work tries again each minute; a quarter of an hour is fifteen failures.',
+    because: 'Due work tries again each minute. A quarter of an hour means fifteen failures.',
   },
 ]
 
-/** Of every function that works on messages, and what due work could not finish. */
+/** Failed messages of every queue function, and items that due work could not finish. */
 const failedWork = ({ our, functions }: Watched) =>
   sumOf([
     our('DueWorkFailures', OVERALL, 'Sum'),
@@ -48,7 +48,7 @@ const failedWork = ({ our, functions }: Watched) =>
       .map(({ functionName }) => our('FailedMessages', { function: functionName }, 'Sum')),
   ])
 
-/** Seconds that a message may wait: longer than SQS holds it back, or hides it after a worker broke off. */
+/** Seconds that a message may wait. Longer than SQS delays it, or hides it after a worker failed. */
 const LONGEST_WAITS = [
   { queue: 'webhooks', id: 'webhooks', seconds: MAX_DELAY_SECONDS + 300 },
   { queue: 'webhooks-slow', id: 'slow', seconds: 3_600 },
@@ -81,7 +81,7 @@ const { maxReceives: OTHER_TRIES } = QUEUE_SETTINGS.settlements
 const givenUp = ({ deadLetterQueues }: Watched): AlarmSpec => ({
   id: 'messages-given-up',
   summary: 'Messages were given up and wait in a dead-letter queue.',
-  impact: 'a merchant who is not settled, or the next run of a schedule; the rest is handed out again by due work.',
+  impact: 'a merchant who is not settled, or one run of a schedule. Due work sends all other messages again.',
   measure: sumOf(
     deadLetterQueues.map(({ queueName: QueueName }) =>
       awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum'),
@@ -89,10 +89,10 @@ const givenUp = ({ deadLetterQueues }: Watched): AlarmSpec => ({
   ),
   unit: 'messages',
   when: { above: 0, minutes: 5, periods: 1 },
-  because: `Only what broke off ends there: webhooks after ${WEBHOOK_TRIES} receives, other messages after ${OTHER_TRIES}, runs of schedules at once.`,
+  because: `A message ends there after failed receives: webhooks after ${WEBHOOK_TRIES}, others after ${OTHER_TRIES}. A failed run of a schedule ends there at once.`,
 })
 
-/** The net under everything: due work, and the queues that it fills. */
+/** Due work, which repairs what was lost, and the queues that it fills. */
 export const repairAlarms = (watched: Watched): readonly AlarmSpec[] => [
   notRunning(watched),
   ...late(watched),
@@ -103,7 +103,7 @@ export const repairAlarms = (watched: Watched): readonly AlarmSpec[] => [
     measure: failedWork(watched),
     unit: 'failures',
     when: { atLeast: 10, minutes: 15, periods: 2 },
-    because: 'One item that fails each minute makes fifteen in a quarter of an hour.',
+    because: 'One item that fails each minute counts fifteen times in a quarter of an hour.',
   },
   waiting(watched),
   givenUp(watched),

@@ -4,13 +4,14 @@ import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
 import { functionNameOf, type Watched } from './watched.ts'
 
-/** So fast the budget of thirty days is used up, as a multiple of the rate that would use it up in just that time. */
+/** How fast the error budget is used, as a multiple of the rate that uses it up in exactly thirty days. */
 type Burn = { readonly minutes: number; readonly rate: number; readonly percent: Measure }
 
-/** What merchants are promised, percent over thirty days, and the two rates of its use that ask for an action. */
+/** A promise to merchants, in percent over thirty days, and the two rates of budget use that need an action. */
 type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
   readonly heading: string
-  readonly promise: string
+  /** What merchants see when the promise is broken. */
+  readonly broken: string
   readonly objective: number
   readonly page: Page['id']
   readonly fast: Burn
@@ -21,28 +22,28 @@ const HOUR_MINUTES = HOUR_MS / MINUTE_MS
 /** The usual pair: 2 % of the month's budget within an hour, 5 % within six. */
 const FAST = { minutes: HOUR_MINUTES, rate: 14.4 }
 const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
-/** What happens once a day: 10 % of the month's budget within that day. */
+/** For daily work: 10 % of the month's budget within that day. */
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
-/** Percent of bad ones, once there are so many: at night one of three is no rate. */
+/** Percent of bad ones, if there are at least so many. One of three at night is no rate. */
 const percentOf = (bad: string, all: string, least: number): string =>
   `IF(${bad} >= ${least}, 100 * ${bad} / ${all}, 0)`
 
-const burnAlarms = ({ promise, objective, page, fast, slow, ...level }: ServiceLevel): readonly AlarmSpec[] => {
+const burnAlarms = ({ broken, objective, page, fast, slow, ...level }: ServiceLevel): readonly AlarmSpec[] => {
   const alarm = (speed: 'fast' | 'slow', { minutes, rate, percent }: Burn): AlarmSpec => ({
     ...level,
     id: `${level.heading}-${speed}`,
     ...(speed === 'fast' && { page }),
-    summary: `The service level breaks ${speed === 'fast' ? 'now' : 'slowly'}: ${promise}.`,
+    summary: `${broken} The error budget is used up ${speed === 'fast' ? 'fast' : 'slowly'}.`,
     measure: percent,
     unit: 'percent bad',
     when: { above: Math.round(rate * (100 - objective) * 100) / 100, minutes, periods: 1 },
-    because: `${objective} % are promised over thirty days. At ${rate} times the rate that uses this up in a month.`,
+    because: `The promise is ${objective} % over thirty days. The budget is used ${rate} times too fast.`,
   })
   return [alarm('fast', fast), alarm('slow', slow)]
 }
 
-/** What the provider refuses for what a payment is, is answered. A create that broke off or never began is not. */
+/** A create counts as answered if the provider rejects the payment. A create that failed or never began does not. */
 const creates = (watched: Watched): ServiceLevel => {
   const { our } = watched
   const FunctionName = functionNameOf(
@@ -62,7 +63,7 @@ const creates = (watched: Watched): ServiceLevel => {
   }
   return {
     heading: 'creates-answered',
-    promise: 'creates are answered with a payment, or with the provider’s refusal of that payment',
+    broken: 'Creates get neither a payment nor the provider’s refusal of it.',
     objective: 99.5,
     page: 'page-money-in',
     impact: 'merchants and their customers, who cannot begin to pay.',
@@ -83,7 +84,7 @@ const webhooks = ({ our }: Watched): ServiceLevel => {
   }
   return {
     heading: 'webhooks-in-time',
-    promise: 'merchants answer 2xx to the webhook of a payment within a minute after it was paid',
+    broken: 'First webhooks get no 2xx answer within a minute after the payment was paid.',
     objective: 97,
     page: 'page-announcements',
     impact: 'merchants, and customers who wait at a counter or a checkout page.',
@@ -94,7 +95,7 @@ const webhooks = ({ our }: Watched): ServiceLevel => {
 
 const HIDDEN_MINUTES = hiddenSecondsOf('settlements') / 60
 
-/** Late is who was given up; who fails at first is on the way there. A failed try is hidden as long as the period is. */
+/** A client is late if its message was given up; failed tries are the early sign. A period is as long as SQS hides a failed try. */
 const settlements = (watched: Watched): ServiceLevel => {
   const swept = watched.our('SweptClients', OVERALL, 'Sum')
   const settler = functionNameOf(watched, ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements')
@@ -103,7 +104,7 @@ const settlements = (watched: Watched): ServiceLevel => {
   const QueueName = watched.deadLetterQueues.find(({ id }) => id === 'settlements-dead')?.queueName ?? ''
   return {
     heading: 'settled-in-time',
-    promise: 'every client that a sweep finds is settled on that day',
+    broken: 'Clients that the sweep found are not settled on that day.',
     objective: 99,
     page: 'page-settlements',
     impact: 'merchants, who are not settled and not paid out today.',
@@ -125,6 +126,6 @@ const settlements = (watched: Watched): ServiceLevel => {
   }
 }
 
-/** Each by the fast use of its budget, which pages, and by the slow use, which may wait until the day. */
+/** Each has two alarms: fast use of its error budget pages, slow use is a ticket. */
 export const serviceLevels = (watched: Watched): readonly AlarmSpec[] =>
   [creates(watched), webhooks(watched), settlements(watched)].flatMap(burnAlarms)

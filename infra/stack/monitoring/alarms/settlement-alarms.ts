@@ -11,7 +11,8 @@ const sweep = ({ our }: Watched): AlarmSpec => ({
   measure: withoutGaps(our('SweptClients', OVERALL, 'Sum')),
   unit: 'clients',
   when: { below: 1, minutes: 60, periods: 26 },
-  because: 'It runs once a day (`sweepAtUtc`), some seconds earlier or later. A run that finds no client is none.',
+  because:
+    'It runs once a day (`sweepAtUtc`), some seconds earlier or later. A run that finds no client does not count.',
   whenMissing: 'breaching',
 })
 
@@ -31,7 +32,7 @@ const stuck = ({ queues }: Watched): AlarmSpec => {
     },
     unit: 'messages',
     when: { above: 0, minutes: 15, periods: 2 },
-    because: 'A client takes some minutes. One that failed is hidden: settled-in-time counts those.',
+    because: 'A client takes some minutes. SQS hides a client that failed; settled-in-time counts those.',
   }
 }
 
@@ -39,7 +40,7 @@ const LAG_MINUTES = 15
 
 const sync = ({ our }: Watched): AlarmSpec => ({
   id: 'sync-behind',
-  summary: 'The provider’s transactions are not read, not to their end, or late.',
+  summary: 'The sync does not read the provider’s transactions, reads only a part, or reads them late.',
   impact: 'merchants whose settlement waits for actual fees, and customers whose callback was lost.',
   measure: {
     formula: countOf([
@@ -55,19 +56,19 @@ const sync = ({ our }: Watched): AlarmSpec => ({
   },
   unit: 'signs',
   when: { atLeast: 1, minutes: 15, periods: 3 },
-  because: `No run, no run that was complete, or more than ${LAG_MINUTES} minutes between booking and reading. A run that was cut short is continued by the next.`,
+  because: `The signs: no run, no complete run, or more than ${LAG_MINUTES} minutes between booking and reading. The next run continues an incomplete one.`,
   whenMissing: 'breaching',
 })
 
 const suspense = ({ our }: Watched): AlarmSpec => ({
   id: 'suspense-flood',
   page: 'page-settlements',
-  summary: 'Money that no merchant may be credited with keeps coming in.',
-  impact: 'customers, who paid for nothing, and their merchants, who do not ship.',
+  summary: 'Much money arrives that the gateway cannot credit to a merchant.',
+  impact: 'customers, who paid and get nothing, and merchants, who do not ship.',
   measure: our('SuspenseItems', { kind: 'money' }, 'Sum'),
   unit: 'items',
   when: { atLeast: 10, minutes: 60, periods: 1 },
-  because: 'Single ones are customers, and each has an alert. Ten in an hour are a fault, and go on.',
+  because: 'Single items are customers’ mistakes, and each has an alert. Ten in an hour are a fault that lasts.',
 })
 
 /** The sweep, the sync, the audit, and money in suspense. */
@@ -82,7 +83,8 @@ export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
     measure: watched.our('AuditImbalances', OVERALL, 'Sum'),
     unit: 'clients',
     when: { atLeast: 1, minutes: 60, periods: 1 },
-    because: 'A difference was there twice in books that stood still. The alert names the merchant, each day anew.',
+    because:
+      'The audit saw the difference twice while the books did not change. The alert names the merchant, every day.',
   },
   suspense(watched),
 ]

@@ -2,7 +2,7 @@ import type { FunctionSpec } from '../../../../functions/function-spec.ts'
 import type { QueueName } from '../../../../shared/queues.ts'
 import type { OurMetric } from './metric-ref.ts'
 
-/** What a stage consists of, by the names under which CloudWatch knows it. */
+/** The parts of a stage, by their names in CloudWatch. */
 export type Watched = {
   readonly stage: string
   readonly our: OurMetric
@@ -15,7 +15,7 @@ export type Watched = {
     readonly maxWriteUnits: number
   }
   readonly queues: Readonly<Record<QueueName, string>>
-  /** Queues that nothing reads: what is in them was given up. `id` is the name without stage. */
+  /** Dead-letter queues. `id` is the name without the stage. */
   readonly deadLetterQueues: readonly { readonly id: string; readonly queueName: string }[]
   readonly functions: readonly { readonly spec: FunctionSpec; readonly functionName: string }[]
   /** Runs at a time that the account may have. */
@@ -27,6 +27,6 @@ export type Watched = {
 /** The name of the one function that an alarm is about. */
 export const functionNameOf = ({ functions }: Watched, has: (spec: FunctionSpec) => boolean): string => {
   const [found, ...others] = functions.filter(({ spec }) => has(spec))
-  if (found === undefined || others.length > 0) throw new Error('an alarm watches one function, and there is not one')
+  if (found === undefined || others.length > 0) throw new Error('an alarm must watch exactly one function')
   return found.functionName
 }

@@ -3,10 +3,10 @@ import { type Measure, type Statistic, serviceOf } from '../alarms/metric-ref.ts
 
 export type Line =
   | { readonly label: string; readonly measure: Measure }
-  /** All metrics of ours that differ in some of their dimensions only: one line for each that CloudWatch finds. */
+  /** Our metrics of one name: one line for each set of dimension values that CloudWatch finds. */
   | { readonly searchOver: (periodMinutes: number) => string }
 
-/** One picture. The unit is part of what a reader must not guess. */
+/** One graph. It shows its unit, so that a reader does not guess. */
 export type Graph = {
   readonly title: string
   readonly unit: string
@@ -14,7 +14,7 @@ export type Graph = {
   /** Bars that add up, for counts by kind; lines otherwise. */
   readonly stacked?: boolean
   readonly periodMinutes?: number
-  /** Where the alarm on it goes off. */
+  /** The threshold of its alarm. */
   readonly threshold?: number
 }
 
@@ -30,8 +30,8 @@ export type DashboardRow = { readonly heading: string; readonly graphs: readonly
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
 /**
- * Every metric of a name in one of its dimension sets, as `where` narrows it: by method and channel, by cause. The
- * dimensions stand in the order of the catalogue, because a search finds one exact set.
+ * Every metric of a name in one of its dimension sets, such as method and channel. `where` narrows it. The dimensions
+ * are in the catalogue's order, because a search finds one exact set.
  */
 export const search = <const Name extends MetricName, const Set extends SetOf<Name>>(
   stage: string,
@@ -48,7 +48,7 @@ export const search = <const Name extends MetricName, const Set extends SetOf<Na
 
 export const line = (label: string, measure: Measure): Line => ({ label, measure })
 
-/** Names in a formula hold for the whole graph, so each line's get its number. */
+/** Names in a formula are shared by the whole graph, so each line's names get its number. */
 export const numbered = (measure: Measure, at: number): Measure =>
   'formula' in measure
     ? {
