@@ -1,10 +1,10 @@
 import { appendFileSync, truncateSync } from 'node:fs'
-import { DeleteMessageCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { DeleteMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { type Timestamp, TimestampSchema, timestampOf } from '../../../shared/time.ts'
 import { readIfPresent, readJsonLines } from '../process/json-file.ts'
 import type { LocalClock } from '../process/local-clock.ts'
-import { pause } from '../process/pause.ts'
+import { pollQueue } from './poll-queue.ts'
 
 /** An alert as the operator receives it, with the published kind, subject and message. */
 export type LocalAlert = {
@@ -24,8 +24,6 @@ const PublishedAlert = v.object({ kind: v.string(), subject: v.string(), message
 const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAlert.entries })
 type KeptAlert = v.InferOutput<typeof KeptAlert>
 
-const BROKEN_WAIT_MS = 200
-
 /**
  * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an alert there before
  * it deletes the message. So a crash loses none, and a message that comes twice is stored once.
@@ -39,7 +37,6 @@ export const startAlertInbox = (options: {
   const { sqs, queueUrl, file } = options
   const kept = file === undefined ? [] : load(file)
   const known = new Set(kept.map(({ id }) => id))
-  const closing = new AbortController()
 
   const keep = (message: Message) => {
     const id = message.MessageId ?? ''
@@ -50,28 +47,14 @@ export const startAlertInbox = (options: {
     kept.push(alert)
   }
 
-  const receive = async () => {
-    const { Messages: messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 }),
-      { abortSignal: closing.signal },
-    )
-    for (const message of messages) {
-      keep(message)
-      await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }))
-    }
+  const accept = async (message: Message) => {
+    keep(message)
+    await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }))
   }
-
-  const poll = async () => {
-    while (!closing.signal.aborted) await receive().catch(() => pause(BROKEN_WAIT_MS, closing.signal))
-  }
-  const polling = poll()
 
   return {
     alerts: () => kept.map(({ at, kind, subject, message }) => ({ at, kind, subject, message })),
-    close: async () => {
-      closing.abort()
-      await polling
-    },
+    close: pollQueue(sqs, { request: { QueueUrl: queueUrl }, accept }),
   }
 }
 

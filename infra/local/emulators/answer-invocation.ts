@@ -1,9 +1,9 @@
 import { mayInvoke, ROLES } from '../../../functions/function-spec.ts'
 import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
 import { jsonReply, type LocalReply, type LocalRequest, parsedJson } from '../process/local-http-server.ts'
-import { decodeSegment } from '../triggers/route-table.ts'
+import { routeTable } from '../process/route-table.ts'
 
-const INVOCATIONS = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
+const findInvocation = routeTable({ 'POST /2015-03-31/functions/{name}/invocations': undefined })
 /** A name, `name:qualifier`, a partial or a full ARN. */
 const FUNCTION_NAME = /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
 
@@ -21,9 +21,8 @@ export const answerInvocation = async (
   host: Pick<FunctionHost, 'byName'>,
   request: LocalRequest,
 ): Promise<LocalReply | undefined> => {
-  const [, encoded] = INVOCATIONS.exec(request.path) ?? []
-  if (encoded === undefined || request.method !== 'POST') return undefined
-  const wanted = decodeSegment(encoded)
+  const { name: wanted } = findInvocation(request.method, request.path)?.pathParameters ?? {}
+  if (wanted === undefined) return undefined
   const [, name = '', qualifier = request.query.get('Qualifier') ?? '$LATEST'] = FUNCTION_NAME.exec(wanted) ?? []
   const target = qualifier === '$LATEST' ? host.byName(name) : undefined
   if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${wanted}`)

@@ -1,5 +1,5 @@
 import type { LocalRequest } from '../process/local-http-server.ts'
-import { callsByRoute } from './calls-by-route.ts'
+import { routeTable } from '../process/route-table.ts'
 import { faultExamples } from './faults.ts'
 import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
@@ -75,7 +75,7 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
   },
 }
 
-const findControl = callsByRoute(CONTROLS)
+const findControl = routeTable(CONTROLS)
 
 /** What `GET /_simulator` answers: each control call and each fault, as something to send. */
 const menu = () => ({
@@ -97,7 +97,7 @@ const menu = () => ({
  */
 export const answerControlCall = (core: SimulatorCore, request: LocalRequest): unknown => {
   const found = findControl(request.method, request.path.replace(/\/$/, ''))
-  if (found) return found.entry.run(core, request, found.id)
+  if (found) return found.entry.run(core, request, found.pathParameters['id'] ?? '')
   throw new ProviderError(
     'DATA_NOT_FOUND',
     `no control call ${request.method} ${request.path}; GET /_simulator lists them`,

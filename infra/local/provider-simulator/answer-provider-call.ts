@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import * as v from 'valibot'
-import { callsByRoute } from './calls-by-route.ts'
+import { routeTable } from '../process/route-table.ts'
 import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
 import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
@@ -31,7 +31,7 @@ type Call = {
   readonly run: (core: SimulatorCore, call: ProviderCall, id: string) => unknown
 }
 
-const findCall = callsByRoute<Call>({
+const findCall = routeTable<Call>({
   'POST /v3/payment_requests': {
     target: 'create',
     status: 201,
@@ -63,18 +63,18 @@ export const answerProviderCall = (
 ): ProviderAnswer | undefined => {
   const found = findCall(call.method, call.path)
   if (!found) return undefined
-  const { name, entry, id } = found
-  core.countCall(name)
+  const { routeKey, entry, pathParameters } = found
+  core.countCall(routeKey)
   const refusal = attempt(() => checkHeaders(call, secretKey))
   if (refusal instanceof ProviderError) return refused(refusal)
   const fault = entry.target ? core.takeCallFault(entry.target) : undefined
   const before = fault ? answerBeforeEffect(fault) : undefined
   if (before) return before
-  const result = attempt(() => entry.run(core, call, id))
+  const result = attempt(() => entry.run(core, call, pathParameters['id'] ?? ''))
   if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
   if (result instanceof ProviderError) return { ...refused(result), delayMs }
-  if (v.is(Rows, result)) core.countCall(`rows ${name}`, result.data.length)
+  if (v.is(Rows, result)) core.countCall(`rows ${routeKey}`, result.data.length)
   return { kind: 'answer', status: entry.status ?? 200, headers: ROOM, body: result, delayMs }
 }
 

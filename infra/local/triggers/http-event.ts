@@ -16,8 +16,10 @@ export const httpEvent = (
   { routeKey, pathParameters }: MatchedRoute,
   { requestId, nowMs, domainName }: EventContext,
 ): APIGatewayProxyEventV2 => {
-  const { headers, cookies } = readHeaders(request.rawHeaders)
-  const query = readQuery(request.query)
+  const sent = headersOf(request.rawHeaders)
+  const headers = joined(sent.filter(([name]) => name !== 'cookie'))
+  const cookies = sent.flatMap(([name, value]) => (name === 'cookie' ? value.split('; ') : []))
+  const query = joined(request.query)
   const isBase64Encoded = request.body.length > 0 && !isText(headers['content-type'], request.body)
   return {
     version: '2.0',
@@ -51,22 +53,17 @@ export const httpEvent = (
   }
 }
 
-/** Names in lower case, the values of a repeated name joined by commas; cookies are separate. */
-const readHeaders = (rawHeaders: readonly string[]) => {
-  const headers = new Map<string, string>()
-  const cookies: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] ?? '').toLowerCase()
-    const value = rawHeaders[at + 1] ?? ''
-    if (name === 'cookie') cookies.push(...value.split('; '))
-    else headers.set(name, headers.has(name) ? `${headers.get(name)},${value}` : value)
-  }
-  return { headers: Object.fromEntries(headers), cookies }
-}
+/** Each header in turn, with its name in lower case. */
+const headersOf = (rawHeaders: readonly string[]) =>
+  Array.from(
+    { length: rawHeaders.length / 2 },
+    (_, at) => [(rawHeaders[2 * at] ?? '').toLowerCase(), rawHeaders[2 * at + 1] ?? ''] as const,
+  )
 
-const readQuery = (query: URLSearchParams): Record<string, string> => {
+/** The values of a repeated name are joined by commas. */
+const joined = (pairs: Iterable<readonly [name: string, value: string]>): Record<string, string> => {
   const values = new Map<string, string>()
-  for (const [name, value] of query) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value)
+  for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value)
   return Object.fromEntries(values)
 }
 

@@ -3,15 +3,14 @@ import {
   ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
   type Message,
-  ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
 import { chunks } from '../../../shared/chunks.ts'
+import { pollQueue } from '../emulators/poll-queue.ts'
 import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
-import { pause } from '../process/pause.ts'
 import { type FairLimits, fairSchedule } from './fair-schedule.ts'
 
 export type QueuePollerOptions = {
@@ -23,8 +22,6 @@ export type QueuePollerOptions = {
   readonly limits: FairLimits
   /** The queue's visibility timeout: from a failure to the next receive, on the local clock. */
   readonly retryAfterMs: number
-  /** The maximum of messages in this process, as the in-flight limit of SQS. More stay in the queue. */
-  readonly maxHeld?: number
 }
 
 export type QueuePoller = {
@@ -36,6 +33,7 @@ export type QueuePoller = {
   close(): Promise<void>
 }
 
+/** The maximum of messages in this process, as the in-flight limit of SQS. More stay in the queue. */
 const MAX_HELD = 20_000
 const BATCH = 10
 /** Held messages are renewed before that. After a crash they are received again. */
@@ -43,8 +41,6 @@ const HIDDEN_SECONDS = 120
 const RENEW_EVERY_MS = 40_000
 /** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
 const SHOW_AGAIN_SECONDS = 1
-const FULL_WAIT_MS = 50
-const BROKEN_WAIT_MS = 200
 
 type Received = { readonly message: Message; readonly receiptHandle: string }
 
@@ -61,7 +57,6 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
   const schedule = fairSchedule(options.limits)
   const held = new Set<string>()
   const removal = messageRemoval(sqs, queueUrl, (receiptHandle) => held.delete(receiptHandle))
-  const closing = new AbortController()
 
   /** A message may wait for hours of the local clock. If a renewal fails, the message is received again. */
   const renew = async () => {
@@ -110,36 +105,23 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
     else run()
   }
 
-  const receive = async () => {
-    const { Messages: messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({
-        QueueUrl: queueUrl,
-        MaxNumberOfMessages: 10,
-        WaitTimeSeconds: 20,
-        VisibilityTimeout: HIDDEN_SECONDS,
-        MessageAttributeNames: ['All'],
-        MessageSystemAttributeNames: ['All'],
-      }),
-      { abortSignal: closing.signal },
-    )
-    for (const message of messages) accept(message)
-  }
-
-  const poll = async () => {
-    while (!closing.signal.aborted) {
-      if (held.size >= (options.maxHeld ?? MAX_HELD)) await pause(FULL_WAIT_MS, closing.signal)
-      else await receive().catch(() => pause(BROKEN_WAIT_MS, closing.signal))
-    }
-  }
-  const polling = poll()
+  const stopReceiving = pollQueue(sqs, {
+    request: {
+      QueueUrl: queueUrl,
+      VisibilityTimeout: HIDDEN_SECONDS,
+      MessageAttributeNames: ['All'],
+      MessageSystemAttributeNames: ['All'],
+    },
+    accept,
+    isFull: () => held.size >= MAX_HELD,
+  })
 
   return {
     held: () => held.size,
     settled: schedule.settled,
     close: async () => {
-      closing.abort()
       clearInterval(renewal)
-      await polling
+      await stopReceiving()
       await schedule.close()
       await removal.close()
     },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import type { FunctionHost } from '../functions/function-host.ts'
+import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
@@ -10,9 +10,9 @@ import {
   type LocalRequest,
   startLocalHttpServer,
 } from '../process/local-http-server.ts'
+import { routeTable } from '../process/route-table.ts'
 import { within } from '../process/within.ts'
 import { httpEvent } from './http-event.ts'
-import { routeTable } from './route-table.ts'
 
 /** Limits of an HTTP API of API Gateway. */
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024
@@ -43,7 +43,7 @@ export const startHttpGateway = (options: {
   readonly clock: Pick<LocalClock, 'nowMs'>
   readonly pages?: readonly LocalPages[]
 }): Promise<LocalHttpServer> => {
-  const routes = options.ready.then(({ host }) => routeTable(host.functions))
+  const routes = options.ready.then(({ host }) => functionRoutes(host.functions))
 
   const answer = async (request: LocalRequest): Promise<LocalAnswer> => {
     for (const page of options.pages ?? []) {
@@ -58,7 +58,7 @@ export const startHttpGateway = (options: {
       domainName: request.headers.host ?? 'localhost',
     })
     try {
-      return await within(INTEGRATION_TIMEOUT_MS, route.target.invoke(event).then(toReply), () => INTEGRATION_TIMED_OUT)
+      return await within(INTEGRATION_TIMEOUT_MS, route.entry.invoke(event).then(toReply), () => INTEGRATION_TIMED_OUT)
     } catch {
       return FUNCTION_FAILED
     }
@@ -71,6 +71,18 @@ export const startHttpGateway = (options: {
     maxBodyBytes: MAX_PAYLOAD_BYTES,
     tooLarge: TOO_LARGE,
   })
+}
+
+/** Finds the function of a request. A request without a route goes to the function of the default route. */
+export const functionRoutes = <Routed extends Pick<LocalFunction, 'spec'>>(functions: readonly Routed[]) => {
+  const routes = functions.flatMap((target) => {
+    const { trigger } = target.spec
+    return trigger.kind === 'http' ? [[`${trigger.method} ${trigger.path}`, target] as const] : []
+  })
+  const find = routeTable(Object.fromEntries(routes))
+  const fallback = functions.find(({ spec }) => spec.trigger.kind === 'http-default')
+  return (method: string, path: string) =>
+    find(method, path) ?? (fallback && { routeKey: '$default', entry: fallback, pathParameters: {} })
 }
 
 /** A result without a status code is only a body, as in payload format 2.0 on AWS. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { LocalRequest } from '../../../infra/local/process/local-http-server.ts'
 import { httpEvent } from '../../../infra/local/triggers/http-event.ts'
-import { routeTable } from '../../../infra/local/triggers/route-table.ts'
+import { functionRoutes } from '../../../infra/local/triggers/start-http-gateway.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 20, 4, 0, 0)
 const [METHOD, PATH, ROUTE] = ['GET', '/v1/payments', 'GET /v1/payments']
@@ -86,11 +86,11 @@ describe('the event of an HTTP request, payload format 2.0', () => {
 })
 
 describe('routes of the manifest', () => {
-  const match = routeTable(MANIFEST.map((spec) => ({ spec })))
+  const match = functionRoutes(MANIFEST.map((spec) => ({ spec })))
   const found = (request: string) => {
     const [method = '', path = ''] = request.split(' ')
     const route = match(method, path)
-    return [route?.target.spec.name, route?.routeKey, route?.pathParameters]
+    return [route?.entry.spec.name, route?.routeKey, route?.pathParameters]
   }
 
   it.each([
