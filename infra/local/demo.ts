@@ -19,12 +19,7 @@ const tell = (text: string) => console.log(printableLines(text))
 const walk = async (table: TableKind | undefined): Promise<number> => {
   const life = watchProcess()
   console.log('Starting the gateway on free ports…')
-  const cloud = await startLocalCloud({
-    port: 0,
-    signal: life.signal,
-    onFailure: life.fail,
-    ...(table && { table }),
-  })
+  const cloud = await startLocalCloud({ port: 0, table, signal: life.signal, onFailure: life.fail })
   try {
     tell(`Its table is ${cloud.table.place}.`)
     await Promise.race([demoWalk(cloud, tell), life.ended.then(() => Promise.reject(new Error('interrupted')))])

@@ -23,6 +23,8 @@ export type Asked = {
 }
 
 const ASK_MS = 30_000
+/** A settlement is audited a minute after it was recorded, and only then paid out. */
+const AUDITED_AFTER_SECONDS = 120
 
 const Body = v.looseObject({})
 const Acted = v.object({ status: v.literal(200), body: Body })
@@ -68,13 +70,24 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
   const invoke = (name: string, payload: object): Promise<unknown> =>
     post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)
 
+  /** Runs an operator's action. */
+  const act = async (action: string, payload: object): Promise<Json> =>
+    v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body
+
+  const advance = (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds })
+
   return {
     ask,
     invoke,
-    /** Runs an operator's action. */
-    act: async (action: string, payload: object): Promise<Json> =>
-      v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body,
-    advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
+    act,
+    advance,
+    /** Pays a recorded settlement out, after its audit. Returns the settlement. */
+    payOut: async (settlementId: string, bankReference: string): Promise<Json> => {
+      await advance(AUDITED_AFTER_SECONDS)
+      await invoke('check-due-work', {})
+      const order = { settlement_id: settlementId, bank_reference: bankReference }
+      return eventually('no audit', () => act('mark-settlement-paid', order).catch(() => undefined))
+    },
     /** Calls a control of the provider's simulator. */
     control: async (paymentId: unknown, what: string, body: object = {}) =>
       post(`${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`, body),

@@ -2,7 +2,7 @@ import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { watchProcess } from './process/process-life.ts'
 import { banner } from './terminal/banner.ts'
-import { asksForHelp, readOptions, UsageError } from './terminal/command-line.ts'
+import { readOptions, runCommand, UsageError } from './terminal/command-line.ts'
 import { DEFAULT_PORT, portFrom } from './terminal/port.ts'
 import { printableLines } from './terminal/printable.ts'
 import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'
@@ -26,48 +26,44 @@ const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'b
 /** The next start reads compiled modules from here. */
 const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
 
-enableCompileCache(COMPILED)
-const life = watchProcess()
-try {
-  const argv = process.argv.slice(2)
-  if (asksForHelp(argv)) {
-    console.log(USAGE)
-    process.exit(0)
-  }
+const start = async (argv: readonly string[]): Promise<number> => {
   const { data, verbose = false, ...options } = readOptions(argv, OPTIONS)
   const table = tableFrom(options.table)
   if (data !== undefined && table === 'memory') {
     throw new UsageError('--data cannot keep a table in memory; leave out --data, or --table memory')
   }
+  const port = portFrom(process.env['PORT'])
   console.log('Starting the local gateway…')
   // A late import, because modules that are imported earlier do not use the cache.
   const { startLocalCloud } = await import('./local-cloud.ts')
   const cloud = await startLocalCloud({
-    port: portFrom(process.env['PORT']),
+    port,
+    table,
+    dataDirectory: data,
     signal: life.signal,
     onFailure: life.fail,
     onProgress: (step) => console.log(`  ${step}…`),
-    ...(data !== undefined && { dataDirectory: data }),
-    ...(table && { table }),
     ...(verbose && { writeLog: (line) => console.error(line) }),
   })
-  console.log(banner(cloud, { startedInMs: performance.now(), ...(data !== undefined && { data }) }))
+  console.log(banner(cloud, { startedInMs: performance.now(), data }))
   flushCompileCache()
   const exitCode = await life.ended
   console.log('\nStopping…')
   setTimeout(() => process.exit(exitCode || 1), STOP_DEADLINE_MS).unref()
   await cloud.close()
   console.log('Stopped.')
-  process.exit(exitCode)
+  return exitCode
+}
+
+enableCompileCache(COMPILED)
+const life = watchProcess()
+try {
+  process.exit(await runCommand(USAGE, process.argv.slice(2), start))
 } catch (error) {
   // An interrupted start has already ended its parts.
   if (life.signal.aborted) process.exit(await life.ended)
-  console.error(printableLines(error instanceof Error ? describe(error) : String(error)))
-  process.exit(error instanceof UsageError ? 2 : 1)
-}
-
-function describe(error: Error): string {
-  if (error instanceof UsageError) return `${error.message}\n\n${USAGE}`
-  const cause = error.cause instanceof Error ? `\n  ${error.cause.message}` : ''
-  return `The local gateway did not start: ${error.message}${cause}`
+  const { message, cause } = error instanceof Error ? error : new Error(String(error))
+  const reason = cause instanceof Error ? `\n  ${cause.message}` : ''
+  console.error(printableLines(`The local gateway did not start: ${message}${reason}`))
+  process.exit(1)
 }

@@ -92,7 +92,7 @@ const PAGE = join(import.meta.dirname, 'page')
 /** The page loads only from this server, runs no inline code, and cannot be framed. */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -101,7 +101,7 @@ const HEADERS = {
 /** The browser's code as one file. It is built at the first request, so that the start does not wait. */
 const script = async (): Promise<string> => {
   const { outputFiles } = await build({
-    entryPoints: [join(PAGE, 'main.tsx')],
+    entryPoints: [join(PAGE, 'app.tsx')],
     bundle: true,
     format: 'esm',
     target: 'es2022',

@@ -59,40 +59,32 @@ export type LoadedHandler = HostedHandler & {
   readonly query?: unknown
 }
 
+type HostOptions = {
+  readonly stage: string
+  readonly depsFor: (spec: FunctionSpec) => Deps
+  readonly log: Log
+}
+
 /** Gives every handler its dependencies and makes it callable by name. */
-export const hostFunctions = (
-  handlers: readonly HostedHandler[],
-  options: { readonly stage: string; readonly depsFor: (spec: FunctionSpec) => Deps; readonly log: Log },
-): FunctionHost => {
-  const functions = handlers.map(({ spec, withDeps }): LocalFunction => {
-    const name = functionName(options.stage, spec)
-    const enter = concurrencyGate(spec.reservedConcurrency ?? Number.POSITIVE_INFINITY)
-    const handler = withDeps(options.depsFor(spec))
-    return { spec, name, invoke: invoker({ spec, name, handler, enter, log: options.log }) }
-  })
+export const hostFunctions = (handlers: readonly HostedHandler[], options: HostOptions): FunctionHost => {
+  const functions = handlers.map((handler) => hosted(handler, options))
   const byName = new Map(functions.map((loaded) => [loaded.name, loaded]))
   return { functions, byName: (name) => byName.get(name) }
 }
 
-type Invocable = {
-  readonly spec: FunctionSpec
-  readonly name: string
-  readonly handler: LambdaHandler<unknown, unknown>
-  readonly enter: ReturnType<typeof concurrencyGate>
-  readonly log: Log
-}
-
-const invoker =
-  ({ spec, name, handler, enter, log }: Invocable): LocalFunction['invoke'] =>
-  async (event, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
+const hosted = ({ spec, withDeps }: HostedHandler, { stage, depsFor, log }: HostOptions): LocalFunction => {
+  const name = functionName(stage, spec)
+  const enter = concurrencyGate(spec.reservedConcurrency ?? Number.POSITIVE_INFINITY)
+  const handler = withDeps(depsFor(spec))
+  const timeoutMs = spec.timeoutSeconds * 1_000
+  const invoke: LocalFunction['invoke'] = async (event, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
     const asked = performance.now()
     const leave = await enter()
     if (performance.now() - asked > maxAgeMs) return leave()
     const requestId = randomUUID()
-    const timeoutMs = spec.timeoutSeconds * 1_000
+    const context = lambdaContext(spec, name, requestId, timeoutMs)
     // A handler cannot be stopped at its timeout. It keeps its place until it ends, so that the concurrency limit
     // holds.
-    const context = lambdaContext(spec, name, requestId, timeoutMs)
     const run = (async () => handler(event, context))().finally(leave)
     try {
       return await within<unknown>(timeoutMs, run, () => {
@@ -103,6 +95,8 @@ const invoker =
       throw error
     }
   }
+  return { spec, name, invoke }
+}
 
 const lambdaContext = (spec: FunctionSpec, name: string, awsRequestId: string, timeoutMs: number): Context => {
   const deadline = performance.now() + timeoutMs

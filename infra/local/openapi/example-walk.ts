@@ -192,9 +192,6 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
   show(refused, 'rate_limit', 'The merchant used more than its limit')
 }
 
-/** After these seconds a settlement is audited, and may be paid out. */
-const AUDITED_AFTER = 120
-
 const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   await caller.advance(DAYS_TO_PAYOUT * DAY)
   await caller.invoke('sync-provider-transactions', {})
@@ -211,16 +208,7 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
   await keep('api-get-balance', 'in_settlement', 'With the money in settlement and paid out', {
     query: 'include=settlements',
   })
-  await caller.advance(AUDITED_AFTER)
-  await caller.invoke('check-due-work', {})
-  await eventually('no audit', async () => {
-    const paid = await caller.invoke('mark-settlement-paid', {
-      operator: 'ayu',
-      settlement_id: id,
-      bank_reference: 'BCA-0120',
-    })
-    return Object(paid)['status'] === 200 ? paid : undefined
-  })
+  await caller.payOut(id, 'BCA-0120')
   await keep('api-get-settlement', 'paid_out', 'Paid out', { id })
   await keep('api-list-settlements', 'paid_out', 'One payout so far')
 }

@@ -1,3 +1,5 @@
+import { ProviderError } from './provider-error.ts'
+
 /** When the provider pays a captured amount out to the merchant's balance; only then is its fee final. */
 export type SettlementRule = { readonly afterSeconds: number } | { readonly businessDays: number }
 
@@ -98,10 +100,10 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
 )
 
 /**
- * The channel of a v3 code. A code that is no bank's counts as a wallet the provider has added since, whose
- * unknown limits: the gateway passes such codes on.
+ * A code that is no bank's counts as a wallet that the provider has added since, without known limits, because the
+ * gateway passes such codes on.
  */
-export const channelOf = (code: string): Channel | undefined => {
+const channelOf = (code: string): Channel | undefined => {
   const known = CHANNELS.get(code)
   if (known || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return known
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
@@ -110,3 +112,11 @@ export const channelOf = (code: string): Channel | undefined => {
 /** The channel of a method and of the gateway's name for it; empty for QRIS. */
 export const channelNamed = (method: string, name: string): Channel | undefined =>
   channelOf(method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name || 'QRIS')
+
+/** The channel of a v3 code. Throws `API_VALIDATION_ERROR` for an unknown one. */
+export const requireChannel = (code: string): Channel => {
+  const channel = channelOf(code)
+  if (channel) return channel
+  const message = `API endpoint and method is not supported for '${code}' channel code with country 'ID'`
+  throw new ProviderError('API_VALIDATION_ERROR', message)
+}

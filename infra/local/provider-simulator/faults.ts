@@ -96,13 +96,7 @@ const FaultOrder = v.strictObject({
   times: v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1),
   value: v.optional(v.unknown()),
 })
-
-export type FaultOrder = {
-  readonly target: string
-  readonly fault: string
-  readonly times: number
-  readonly value: unknown
-}
+export type FaultOrder = Readonly<v.InferOutput<typeof FaultOrder>>
 
 /** Reads an order for a fault. Throws `API_VALIDATION_ERROR` that lists what may be ordered instead. */
 export const parseFaultOrder = (input: unknown): FaultOrder => {

@@ -1,3 +1,4 @@
+import type { FaultOrder } from './faults.ts'
 import type { Payment, PaymentRequest, Transaction, TransactionFee } from './provider-objects.ts'
 
 export type RequestRecord = { readonly id: string; readonly expiresAtMs: number; readonly request: PaymentRequest }
@@ -30,13 +31,7 @@ export type CallbackRecord = {
   readonly dueMs: number
 }
 
-export type FaultRecord = {
-  readonly id: string
-  readonly target: string
-  readonly fault: string
-  readonly times: number
-  readonly value: unknown
-}
+export type FaultRecord = FaultOrder & { readonly id: string }
 
 export type CounterRecord = { readonly id: string; readonly count: number }
 

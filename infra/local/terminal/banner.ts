@@ -9,7 +9,7 @@ type Started = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
 /** The text after the start: all addresses, a demo merchant, and commands to try. */
 export const banner = (
   started: Started,
-  { startedInMs, data }: { readonly startedInMs: number; readonly data?: string },
+  { startedInMs, data }: { readonly startedInMs: number; readonly data?: string | undefined },
 ): string => {
   const { urls, demoClient, table } = started
   return `

@@ -1,11 +1,12 @@
+import { render } from 'preact'
 import { ClockPanel } from './clock-panel.tsx'
 import { MerchantPicker } from './merchant-picker.tsx'
 import { MoneyView } from './money/money-view.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider/provider-view.tsx'
 import { route, type View } from './route.ts'
-import { useSession } from './session.ts'
-import { StoryPane } from './story-pane.tsx'
+import { readAbout, useSession } from './session.ts'
+import { followStory, StoryPane } from './story-pane.tsx'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
 const TABS: readonly (readonly [View, string])[] = [
@@ -43,7 +44,7 @@ const Tabs = () => {
 }
 
 /** The console: a view on the left, and the live story on the right. */
-export const App = () => {
+const App = () => {
   const { merchant, number } = useSession()
   return (
     <>
@@ -75,4 +76,11 @@ export const App = () => {
 const skipToContent = (event: Event) => {
   event.preventDefault()
   document.querySelector<HTMLElement>('#content')?.focus()
+}
+
+const root = document.querySelector('#console')
+if (root) {
+  await readAbout()
+  followStory()
+  render(<App />, root)
 }

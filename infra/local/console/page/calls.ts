@@ -24,9 +24,6 @@ export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
   body: payload,
 })
 
-/** An operator's read-only action. */
-export const look = (action: string, payload: object = {}): ConsoleCall => invoke(action, payload)
-
 /** An operator's action, in the console's name. */
 export const operate = (action: string, payload: object): ConsoleCall =>
   invoke(action, { operator: OPERATOR, ...payload })

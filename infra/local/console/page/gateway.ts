@@ -58,34 +58,9 @@ export type Read<T> = { readonly value?: T; readonly trouble?: string }
 const mayPass = (status: number) => status === 0 || status === 429 || status >= 500
 
 /**
- * At most one read in progress and one queued. Any number of calls of `again` during a read queue only one more. Each
- * answer is shown, even while data changes all the time. After `end` no answer is shown.
+ * The answer of a call, read again after each change. At most one read is in progress and one queued, so each answer is
+ * shown even while data changes all the time.
  */
-const oneAtATime = <T>(read: () => Promise<T>, show: (answer: T) => void) => {
-  const state = { isReading: false, isQueued: false, hasEnded: false }
-
-  const run = async () => {
-    state.isReading = true
-    while (state.isQueued && !state.hasEnded) {
-      state.isQueued = false
-      const answer = await read()
-      if (!state.hasEnded) show(answer)
-    }
-    state.isReading = false
-  }
-
-  return {
-    again: (): void => {
-      state.isQueued = true
-      if (!state.isReading) void run()
-    },
-    end: (): void => {
-      state.hasEnded = true
-    },
-  }
-}
-
-/** The answer of a call, read again after each change. */
 export const useRead = <const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall | undefined,
@@ -94,22 +69,31 @@ export const useRead = <const Schema extends v.GenericSchema>(
   const key = JSON.stringify(call)
   useEffect(() => {
     if (!call) return undefined
+    const state = { isReading: false, isQueued: false, hasEnded: false }
     let last: Read<v.InferOutput<Schema>> = {}
-    const reader = oneAtATime(
-      () => makeCall(call),
-      (answer) => {
-        const trouble = answer.message || `It answered ${answer.status}.`
-        const parsed = v.safeParse(schema, answer.body)
-        if (answer.ok) last = parsed.success ? { value: parsed.output } : { trouble: UNKNOWN_ANSWER }
-        else last = mayPass(answer.status) ? { ...last, trouble } : { trouble }
-        setRead({ ...last, key })
-      },
-    )
-    reader.again()
-    const unfollow = changes.follow(reader.again)
+    const show = (answer: Answer) => {
+      const trouble = answer.message || `It answered ${answer.status}.`
+      const parsed = v.safeParse(schema, answer.body)
+      if (answer.ok) last = parsed.success ? { value: parsed.output } : { trouble: UNKNOWN_ANSWER }
+      else last = mayPass(answer.status) ? { ...last, trouble } : { trouble }
+      setRead({ ...last, key })
+    }
+    const readAgain = async () => {
+      state.isQueued = true
+      if (state.isReading) return
+      state.isReading = true
+      while (state.isQueued && !state.hasEnded) {
+        state.isQueued = false
+        const answer = await makeCall(call)
+        if (!state.hasEnded) show(answer)
+      }
+      state.isReading = false
+    }
+    void readAgain()
+    const unfollow = changes.follow(() => void readAgain())
     return () => {
       unfollow()
-      reader.end()
+      state.hasEnded = true
     }
   }, [key])
   return read.key === key ? read : {}

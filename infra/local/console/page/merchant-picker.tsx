@@ -1,6 +1,6 @@
 import { useContext } from 'preact/hooks'
 import * as v from 'valibot'
-import { look, operate } from './calls.ts'
+import { invoke, operate } from './calls.ts'
 import { doCall, useRead } from './gateway.ts'
 import { Noticed, Telling } from './notice.tsx'
 import { Select } from './parts.tsx'
@@ -18,7 +18,7 @@ const Picker = () => {
   const tell = useContext(Telling)
   const { merchant } = useSession()
   const { client_id: demo, api_key: demoKey } = about().client
-  const { value: clients } = useRead(ClientsSchema, look('list-clients', { per_page: 100 }))
+  const { value: clients } = useRead(ClientsSchema, invoke('list-clients', { per_page: 100 }))
   const others = clients?.data.filter(({ client_id: id }) => id !== demo) ?? []
 
   const choose = async (id: string) => {

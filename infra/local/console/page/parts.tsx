@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type * as v from 'valibot'
 import type { ConsoleCall } from '../console-call.ts'
+import { words } from '../story/story-line.ts'
 import { CurlButton } from './action-button.tsx'
 import { type Read, useRead } from './gateway.ts'
 import { Noticed } from './notice.tsx'
@@ -93,7 +94,7 @@ const BAD = ['failed', 'expired', 'cancelled', 'abandoned', 'skipped', 'disabled
 /** A status as a word with a colour. */
 export const Status = ({ is }: { readonly is: string }) => {
   const tone = GOOD.includes(is) ? 'good' : BAD.includes(is) ? 'bad' : 'plain'
-  return <span class={`status ${tone}`}>{is.replaceAll('_', ' ')}</span>
+  return <span class={`status ${tone}`}>{words(is)}</span>
 }
 
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
@@ -166,17 +167,17 @@ type PagerProps = {
   readonly text?: string
   readonly onNewer: (() => void) | undefined
   readonly onOlder: (() => void) | undefined
-  readonly words?: readonly [back: string, forth: string]
+  readonly labels?: readonly [back: string, forth: string]
 }
 
 /** Buttons to the previous and the next page of a list. */
-export const Pager = ({ of, text = '', onNewer, onOlder, words = ['Newer', 'Older'] }: PagerProps) =>
+export const Pager = ({ of, text = '', onNewer, onOlder, labels = ['Newer', 'Older'] }: PagerProps) =>
   onNewer || onOlder ? (
     <p class="line">
       {([onNewer, onOlder] as const).map((go, at) => (
-        <span key={words[at]} class="action">
-          <button type="button" aria-label={`${words[at]} ${of}`} disabled={!go} onClick={go}>
-            {words[at]}
+        <span key={labels[at]} class="action">
+          <button type="button" aria-label={`${labels[at]} ${of}`} disabled={!go} onClick={go}>
+            {labels[at]}
           </button>
         </span>
       ))}

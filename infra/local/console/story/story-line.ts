@@ -31,5 +31,8 @@ export type StoryLine = ShownLine & { readonly subject: Subject }
 /** An amount in rupiah, for people. */
 export const rupiah = (minor: number): string => `Rp ${minor.toLocaleString('en-US')}`
 
+/** A code of the gateway as words. */
+export const words = (code: string): string => code.replaceAll('_', ' ')
+
 /** A count with its noun, in singular or plural. */
 export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`

@@ -1,40 +1,18 @@
 import * as v from 'valibot'
-import { counted, rupiah, type StoryLine } from './story-line.ts'
+import { counted, rupiah, type StoryLine, words } from './story-line.ts'
 
 // Log codes use one field name with different types: the `status` of a request is a number.
 const Text = v.fallback(v.optional(v.string()), undefined)
 const Count = v.fallback(v.optional(v.number()), undefined)
+const texts = <const Name extends string>(...names: readonly Name[]) => v.entriesFromList(names, Text)
 const Line = v.object({
   timestamp: v.string(),
   message: v.string(),
-  operation: Text,
-  reason: Text,
-  outcome: Text,
-  action: Text,
-  code: Text,
-  function: Text,
-  error_name: Text,
-  endpoint_id: Text,
-  payment_id: Text,
-  settlement_id: Text,
-  suspense_id: Text,
-  balanced: Text,
-  method: Text,
-  channel: Text,
-  source: Text,
-  status: Text,
-  failure_reason: Text,
-  kind: Text,
-  cause: Text,
-  error: Text,
-  http_status: Count,
-  duration_ms: Count,
-  attempt: Count,
-  deliveries: Count,
-  payments: Count,
-  net_minor: Count,
-  transactions: Count,
-  clients: Count,
+  ...texts('operation', 'reason', 'outcome', 'action', 'code', 'function', 'error', 'error_name', 'endpoint_id'),
+  ...texts('payment_id', 'settlement_id', 'suspense_id', 'balanced', 'method', 'channel', 'source', 'status'),
+  ...texts('failure_reason', 'kind', 'cause'),
+  ...v.entriesFromList(['http_status', 'duration_ms', 'attempt', 'deliveries', 'payments', 'net_minor'], Count),
+  ...v.entriesFromList(['transactions', 'clients'], Count),
 })
 type Line = v.InferOutput<typeof Line>
 
@@ -63,8 +41,6 @@ const ofPayment = (line: Line, tone: Told['tone'], text: string): Told => told('
 
 const ofSettlement = (line: Line, tone: Told['tone'], text: string): Told =>
   told('settlement', tone, text, line.settlement_id)
-
-const words = (code: string): string => code.replaceAll('_', ' ')
 
 const channel = ({ channel: code, method = 'a channel' }: Line): string => code ?? method
 

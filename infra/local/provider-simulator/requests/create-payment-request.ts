@@ -1,10 +1,74 @@
 import * as v from 'valibot'
-import { type Channel, channelOf } from '../channels.ts'
+import { type Channel, requireChannel } from '../channels.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
-import { BUSINESS_ID, type PaymentRequest } from '../provider-objects.ts'
-import { timestampNow, type World } from '../world.ts'
-import { CHANNEL_PROPERTIES, CreateRequestBody } from './create-request-body.ts'
-import { destinationActions } from './destination-actions.ts'
+import { type Action, BUSINESS_ID, type PaymentRequest } from '../provider-objects.ts'
+import { nextInSequence, timestampNow, type World } from '../world.ts'
+import { qrisString } from './qris-string.ts'
+
+const text = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+const ReturnUrl = v.pipe(v.string(), v.maxLength(2048), v.url(), v.regex(/^https?:/, 'must be an http(s) URL'))
+const Instant = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/, 'must be an ISO 8601 UTC time'),
+  v.check((value) => !Number.isNaN(Date.parse(value)), 'must be an ISO 8601 UTC time'),
+)
+
+/** The body of `POST /v3/payment_requests` as far as all channels share it; other fields are ignored. */
+const CreateRequestBody = v.object({
+  reference_id: text(255),
+  type: v.literal('PAY'),
+  country: v.literal('ID'),
+  currency: v.literal('IDR'),
+  request_amount: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  channel_code: text(64),
+  channel_properties: v.optional(v.record(v.string(), v.unknown()), {}),
+  capture_method: v.optional(v.literal('AUTOMATIC')),
+  description: v.optional(text(1000)),
+  metadata: v.optional(
+    v.pipe(
+      v.record(text(40), v.union([v.pipe(v.string(), v.maxLength(500)), v.number(), v.boolean()])),
+      v.maxEntries(50),
+    ),
+  ),
+  customer: v.optional(
+    v.object({
+      // The documented trap: dashes, as in a UUID, are refused here.
+      reference_id: v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,255}$/, 'must be alphanumeric')),
+      email: v.optional(v.string()),
+      mobile_number: v.optional(v.string()),
+    }),
+  ),
+})
+
+const VirtualAccountProperties = v.strictObject({
+  display_name: text(250),
+  expires_at: v.optional(Instant),
+  virtual_account_number: v.optional(v.string()),
+  success_return_url: v.optional(ReturnUrl),
+})
+
+const PushProperties = v.strictObject({
+  account_mobile_number: v.pipe(v.string(), v.regex(/^\+[0-9]\d{1,14}$/, 'must be a phone number in E.164 form')),
+})
+
+const CheckoutProperties = v.strictObject({
+  success_return_url: ReturnUrl,
+  failure_return_url: v.optional(ReturnUrl),
+  cancel_return_url: v.optional(ReturnUrl),
+})
+
+const QrProperties = v.strictObject({
+  expires_at: v.optional(Instant),
+  qr_string_type: v.optional(v.literal('DYNAMIC')),
+})
+
+/** What `channel_properties` must be, by the kind of destination. A property of another kind is refused. */
+const CHANNEL_PROPERTIES = {
+  virtual_account_number: VirtualAccountProperties,
+  push: PushProperties,
+  checkout_url: CheckoutProperties,
+  qr_string: QrProperties,
+} satisfies Record<Channel['destination'], v.GenericSchema>
 
 /**
  * `POST /v3/payment_requests`. Like the provider, it neither minds a `reference_id` it has seen before nor reads an
@@ -41,15 +105,6 @@ export const createPaymentRequest = (world: World, input: unknown): PaymentReque
   return request
 }
 
-const requireChannel = (code: string): Channel => {
-  const channel = channelOf(code)
-  if (!channel) {
-    const message = `API endpoint and method is not supported for '${code}' channel code with country 'ID'`
-    throw new ProviderError('API_VALIDATION_ERROR', message)
-  }
-  return channel
-}
-
 /** The provider prints the limits, and not which of its two codes for a wrong value it answers beyond them. */
 const requireAmount = ({ amounts }: Channel, amount: number): void => {
   if (amounts === undefined) return
@@ -70,3 +125,57 @@ const expiryOf = (world: World, channel: Channel, properties: Readonly<Record<st
   if (wantedMs > world.nowMs()) return wantedMs
   throw new ProviderError('API_VALIDATION_ERROR', 'channel_properties.expires_at must be in the future')
 }
+
+type DestinationInput = {
+  readonly requestId: string
+  readonly amount: number
+  readonly channelProperties: Readonly<Record<string, string>>
+}
+
+/** What the payer is shown or sent to; none for a push channel. */
+const destinationActions = (world: World, channel: Channel, input: DestinationInput): Action[] => {
+  const { requestId, amount, channelProperties } = input
+  switch (channel.destination) {
+    case 'virtual_account_number':
+      return [present('VIRTUAL_ACCOUNT_NUMBER', accountNumber(world, channel, channelProperties))]
+    case 'qr_string':
+      return [present('QR_STRING', qrisString(amount, referenceLabel(requestId)))]
+    case 'checkout_url':
+      return [{ type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: `${world.baseUrl()}/checkout/${requestId}` }]
+    case 'push':
+      return []
+    default:
+      return channel.destination satisfies never
+  }
+}
+
+const present = (descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: string): Action => ({
+  type: 'PRESENT_TO_CUSTOMER',
+  descriptor,
+  value,
+})
+
+// The tag holds 25 characters, fewer than an id has: its end tells more ids apart than its fixed beginning.
+const referenceLabel = (requestId: string) =>
+  requestId
+    .replaceAll(/[^0-9A-Za-z]/g, '')
+    .toUpperCase()
+    .slice(-25)
+
+const accountNumber = (world: World, channel: Channel, properties: DestinationInput['channelProperties']) => {
+  const { prefix, length } = channel.virtualAccount ?? { prefix: '', length: 16 }
+  const wanted = properties['virtual_account_number']
+  if (wanted === undefined) return prefix + scattered(nextInSequence(world, 'virtual_account'), length - prefix.length)
+  if (wanted.length !== length || !wanted.startsWith(prefix) || !/^\d+$/.test(wanted)) {
+    throw new ProviderError(
+      'VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE',
+      `${prefix} and ${length} digits in all are required`,
+    )
+  }
+  return wanted
+}
+
+// Multiplying by a number that shares no factor with 10 walks through every value of `digits` digits exactly once:
+// the numbers look unrelated, and two requests never get the same one.
+const scattered = (ordinal: number, digits: number) =>
+  String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(digits, '0')

@@ -1,6 +1,5 @@
-import { type Channel, channelOf, type SettlementRule } from '../channels.ts'
+import { type Channel, requireChannel, type SettlementRule } from '../channels.ts'
 import { numberOf, takeFault } from '../faults.ts'
-import { ProviderError } from '../provider-error.ts'
 import { BUSINESS_ID, type Payment, type Transaction, type TransactionFee } from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
 import { timestampNow, toTimestamp, type World } from '../world.ts'
@@ -99,12 +98,6 @@ export const applyRowFaults = (world: World, id: string) => {
   if (settlesNow) struck = { ...struck, settleAtMs: world.nowMs() }
   if (struck !== record) world.store.transactions.put(struck)
   if (settlesNow) settleTransaction(world, id)
-}
-
-const requireChannel = (code: string): Channel => {
-  const channel = channelOf(code)
-  if (!channel) throw new ProviderError('SERVER_ERROR', `no channel ${code}`)
-  return channel
 }
 
 const settlementOf = (world: World, channel: Channel, fee: { known: boolean; lateSeconds: number | undefined }) => {

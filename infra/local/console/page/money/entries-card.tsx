@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { rupiah } from '../../story/story-line.ts'
+import { rupiah, words } from '../../story/story-line.ts'
 import { api } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Pager, Rows, Time } from '../parts.tsx'
@@ -15,7 +15,7 @@ const Row = ({ entry }: { readonly entry: Entry }) => {
   return (
     <li class="item">
       <p class="line">
-        <strong>{rupiah(entry.client_net_minor)}</strong> <span>{type.replaceAll('_', ' ')}</span>
+        <strong>{rupiah(entry.client_net_minor)}</strong> <span>{words(type)}</span>
         <Time at={entry.posted_at} />
       </p>
       <p class="line muted">
@@ -56,7 +56,7 @@ export const EntriesCard = ({ title, note, path }: EntriesCardProps) => {
       </Answered>
       <Pager
         of="entries"
-        words={['Earlier', 'Later']}
+        labels={['Earlier', 'Later']}
         onNewer={cursors.length > 0 ? () => setCursors(cursors.slice(0, -1)) : undefined}
         onOlder={next ? () => setCursors([...cursors, next]) : undefined}
       />

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
 import type { ConsoleCall } from '../../console-call.ts'
-import { rupiah } from '../../story/story-line.ts'
+import { rupiah, words } from '../../story/story-line.ts'
 import { ActionButton } from '../action-button.tsx'
-import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
+import { api, invoke, jumpBy, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Detail, ReadCard, Rows } from '../parts.tsx'
 import { BalanceSchema, BooksSchema, SettlementSchema, SuspenseListSchema } from '../shapes.ts'
@@ -54,7 +54,7 @@ const Balance = () => {
       <p class="line">
         <ActionButton
           label="Check the books"
-          call={look('get-books', ofClient())}
+          call={invoke('get-books', ofClient())}
           after={({ body }) => {
             const checked = v.safeParse(BooksSchema, body)
             if (checked.success) setVerdict(verdictOf(checked.output))
@@ -100,7 +100,7 @@ const Suspense = () => (
   <ReadCard
     title="Suspense"
     note="Money that may not be credited, and findings: a person decides."
-    call={look('list-suspense', { status: 'open' })}
+    call={invoke('list-suspense', { status: 'open' })}
     schema={SuspenseListSchema}
   >
     {({ data }) => (
@@ -108,7 +108,7 @@ const Suspense = () => (
         {({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
           <li key={id} class="item">
             <p class="line">
-              <strong>{cause.replaceAll('_', ' ')}</strong> <span class="muted">{kind}</span>
+              <strong>{words(cause)}</strong> <span class="muted">{kind}</span>
               {amount !== null && <span>{rupiah(amount)}</span>}
               {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
             </p>

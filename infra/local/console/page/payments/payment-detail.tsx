@@ -1,6 +1,6 @@
-import { rupiah } from '../../story/story-line.ts'
+import { rupiah, words } from '../../story/story-line.ts'
 import { ActionButton, CopyButton } from '../action-button.tsx'
-import { api, apiPost, look } from '../calls.ts'
+import { api, apiPost, invoke } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { AnsweredCards, Card, Status, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
@@ -28,7 +28,7 @@ const Figures = ({ payment }: { readonly payment: Timeline }) => {
 }
 
 const Life = ({ payment }: { readonly payment: Timeline }) => (
-  <Card title="Its life" call={look('get-payment', { payment_id: payment.id })}>
+  <Card title="Its life" call={invoke('get-payment', { payment_id: payment.id })}>
     <ol class="life">
       {lifeOf(payment).map(({ at, tone, text, detail }) => (
         <li key={`${at ?? ''} ${text}`} class={tone}>
@@ -56,7 +56,7 @@ const About = ({ payment }: { readonly payment: Timeline }) => {
           <span class="muted">Reference</span> <span class="reference">{reference}</span>
         </p>
       )}
-      {reason && <p class="line bad">It failed: {reason.replaceAll('_', ' ')}.</p>}
+      {reason && <p class="line bad">It failed: {words(reason)}.</p>}
       {reversal && (
         <p class="line bad">
           {rupiah(reversal.amount_minor)} went back ({reversal.kind}).
@@ -90,7 +90,7 @@ const Shown = ({ payment }: { readonly payment: Timeline }) => {
 
 /** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
 export const PaymentDetail = ({ id }: { readonly id: string }) => (
-  <AnsweredCards title="Payment" read={useRead(TimelineSchema, look('get-payment', { payment_id: id }))}>
+  <AnsweredCards title="Payment" read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}>
     {(payment) => <Shown payment={payment} />}
   </AnsweredCards>
 )

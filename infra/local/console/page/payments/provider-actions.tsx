@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
+import { words } from '../../story/story-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
 import { atProvider } from '../calls.ts'
 import { Field, Select, TextField } from '../parts.tsx'
 import type { Timeline } from '../shapes.ts'
 
 const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'].map(
-  (kind) => [kind, kind.replaceAll('_', ' ')] as const,
+  (kind) => [kind, words(kind)] as const,
 )
 
 /** The customer's actions at the provider while the payment is open; after that, the reversals. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { PAYMENT_STATUSES } from '../../../../../shared/payment-status.ts'
 import type { ConsoleCall } from '../../console-call.ts'
-import { api, look, ofClient } from '../calls.ts'
+import { api, invoke, ofClient } from '../calls.ts'
 import { Field, Select, TextField } from '../parts.tsx'
 
 export type Search = {
@@ -28,7 +28,7 @@ const given = (fields: Readonly<Record<string, string>>) => Object.entries(field
 export const searchCall = ({ reference, amount, day, status }: Search, page: number, cursor: string): ConsoleCall => {
   if (amount !== '') {
     const found = Object.fromEntries(given({ status, cursor }))
-    return look('find-payments', ofClient({ amount_minor: Number(amount), day, ...found }))
+    return invoke('find-payments', ofClient({ amount_minor: Number(amount), day, ...found }))
   }
   const query = new URLSearchParams(given({ external_reference: reference, status }))
   query.set('page', String(page))
@@ -36,33 +36,16 @@ export const searchCall = ({ reference, amount, day, status }: Search, page: num
   return api(`payments?${query.toString()}`)
 }
 
-type FieldsProps = { readonly typed: Search; readonly onType: (typed: Search) => void }
-
 const STATES = [['', 'any'] as const, ...PAYMENT_STATUSES.map((status) => [status, status] as const)]
-
-const Fields = ({ typed, onType }: FieldsProps) => {
-  const typing = (name: 'reference' | 'amount' | 'day') => ({
-    value: typed[name],
-    onType: (text: string) => onType({ ...typed, [name]: text }),
-  })
-  return (
-    <>
-      <TextField label="Reference" {...typing('reference')} />
-      <div class="line">
-        <TextField label="Amount paid in IDR" type="number" {...typing('amount')} />
-        <TextField label="Its day in Jakarta" type="date" {...typing('day')} />
-      </div>
-      <Field label="State">
-        <Select value={typed.status} options={STATES} onChoose={(status) => onType({ ...typed, status })} />
-      </Field>
-    </>
-  )
-}
 
 /** Searches by reference, by status, or by amount and day. */
 export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) => void }) => {
   const [typed, setTyped] = useState(EVERYTHING)
   const [problem, setProblem] = useState<string>()
+  const typing = (name: 'reference' | 'amount' | 'day') => ({
+    value: typed[name],
+    onType: (text: string) => setTyped({ ...typed, [name]: text }),
+  })
   const searchFor = (search: Search) => {
     setTyped(search)
     setProblem(problemOf(search))
@@ -79,7 +62,14 @@ export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) =
           searchFor(typed)
         }}
       >
-        <Fields typed={typed} onType={setTyped} />
+        <TextField label="Reference" {...typing('reference')} />
+        <div class="line">
+          <TextField label="Amount paid in IDR" type="number" {...typing('amount')} />
+          <TextField label="Its day in Jakarta" type="date" {...typing('day')} />
+        </div>
+        <Field label="State">
+          <Select value={typed.status} options={STATES} onChoose={(status) => setTyped({ ...typed, status })} />
+        </Field>
         <p class="line">
           <span class="action">
             <button type="submit">Search</button>

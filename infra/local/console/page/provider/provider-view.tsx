@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
+import { words } from '../../story/story-line.ts'
 import { ActionButton, CurlButton, useAction } from '../action-button.tsx'
 import { jsonOrText, simulator } from '../calls.ts'
 import { useRead } from '../gateway.ts'
@@ -62,8 +63,6 @@ const SENTENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     after_expiry: 'The customer can still pay after the end.',
   },
 }
-
-const words = (name: string) => name.replaceAll('_', ' ')
 
 const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) => {
   const { target, fault: name, value: example } = fault

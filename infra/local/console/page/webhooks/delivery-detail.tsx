@@ -1,10 +1,9 @@
 import type * as v from 'valibot'
-import { ActionButton } from '../action-button.tsx'
-import { api, look, ofClient, operate } from '../calls.ts'
+import { api, invoke } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { AnsweredCards, Card, Detail, Status, Time } from '../parts.tsx'
 import { EventsSchema, OwnDeliverySchema, TimelineSchema } from '../shapes.ts'
-import { Attempts } from './delivery-list.tsx'
+import { DeliveryState } from './delivery-list.tsx'
 import { useReceived } from './inbox-card.tsx'
 
 type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
@@ -13,7 +12,7 @@ type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
 const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery): string | undefined => {
   const { value: payment } = useRead(
     TimelineSchema,
-    paymentId === undefined ? undefined : look('get-payment', { payment_id: paymentId }),
+    paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
   )
   const event = payment?.timeline.events.find(({ deliveries }) => deliveries.some((one) => one.delivery_id === id))
   const { value: events } = useRead(EventsSchema, event && api(`events?since=${event.fired_at}&limit=100`))
@@ -60,30 +59,16 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
 }
 
 const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
-  const { id, event, url, status, attempts, payment_id: paymentId, next_attempt_at: next } = delivery
+  const { id, event, status, payment_id: paymentId } = delivery
   return (
     <>
       <Card title={`Delivery of ${event}`} call={api(`webhook_deliveries/${id}`)}>
         <p class="line">
           <Status is={status} /> <Time at={delivery.created_at} /> <code>{id}</code>
         </p>
-        <p class="line">
-          <code>{url}</code>
+        <DeliveryState id={id} of={delivery} about={event}>
           {paymentId !== undefined && <a href={`#payments/${paymentId}`}>its payment</a>}
-        </p>
-        {next !== null && (
-          <p class="line muted">
-            next attempt <Time at={next} />
-          </p>
-        )}
-        <h3>Answers</h3>
-        <Attempts attempts={attempts} />
-        <ActionButton
-          label="Redeliver"
-          about={event}
-          disabled={status === 'scheduled'}
-          call={operate('redeliver', ofClient({ delivery_id: id }))}
-        />
+        </DeliveryState>
       </Card>
       <Request delivery={delivery} />
     </>

@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
-import { look, ofClient, operate } from '../calls.ts'
+import { invoke, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Field, Rows, Select, Status, Time } from '../parts.tsx'
-import { DeliveriesSchema, type Delivery } from '../shapes.ts'
+import { DeliveriesSchema, type Delivery, type Sent } from '../shapes.ts'
 
 const STATUSES = [
   ['', 'all'] as const,
@@ -11,7 +12,7 @@ const STATUSES = [
 ]
 
 /** Each attempt with its result. */
-export const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
+const Attempts = ({ attempts }: Pick<Sent, 'attempts'>) => (
   <ol class="attempts">
     {attempts.map(({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
       <li key={number} class={error === null ? 'good' : 'bad'}>
@@ -23,28 +24,44 @@ export const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
   </ol>
 )
 
+type DeliveryStateProps = {
+  readonly id: string
+  readonly of: Sent
+  /** Tells the delivery from others of the page. */
+  readonly about: string
+  readonly children?: ComponentChildren
+}
+
+/** The address of a delivery, its attempts, and the button for a new round. */
+export const DeliveryState = ({ id, of, about, children }: DeliveryStateProps) => (
+  <>
+    <p class="line muted">
+      <code>{of.url}</code>
+      {children}
+      {of.next_attempt_at !== null && (
+        <span>
+          next attempt <Time at={of.next_attempt_at} />
+        </span>
+      )}
+    </p>
+    <Attempts attempts={of.attempts} />
+    <ActionButton
+      label="Redeliver"
+      about={about}
+      disabled={of.status === 'scheduled'}
+      call={operate('redeliver', ofClient({ delivery_id: id }))}
+    />
+  </>
+)
+
 const Row = ({ delivery }: { readonly delivery: Delivery }) => {
-  const { delivery_id: id, event, url, status, attempts, created_at: at, next_attempt_at: next } = delivery
+  const { delivery_id: id, event, status, created_at: at } = delivery
   return (
     <li class="item">
       <p class="line">
         <a href={`#webhooks/${id}`}>{event}</a> <Status is={status} /> <Time at={at} />
       </p>
-      <p class="line muted">
-        <code>{url}</code>
-        {next !== null && (
-          <span>
-            next attempt <Time at={next} />
-          </span>
-        )}
-      </p>
-      <Attempts attempts={attempts} />
-      <ActionButton
-        label="Redeliver"
-        about={`${event} of ${at}`}
-        disabled={status === 'scheduled'}
-        call={operate('redeliver', ofClient({ delivery_id: id }))}
-      />
+      <DeliveryState id={id} of={delivery} about={`${event} of ${at}`} />
     </li>
   )
 }
@@ -52,7 +69,7 @@ const Row = ({ delivery }: { readonly delivery: Delivery }) => {
 /** Every delivery of the merchant, newest first, with each attempt and its answer. */
 export const DeliveryList = () => {
   const [status, setStatus] = useState('')
-  const call = look('list-deliveries', ofClient({ per_page: 10, ...(status !== '' && { status }) }))
+  const call = invoke('list-deliveries', ofClient({ per_page: 10, ...(status !== '' && { status }) }))
   const read = useRead(DeliveriesSchema, call)
   return (
     <Card

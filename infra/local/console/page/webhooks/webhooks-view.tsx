@@ -1,5 +1,5 @@
 import { ActionButton } from '../action-button.tsx'
-import { look, ofClient, operate } from '../calls.ts'
+import { invoke, ofClient, operate } from '../calls.ts'
 import { ReadCard, Rows, Status } from '../parts.tsx'
 import { EndpointsSchema } from '../shapes.ts'
 import { DeliveryDetail } from './delivery-detail.tsx'
@@ -10,7 +10,7 @@ const Endpoints = () => (
   <ReadCard
     title="Endpoints"
     note="The addresses to which the merchant’s events are sent."
-    call={look('list-endpoints', ofClient())}
+    call={invoke('list-endpoints', ofClient())}
     schema={EndpointsSchema}
   >
     {({ data }) => (
