@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type Sealer, type Secrets } from '../../shared/secrets.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
-import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
+import { startAlertInbox } from './emulators/alert-inbox.ts'
 import { localSealer, localSealKey } from './emulators/local-sealer.ts'
-import { type QueueEmulator, startQueueEmulator } from './emulators/queue-emulator.ts'
+import { startQueueEmulator } from './emulators/queue-emulator.ts'
 import { LOCAL_STAGE } from './functions/local-deps.ts'
 import type { DataDirectory } from './process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from './process/json-file.ts'
@@ -22,20 +22,8 @@ export const openClock = (data: DataDirectory | undefined): LocalClock => {
   })
 }
 
-export type LocalQueueing = {
-  readonly emulator: QueueEmulator
-  readonly queueUrls: Readonly<Record<QueueName, string>>
-  readonly alertsTopicArn: string
-  /** The alerts that were published, oldest first. */
-  readonly alerts: AlertInbox['alerts']
-}
-
 /** Starts SQS and SNS with the gateway's queues and topic, until `started` is disposed. */
-export const openQueues = async (
-  started: AsyncDisposableStack,
-  data: DataDirectory | undefined,
-  clock: LocalClock,
-): Promise<LocalQueueing> => {
+export const openQueues = async (started: AsyncDisposableStack, data: DataDirectory | undefined, clock: LocalClock) => {
   const emulator = await startQueueEmulator(data?.queues)
   started.defer(() => emulator.close())
   const named = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
@@ -44,9 +32,9 @@ export const openQueues = async (
   const queueUrls = byQueue((name) => urls.get(name) ?? '')
   const queueUrl = await emulator.queue(named('operator'))
   const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)
-  const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, ...(data && { file: data.alerts }) })
+  const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file: data?.alerts })
   started.defer(() => inbox.close())
-  return { emulator, queueUrls, alertsTopicArn, alerts: () => inbox.alerts() }
+  return { emulator, queueUrls, alertsTopicArn, alerts: inbox.alerts }
 }
 
 const SECRETS = new Map([

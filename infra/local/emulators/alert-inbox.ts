@@ -1,24 +1,10 @@
 import { appendFileSync, truncateSync } from 'node:fs'
 import { DeleteMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { type Timestamp, TimestampSchema, timestampOf } from '../../../shared/time.ts'
+import { TimestampSchema, timestampOf } from '../../../shared/time.ts'
 import { readIfPresent, readJsonLines } from '../process/json-file.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pollQueue } from './poll-queue.ts'
-
-/** An alert as the operator receives it, with the published kind, subject and message. */
-export type LocalAlert = {
-  readonly at: Timestamp
-  readonly kind: string
-  readonly subject: string
-  readonly message: string
-}
-
-export type AlertInbox = {
-  /** Oldest first. */
-  alerts(): readonly LocalAlert[]
-  close(): Promise<void>
-}
 
 const PublishedAlert = v.object({ kind: v.string(), subject: v.string(), message: v.string() })
 const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAlert.entries })
@@ -32,8 +18,8 @@ export const startAlertInbox = (options: {
   readonly sqs: SQSClient
   readonly queueUrl: string
   readonly clock: Pick<LocalClock, 'nowMs'>
-  readonly file?: string
-}): AlertInbox => {
+  readonly file?: string | undefined
+}) => {
   const { sqs, queueUrl, file } = options
   const kept = file === undefined ? [] : load(file)
   const known = new Set(kept.map(({ id }) => id))
@@ -53,10 +39,13 @@ export const startAlertInbox = (options: {
   }
 
   return {
+    /** The published alerts, oldest first. */
     alerts: () => kept.map(({ at, kind, subject, message }) => ({ at, kind, subject, message })),
     close: pollQueue(sqs, { request: { QueueUrl: queueUrl }, accept }),
   }
 }
+
+export type AlertInbox = ReturnType<typeof startAlertInbox>
 
 /** A message in another format is shown unchanged, because the operator must see that something was published. */
 const readAlert = (body: string) => {

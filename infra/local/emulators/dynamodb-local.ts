@@ -8,15 +8,6 @@ import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
 import type { ProcessRecord } from '../process/process-record.ts'
 import { type DynamoDbProgram, dynamoDbPrograms } from './dynamodb-command.ts'
 
-export type DynamoDbLocal = {
-  readonly endpoint: string
-  readonly pid: number
-  /** Resolves after the process has ended for any reason, with the last lines of its error output. */
-  readonly exited: Promise<string>
-  /** Ends it. On files, it first writes everything that it has answered. */
-  close(): Promise<void>
-}
-
 export const LOCAL_REGION = 'ap-southeast-3'
 
 /**
@@ -52,10 +43,7 @@ export class NoDynamoDbLocal extends Error {
  * after a SIGKILL. Rejects with `NoDynamoDbLocal` if no program can start it, and when the signal aborts; it then ends
  * what it started.
  */
-export const startDynamoDbLocal = async (
-  dataDirectory?: string,
-  options: StartOptions = {},
-): Promise<DynamoDbLocal> => {
+export const startDynamoDbLocal = async (dataDirectory?: string, options: StartOptions = {}) => {
   for (const program of dynamoDbPrograms()) {
     const started = await startBy(program, dataDirectory, options)
     if (started) return started
@@ -63,12 +51,10 @@ export const startDynamoDbLocal = async (
   throw new NoDynamoDbLocal()
 }
 
+export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>
+
 /** Undefined if the program cannot start it: a Java that is too old, or a Docker that does not run. */
-const startBy = async (
-  program: DynamoDbProgram,
-  dataDirectory: string | undefined,
-  options: StartOptions,
-): Promise<DynamoDbLocal | undefined> => {
+const startBy = async (program: DynamoDbProgram, dataDirectory: string | undefined, options: StartOptions) => {
   const accessKey = accessKeyFor(dataDirectory)
   let errors = ''
   for (let tried = 0; tried < START_TRIES; tried++) {
@@ -81,7 +67,7 @@ const startBy = async (
     options.onSpawn?.(running)
     try {
       if (await ready(running, endpoint, program.startsWithinMs, options.signal)) {
-        return { endpoint, pid: running.pid, exited: running.exited, close: () => running.close() }
+        return { endpoint, ...running }
       }
     } catch (error) {
       await running.close()

@@ -5,23 +5,13 @@ import { withoutLog } from '../../../shared/runtime/aws/client-options.ts'
 import { isForeignRequest } from '../process/is-foreign-request.ts'
 import { LOCAL_REGION, localAws } from './dynamodb-local.ts'
 
-/** SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
-export type QueueEmulator = {
-  readonly sqs: SQSClient
-  readonly sns: SNSClient
-  /** Creates the queue and, with `maxReceives`, its dead-letter queue `<name>-dead`. Returns the queue's URL. */
-  queue(name: string, options?: { readonly maxReceives?: number }): Promise<string>
-  /** Creates the topic and subscribes the queue to it, with raw delivery. Returns the topic's ARN. */
-  topicInto(name: string, queueUrl: string): Promise<string>
-  close(): Promise<void>
-}
-
 const ACCOUNT = '000000000000'
 const LONGEST_POLL_MS = 20_000
 /** No web page may call the emulator. */
 const NO_PAGES: ReadonlySet<number> = new Set()
 
-export const startQueueEmulator = async (directory?: string): Promise<QueueEmulator> => {
+/** SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
+export const startQueueEmulator = async (directory?: string) => {
   const memory = await openStores(directory)
   const app = buildApp({ logger: false, stores: memory.stores })
   // A foreign web page could make a browser on this machine call this port.
@@ -41,7 +31,8 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
   const urlOf = (name: string) => `${endpoint}/${ACCOUNT}/${name}`
   const arnOf = (queueUrl: string) => `arn:aws:sqs:${LOCAL_REGION}:${ACCOUNT}:${queueUrl.split('/').at(-1)}`
 
-  const queue: QueueEmulator['queue'] = async (name, { maxReceives } = {}) => {
+  /** Creates the queue and, with `maxReceives`, its dead-letter queue `<name>-dead`. Returns the queue's URL. */
+  const queue = async (name: string, { maxReceives }: { readonly maxReceives?: number } = {}): Promise<string> => {
     await sqs.send(new CreateQueueCommand({ QueueName: name }))
     if (maxReceives !== undefined) {
       const deadLetterTargetArn = arnOf(await queue(`${name}-dead`))
@@ -55,7 +46,8 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
     sqs,
     sns,
     queue,
-    topicInto: async (name, queueUrl) => {
+    /** Creates the topic and subscribes the queue to it, with raw delivery. Returns the topic's ARN. */
+    topicInto: async (name: string, queueUrl: string): Promise<string> => {
       const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: name }))
       await sns.send(
         new SubscribeCommand({
@@ -75,6 +67,8 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
     },
   }
 }
+
+export type QueueEmulator = Awaited<ReturnType<typeof startQueueEmulator>>
 
 type EmulatorStores = NonNullable<BuildAppOptions['stores']>
 

@@ -2,29 +2,16 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { claimForThisProcess, endProcess, removeProcessRecord, runningProcess } from './process-record.ts'
 
-/** The files of a gateway started with `--data`. Their content survives the process, even a SIGKILL. */
-export type DataDirectory = {
-  readonly path: string
-  readonly table: string
-  readonly queues: string
-  readonly sealKey: string
-  readonly simulator: string
-  readonly clock: string
-  readonly alerts: string
-  readonly demoClient: string
-  /** The process record (pid and command line) of the DynamoDB Local that has the table's files open. */
-  readonly tableProcess: string
-  close(): void
-}
-
 /** Part of the command line of every DynamoDB Local. */
 const DYNAMODB_MARK = 'DynamoDBLocal.jar'
 
 /**
+ * The files of a gateway started with `--data`. Their content survives the process, even a SIGKILL.
+ *
  * Claims the directory for this process, and creates it if needed. Ends the DynamoDB Local of a killed gateway before
  * its files are opened again. Throws if another running gateway uses the directory.
  */
-export const openDataDirectory = async (directory: string): Promise<DataDirectory> => {
+export const openDataDirectory = async (directory: string) => {
   const path = resolve(directory)
   const tablePath = join(path, 'table')
   const gatewayProcess = join(path, 'gateway.pid')
@@ -48,12 +35,15 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
     clock: join(path, 'clock.json'),
     alerts: join(path, 'alerts.jsonl'),
     demoClient: join(path, 'demo-client.json'),
+    /** The process record (pid and command line) of the DynamoDB Local that has the table's files open. */
     tableProcess,
-    close: () => {
+    close: (): void => {
       if (runningProcess(gatewayProcess)?.pid === process.pid) removeProcessRecord(gatewayProcess)
     },
   }
 }
+
+export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
 const usable = <T>(path: string, take: () => T): T => {
   try {

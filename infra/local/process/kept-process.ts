@@ -2,19 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** A program that ends with this process, even if this process is killed. */
-export type KeptProcess = {
-  /** The pid of the program, not of the shell that watches it. */
-  readonly pid: number
-  /** The program's command line as the system shows it. */
-  readonly command: string
-  /** Resolves after the program has ended, with the last lines of its error output. */
-  readonly exited: Promise<string>
-  hasExited(): boolean
-  /** Ends the program, and resolves after it has ended. */
-  close(): Promise<void>
-}
-
 export type KeptCommand = {
   readonly program: string
   readonly args: readonly string[]
@@ -26,7 +13,7 @@ export type KeptCommand = {
 }
 
 /**
- * Runs the program, and a watcher that waits for the end of our pipe. The pipe ends when we close it and when we are
+ * Shell code that runs the program, and a watcher that waits for the end of our pipe. The pipe ends when we close it and when we are
  * killed; the watcher then ends the program. When the program ends by itself, the watcher ends too.
  */
 const WATCH = `
@@ -47,7 +34,8 @@ kill "$watcher" 2>/dev/null
 const ERROR_TAIL_CHARACTERS = 2_000
 const END_TIMEOUT_MS = 6_000
 
-export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCommand): Promise<KeptProcess> => {
+/** Starts a program that ends with this process, even if this process is killed. */
+export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCommand) => {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // A separate process group, so that Ctrl-C in the terminal reaches only us. We end the program when we stop.
@@ -66,10 +54,14 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
     ended.then((tail) => Promise.reject(new Error(`${program} did not start: ${tail}`))),
   ])
   return {
+    /** The pid of the program, not of the shell that watches it. */
     pid: Number(line),
+    /** The program's command line as the system shows it. */
     command: [program, ...args].join(' '),
+    /** Resolves after the program has ended, with the last lines of its error output. */
     exited: ended,
     hasExited: () => exited,
+    /** Ends the program, and resolves after it has ended. */
     close: async () => {
       shell.stdin.end()
       const timer = setTimeout(() => killIfRunning(Number(line)), END_TIMEOUT_MS)
@@ -78,6 +70,8 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
     },
   }
 }
+
+export type KeptProcess = Awaited<ReturnType<typeof startKeptProcess>>
 
 /** Ends the program if its watcher was killed. */
 const killIfRunning = (pid: number): void => {

@@ -1,20 +1,4 @@
-/** The clock of the local gateway, for functions, schedules, queue delays, leases and the provider simulator. */
-export type LocalClock = {
-  /** Milliseconds since the epoch. The clock runs, and jumps only forward. */
-  nowMs(): number
-  /** Jumps forward. Calls the listeners of `onJump`, then runs every timer that became due, in due order. */
-  advance(seconds: number): void
-  /** Calls `run` when the clock reaches `dueMs`, or on the next turn if past. Returns a function that cancels it. */
-  at(dueMs: number, run: () => void): () => void
-  /** Calls `listener` at every jump, at the new time and before any timer. Returns a function that removes it. */
-  onJump(listener: () => void): () => void
-  /** Milliseconds that this clock is ahead of the machine's clock. A `--data` directory keeps them across restarts. */
-  offsetMs(): number
-  /** Cancels every timer. */
-  close(): void
-}
-
-export type LocalClockOptions = {
+type LocalClockOptions = {
   readonly offsetMs?: number
   /** Called with the new offset before any part can see the new time. If it throws, the clock does not jump. */
   readonly keepOffset?: (offsetMs: number) => void
@@ -25,7 +9,11 @@ type Timer = { readonly dueMs: number; readonly run: () => void; cancelled: bool
 // setTimeout overflows after about 24.8 days, so a longer wait is divided into steps.
 const LONGEST_STEP_MS = 86_400_000
 
-export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => {
+/**
+ * The clock of the local gateway, for functions, schedules, queue delays, leases and the provider simulator. It runs, and
+ * jumps only forward.
+ */
+export const startLocalClock = (options: LocalClockOptions = {}) => {
   let offset = options.offsetMs ?? 0
   let alarm: NodeJS.Timeout | undefined
   // Latest first, so that the next one is taken from the end. Thousands of held messages may each have a timer.
@@ -60,15 +48,16 @@ export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => 
 
   return {
     nowMs,
-    offsetMs: () => offset,
-    advance: (seconds) => {
+    /** Jumps forward. Calls the listeners of `onJump`, then runs every timer that became due, in due order. */
+    advance: (seconds: number): void => {
       const jumped = offset + Math.round(seconds * 1000)
       options.keepOffset?.(jumped)
       offset = jumped
       for (const listener of jumpListeners) listener()
       fire()
     },
-    at: (dueMs, run) => {
+    /** Calls `run` when the clock reaches `dueMs`, or on the next turn if past. Returns a function that cancels it. */
+    at: (dueMs: number, run: () => void) => {
       const timer: Timer = { dueMs, run, cancelled: false }
       insertByDue(timers, timer)
       if (timers.at(-1) === timer) arm()
@@ -76,17 +65,20 @@ export const startLocalClock = (options: LocalClockOptions = {}): LocalClock => 
         timer.cancelled = true
       }
     },
-    onJump: (listener) => {
+    /** Calls `listener` at every jump, at the new time and before any timer. Returns a function that removes it. */
+    onJump: (listener: () => void) => {
       jumpListeners.add(listener)
-      return () => jumpListeners.delete(listener)
+      return (): void => void jumpListeners.delete(listener)
     },
-    close: () => {
+    close: (): void => {
       clearTimeout(alarm)
       timers.length = 0
       jumpListeners.clear()
     },
   }
 }
+
+export type LocalClock = ReturnType<typeof startLocalClock>
 
 /** Inserts into a list with the latest first. It goes before equal ones, so that equal ones are taken in order of arrival. */
 export const insertByDue = <T extends { readonly dueMs: number }>(list: T[], item: T): void => {

@@ -37,13 +37,6 @@ export type LocalAnswer =
   | { readonly hang: true }
   | { readonly close: true; readonly delayMs?: number }
 
-export type LocalHttpServer = {
-  readonly port: number
-  readonly url: string
-  /** Accepts no more connections, waits `drainMs` (default 0) for answers in progress, then closes all connections. */
-  close(drainMs?: number): Promise<void>
-}
-
 export type LocalHttpServerOptions = {
   /** 0 takes a free port. */
   readonly port: number
@@ -89,7 +82,7 @@ export const jsonReply = (
  * A small HTTP server on 127.0.0.1 for the parts of the local gateway. Answers 403 to a request that a foreign page
  * caused, 413 to a body that is too long, 500 after an error in `answer`. Rejects when the port is taken.
  */
-export const startLocalHttpServer = async (options: LocalHttpServerOptions): Promise<LocalHttpServer> => {
+export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
   let closing = false
   const closed = new AbortController()
   const streams = new Set<ServerResponse>()
@@ -117,9 +110,10 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
   return {
     port,
     url: `http://127.0.0.1:${port}`,
+    /** Accepts no more connections, waits `drainMs` for answers in progress, then closes all connections. */
     close: (drainMs = 0) => {
       closing = true
-      return new Promise((resolve) => {
+      return new Promise<void>((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
         // Streams never end by themselves.
         for (const response of streams) response.end()
@@ -133,6 +127,8 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
     },
   }
 }
+
+export type LocalHttpServer = Awaited<ReturnType<typeof startLocalHttpServer>>
 
 const listenError = (port: number, error: Error) =>
   'code' in error && error.code === 'EADDRINUSE'

@@ -1,23 +1,13 @@
-/** The events that end a program: signals, uncaught errors, and the end of the npm that runs it. */
-export type ProcessLife = {
-  /** Aborts at the first signal or failure. */
-  readonly signal: AbortSignal
-  /** Resolves with the exit code at the first signal or failure. */
-  readonly ended: Promise<number>
-  /** Ends the program because of this error. */
-  readonly fail: (error: Error) => void
-}
-
 const PARENT_POLL_MS = 250
 const KILLED_BY_USER = 130
 /** One Ctrl-C may arrive twice: from the terminal, and forwarded by npm. */
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * The first SIGINT, SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at
+ * The events that end a program: signals, uncaught errors, and the end of the npm that runs it. The first SIGINT, SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at
  * once. Messages go to the error output.
  */
-export const watchProcess = (): ProcessLife => {
+export const watchProcess = () => {
   const aborting = new AbortController()
   const { promise: ended, resolve } = Promise.withResolvers<number>()
 
@@ -25,7 +15,8 @@ export const watchProcess = (): ProcessLife => {
     resolve(exitCode)
     aborting.abort()
   }
-  const fail = (error: Error) => {
+  /** Ends the program because of this error. */
+  const fail = (error: Error): void => {
     if (!aborting.signal.aborted) console.error(`\n${error.stack ?? error.message}`)
     end(1)
   }
@@ -44,6 +35,7 @@ export const watchProcess = (): ProcessLife => {
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   whenNpmDies(() => end(0))
+  // Both tell the first signal or failure: the signal aborts, and `ended` resolves with the exit code.
   return { signal: aborting.signal, ended, fail }
 }
 

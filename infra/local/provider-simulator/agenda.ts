@@ -9,20 +9,11 @@ export type SimulatorClock = {
   at(dueMs: number, run: () => void): () => void
 }
 
-export type Agenda = {
-  add(task: Task): void
-  /** Takes the earliest task that is due by `nowMs`; tasks of the same time come in the order they were added. */
-  takeDue(nowMs: number): Task | undefined
-  /** Sets the one alarm on the clock to the earliest task. */
-  arm(): void
-  close(): void
-}
-
 /**
  * The provider's own calendar: any number of tasks on one alarm of the clock.
  * It is not part of the saved state; every task follows from a record, and one that no longer applies does nothing.
  */
-export const createAgenda = (clock: SimulatorClock, wake: () => void): Agenda => {
+export const createAgenda = (clock: SimulatorClock, wake: () => void) => {
   // Latest first, so that the next task is taken from the end without moving the others.
   const tasks: Task[] = []
   let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined
@@ -33,12 +24,14 @@ export const createAgenda = (clock: SimulatorClock, wake: () => void): Agenda =>
   }
 
   return {
-    add: (task) => insertByDue(tasks, task),
-    takeDue: (nowMs) => {
+    add: (task: Task): void => insertByDue(tasks, task),
+    /** Takes the earliest task that is due by `nowMs`; tasks of the same time come in the order they were added. */
+    takeDue: (nowMs: number): Task | undefined => {
       const next = tasks.at(-1)
       return next && next.dueMs <= nowMs ? tasks.pop() : undefined
     },
-    arm: () => {
+    /** Sets the one alarm on the clock to the earliest task. */
+    arm: (): void => {
       const next = tasks.at(-1)
       if (alarm && alarm.dueMs === next?.dueMs) return
       silence()
@@ -55,3 +48,5 @@ export const createAgenda = (clock: SimulatorClock, wake: () => void): Agenda =>
     },
   }
 }
+
+export type Agenda = ReturnType<typeof createAgenda>

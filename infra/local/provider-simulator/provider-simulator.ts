@@ -24,14 +24,12 @@ export type ProviderSimulatorOptions = {
   readonly stateFile?: string
 }
 
-export type ProviderSimulator = { readonly port: number; readonly url: string; close(): Promise<void> }
-
 /**
  * Starts the stand-in for the upstream provider on 127.0.0.1: its API, the control surface under `/_simulator` and the
  * checkout pages. It never pays unless told. With a state file, every change is on disk before its answer is sent.
  * `close` cuts connections and callbacks under way and ends all timers.
  */
-export const startProviderSimulator = async (options: ProviderSimulatorOptions): Promise<ProviderSimulator> => {
+export const startProviderSimulator = async (options: ProviderSimulatorOptions) => {
   const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
   const sender = createCallbackSender(options.callbackUrl)
   let baseUrl = ''

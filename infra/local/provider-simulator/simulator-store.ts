@@ -54,20 +54,6 @@ type ChangeOf<N extends TableName> = {
 /** One record written, or removed (null). A list of these is both the journal and, from an empty start, a snapshot. */
 export type Change = ChangeOf<TableName>
 
-export type Table<R extends { readonly id: string }> = {
-  get(id: string): R | undefined
-  /** Oldest first: a record keeps its place when it is replaced. */
-  all(): R[]
-  put(record: R): void
-  delete(id: string): void
-}
-
-export type Store = { readonly [N in TableName]: Table<Records[N]> } & {
-  /** The changes since the last call, in order. */
-  takeChanges(): Change[]
-  snapshot(): Change[]
-}
-
 export const TABLE_NAMES = [
   'requests',
   'payments',
@@ -79,7 +65,7 @@ export const TABLE_NAMES = [
 ] as const satisfies readonly TableName[]
 
 /** All state of the simulator: a few tables of immutable records that are replaced, never changed in place. */
-export const createStore = (from: readonly Change[] = []): Store => {
+export const createStore = (from: readonly Change[] = []) => {
   let touched: { readonly table: TableName; readonly id: string }[] = []
   const maps = emptyMaps()
 
@@ -91,16 +77,17 @@ export const createStore = (from: readonly Change[] = []): Store => {
 
   for (const change of from) restore(change)
 
-  const tableOf = <N extends TableName>(table: N): Table<Records[N]> => {
+  const tableOf = <N extends TableName>(table: N) => {
     const rows: Map<string, Records[N]> = maps[table]
     return {
-      get: (id) => rows.get(id),
+      get: (id: string) => rows.get(id),
+      /** Oldest first: a record keeps its place when it is replaced. */
       all: () => [...rows.values()],
-      put: (record) => {
+      put: (record: Records[N]): void => {
         rows.set(record.id, record)
         touched.push({ table, id: record.id })
       },
-      delete: (id) => {
+      delete: (id: string): void => {
         if (rows.delete(id)) touched.push({ table, id })
       },
     }
@@ -114,6 +101,7 @@ export const createStore = (from: readonly Change[] = []): Store => {
     faults: tableOf('faults'),
     calls: tableOf('calls'),
     sequences: tableOf('sequences'),
+    /** The changes since the last call, in order. */
     takeChanges: () => {
       const changes = touched.map(({ table, id }) => changeOf(table, id, maps[table].get(id) ?? null))
       touched = []
@@ -122,6 +110,8 @@ export const createStore = (from: readonly Change[] = []): Store => {
     snapshot: () => TABLE_NAMES.flatMap((table) => [...maps[table]].map(([id, record]) => changeOf(table, id, record))),
   }
 }
+
+export type Store = ReturnType<typeof createStore>
 
 const emptyMaps = (): { readonly [N in TableName]: Map<string, Records[N]> } => ({
   requests: new Map(),

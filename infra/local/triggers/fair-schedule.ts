@@ -5,22 +5,14 @@ export type FairLimits = {
   readonly perGroup: number
 }
 
-/** Runs tasks so that no group waits for slow tasks of another group. */
-export type FairSchedule = {
-  add(group: string, task: () => Promise<void>): void
-  /** Resolves after the running tasks have ended. */
-  readonly settled: () => Promise<void>
-  /** Starts no more tasks, drops the waiting ones, and resolves after the running ones have ended. */
-  close(): Promise<void>
-}
-
 type Group = { readonly waiting: (() => Promise<void>)[]; running: number }
 
 /**
- * Groups share the slots round-robin, and each has a limit. So an endpoint whose requests all time out occupies only
+ * Runs tasks so that no group waits for slow tasks of another group. Groups share the slots round-robin, and each has a
+ * limit. So an endpoint whose requests all time out occupies only
  * its own few slots. Within a group, tasks start in order of arrival. Tasks handle their own errors.
  */
-export const fairSchedule = ({ total, perGroup }: FairLimits): FairSchedule => {
+export const fairSchedule = ({ total, perGroup }: FairLimits) => {
   // In the order of their turns. A group has a running or a waiting task, so few groups are at their limit.
   const groups = new Map<string, Group>()
   const running = new Set<Promise<void>>()
@@ -52,12 +44,13 @@ export const fairSchedule = ({ total, perGroup }: FairLimits): FairSchedule => {
     }
   }
 
+  /** Resolves after the running tasks have ended. */
   const settled = async () => {
     await Promise.allSettled(running)
   }
 
   return {
-    add: (name, task) => {
+    add: (name: string, task: () => Promise<void>): void => {
       if (closed) return
       const group = groups.get(name) ?? { waiting: [], running: 0 }
       group.waiting.push(task)
@@ -65,6 +58,7 @@ export const fairSchedule = ({ total, perGroup }: FairLimits): FairSchedule => {
       startNext()
     },
     settled,
+    /** Starts no more tasks, drops the waiting ones, and resolves after the running ones have ended. */
     close: async () => {
       closed = true
       for (const group of groups.values()) group.waiting.length = 0

@@ -24,15 +24,6 @@ export type QueuePollerOptions = {
   readonly retryAfterMs: number
 }
 
-export type QueuePoller = {
-  /** Messages in this process: waiting for their time, waiting for a slot, or running. */
-  held(): number
-  /** Resolves after the running handlers have ended. */
-  readonly settled: () => Promise<void>
-  /** Stops receiving, and resolves after the running handlers have ended. Held messages stay in the queue. */
-  close(): Promise<void>
-}
-
 /** The maximum of messages in this process, as the in-flight limit of SQS. More stay in the queue. */
 const MAX_HELD = 20_000
 const BATCH = 10
@@ -52,7 +43,7 @@ const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v
  * message is retried after the visibility timeout, and the redrive policy moves it to the dead-letter queue. If the
  * process is killed, the message stays in the queue.
  */
-export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
+export const startQueuePoller = (options: QueuePollerOptions) => {
   const { sqs, queueUrl, clock } = options
   const schedule = fairSchedule(options.limits)
   const held = new Set<string>()
@@ -117,8 +108,10 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
   })
 
   return {
+    /** Messages in this process: waiting for their time, waiting for a slot, or running. */
     held: () => held.size,
     settled: schedule.settled,
+    /** Stops receiving, and resolves after the running handlers have ended. Held messages stay in the queue. */
     close: async () => {
       clearInterval(renewal)
       await stopReceiving()

@@ -8,13 +8,11 @@ export type ScheduledJob = {
   readonly run: () => void
 }
 
-export type Scheduler = { close(): void }
-
 /**
  * Runs the schedules of the manifest. A clock jump runs each schedule that became due once, after all due timers. The
  * order is that of each schedule's last skipped time.
  */
-export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: readonly ScheduledJob[]): Scheduler => {
+export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: readonly ScheduledJob[]) => {
   const startMs = clock.nowMs()
   const armed = jobs.map(({ schedule, run }) => {
     if ('dailyAt' in schedule) {

@@ -18,14 +18,8 @@ export type EventSourceOptions = {
 /** Concurrent deliveries to one endpoint: enough for a busy one, and a failing one cannot occupy all slots. */
 const PER_GROUP = 20
 
-export type EventSources = {
-  /** Resolves after the running webhook attempts have ended. */
-  readonly attemptsEnded: () => Promise<void>
-  close(): Promise<void>
-}
-
 /** Connects queues and schedules to their functions in the manifest. */
-export const startEventSources = (options: EventSourceOptions): EventSources => {
+export const startEventSources = (options: EventSourceOptions) => {
   const { host, clock } = options
 
   const scheduler = startScheduler(
@@ -54,6 +48,7 @@ export const startEventSources = (options: EventSourceOptions): EventSources => 
   })
 
   return {
+    /** Resolves after the running webhook attempts have ended. */
     attemptsEnded: async () => {
       const attempting = queues.filter(({ spec }) => spec.callsMerchants === true)
       await Promise.all(attempting.map(({ poller }) => poller.settled()))
@@ -64,3 +59,5 @@ export const startEventSources = (options: EventSourceOptions): EventSources => 
     },
   }
 }
+
+export type EventSources = ReturnType<typeof startEventSources>

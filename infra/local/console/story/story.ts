@@ -4,12 +4,6 @@ import type { LocalClock } from '../../process/local-clock.ts'
 import type { StoryLine } from './story-line.ts'
 import { tellLogLine } from './tell-log-line.ts'
 
-export type Story = {
-  /** Calls `listener` with the latest lines, then with every new one. Returns a function that removes it. */
-  follow(listener: (line: StoryLine) => void): () => void
-  close(): void
-}
-
 export type StorySources = {
   readonly clock: Pick<LocalClock, 'nowMs' | 'onJump'>
   readonly log: Pick<LocalLog, 'lines' | 'onLine'>
@@ -21,7 +15,7 @@ const KEPT_LINES = 1_000
  * Tells the activity of this gateway in words, from its log. It reads no line before the first listener comes. It then
  * starts with the oldest line that the log keeps.
  */
-export const startStory = ({ clock, log }: StorySources): Story => {
+export const startStory = ({ clock, log }: StorySources) => {
   const lines: StoryLine[] = []
   const listeners = new Set<(line: StoryLine) => void>()
   const ends: (() => void)[] = []
@@ -40,16 +34,19 @@ export const startStory = ({ clock, log }: StorySources): Story => {
   }
 
   return {
-    follow: (listener) => {
+    /** Calls `listener` with the latest lines, then with every new one. Returns a function that removes it. */
+    follow: (listener: (line: StoryLine) => void) => {
       if (ends.length === 0) begin()
       for (const line of lines) listener(line)
       listeners.add(listener)
-      return () => listeners.delete(listener)
+      return (): void => void listeners.delete(listener)
     },
-    close: () => {
+    close: (): void => {
       for (const end of ends) end()
     },
   }
 }
+
+export type Story = ReturnType<typeof startStory>
 
 const jumpedTo = (at: Timestamp): StoryLine => ({ at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` })
