@@ -11,7 +11,7 @@ import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
 import { handlersOnDemand } from './functions/load-handlers.ts'
 import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
 import { type LocalLog, localLog } from './functions/local-log.ts'
-import type { LocalCloud, LocalCloudOptions } from './local-cloud.ts'
+import type { LocalCloudOptions } from './local-cloud.ts'
 import { answerDocumentation } from './openapi/answer-documentation.ts'
 import type { DataDirectory } from './process/data-directory.ts'
 import type { LocalClock } from './process/local-clock.ts'
@@ -31,10 +31,7 @@ type Assembly = LocalCloudOptions & {
 }
 
 /** Assembles the local gateway. Each part that it starts is registered in `started`, which ends it. */
-export const assembleCloud = async (
-  started: AsyncDisposableStack,
-  { data, tableOpening, ...options }: Assembly,
-): Promise<LocalCloud> => {
+export const assembleCloud = async (started: AsyncDisposableStack, { data, tableOpening, ...options }: Assembly) => {
   const clock = openClock(data)
   started.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
@@ -59,7 +56,7 @@ export const assembleCloud = async (
   })
 
   options.onProgress?.('a demo merchant')
-  demoClient = await seedDemoClient({ host, inboxUrl: servers.merchant.url, ...(data && { file: data.demoClient }) })
+  demoClient = await seedDemoClient({ host, inboxUrl: servers.merchant.url, file: data?.demoClient })
   options.signal?.throwIfAborted()
   const story = startStory({ clock, log })
   started.defer(() => story.close())
@@ -79,6 +76,7 @@ export const assembleCloud = async (
     alerts: queueing.alerts,
     log,
     table,
+    /** Waits a few seconds for work in progress, then ends everything. */
     close: () => running.disposeAsync(),
   }
 }
@@ -103,37 +101,27 @@ type ServersOptions = {
 /** Listens on the four ports, until `started` is disposed. */
 const startServers = async (
   started: AsyncDisposableStack,
-  { port, clock, log, data, ready, ...options }: ServersOptions,
+  { port, clock, log, data, ready, signingSecret }: ServersOptions,
 ) => {
-  const portOf = (offset: number) => (port === 0 ? 0 : port + offset)
   const family = new Set<number>()
+  const at = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
   const kept = <Server extends { close(): Promise<void> }>(server: Server): Server => {
     started.defer(() => server.close())
     return server
   }
-  const api = kept(
-    await startHttpGateway({
-      port: portOf(0),
-      family,
-      ready,
-      clock,
-      pages: [answerConsole(ready), answerDocumentation],
+  const pages = [answerConsole(ready), answerDocumentation]
+  const api = kept(await startHttpGateway({ ...at(0), ready, pages }))
+  const lambda = kept(await startLambdaServer({ ...at(1), ready, log }))
+  const provider = kept(
+    await startProviderSimulator({
+      ...at(2),
+      secretKey: PROVIDER_KEY,
+      callbackUrl: () => `${api.url}/callbacks/${UPSTREAM}`,
+      callbackToken: CALLBACK_TOKEN,
+      stateFile: data?.simulator,
     }),
   )
-  const lambda = kept(await startLambdaServer({ port: portOf(1), family, ready, clock, log }))
-  const simulator = {
-    clock,
-    port: portOf(2),
-    family,
-    secretKey: PROVIDER_KEY,
-    callbackUrl: () => `${api.url}/callbacks/${UPSTREAM}`,
-    callbackToken: CALLBACK_TOKEN,
-    ...(data && { stateFile: data.simulator }),
-  }
-  const provider = kept(await startProviderSimulator(simulator))
-  const merchant = kept(
-    await startWebhookInbox({ port: portOf(3), family, signingSecret: options.signingSecret, clock }),
-  )
+  const merchant = kept(await startWebhookInbox({ ...at(3), signingSecret }))
   const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
   return { api, lambda, provider, merchant, urls }
 }

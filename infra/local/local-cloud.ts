@@ -1,12 +1,7 @@
 import type { FunctionSpec } from '../../functions/function-spec.ts'
-import type { AlertInbox } from './emulators/alert-inbox.ts'
 import type { LocalTable, TableKind } from './emulators/local-table.ts'
 import { openTable } from './emulators/open-table.ts'
-import type { FunctionHost } from './functions/function-host.ts'
-import type { LocalLog } from './functions/local-log.ts'
 import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
-import type { LocalClock } from './process/local-clock.ts'
-import type { DemoClient } from './seed-demo-client.ts'
 
 export type LocalCloudOptions = {
   /** The API's port. Lambda, provider and inbox take the next three ports. 0 takes free ports. */
@@ -27,23 +22,11 @@ export type LocalCloudOptions = {
   readonly manifest?: readonly FunctionSpec[]
 }
 
-export type LocalCloud = {
-  readonly urls: { readonly api: string; readonly lambda: string; readonly provider: string; readonly inbox: string }
-  readonly clock: LocalClock
-  readonly functions: FunctionHost
-  readonly demoClient: DemoClient
-  readonly alerts: AlertInbox['alerts']
-  readonly log: LocalLog
-  readonly table: Pick<LocalTable, 'place' | 'dynamoDb'>
-  /** Waits a few seconds for work in progress, then ends everything. */
-  close(): Promise<void>
-}
-
 /**
  * Starts the gateway on this machine: the manifest's functions, on emulators of the services they use (design section
  * 6). If the start fails, it ends the started parts in reverse order.
  */
-export const startLocalCloud = async (options: LocalCloudOptions): Promise<LocalCloud> => {
+export const startLocalCloud = async (options: LocalCloudOptions) => {
   await using started = new AsyncDisposableStack()
   const data = options.dataDirectory === undefined ? undefined : await openDataDirectory(options.dataDirectory)
   started.defer(() => data?.close())
@@ -55,6 +38,8 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   const { assembleCloud } = await import('./assemble-cloud.ts')
   return await assembleCloud(started, { ...options, data, tableOpening })
 }
+
+export type LocalCloud = Awaited<ReturnType<typeof startLocalCloud>>
 
 type TableStart = Pick<LocalCloudOptions, 'table' | 'signal'> & {
   readonly data: DataDirectory | undefined

@@ -1,10 +1,10 @@
+import * as v from 'valibot'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { loadHandlers } from '../functions/load-handlers.ts'
 import { COMMON_ERRORS, errorDescription } from './error-answers.ts'
 import type { Recorded } from './example-walk.ts'
-import type { Json } from './json-schema-of.ts'
-import { OPERATIONS, type Operation } from './operations.ts'
-import { queryParameters } from './query-parameters.ts'
+import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
+import { OPERATIONS, type Operation, type Parameters } from './operations.ts'
 import { refTo } from './response-schemas.ts'
 
 const JSON_TYPE = 'application/json'
@@ -129,4 +129,67 @@ export const describeOperations = async (recorded: readonly Recorded[]): Promise
       Object.fromEntries(operations.map((one) => [one.method.toLowerCase(), operation(one)])),
     ]),
   )
+}
+
+const PARAMETERS: Parameters = {
+  page: {
+    description: 'From 1; a lower value counts as 1.',
+    schema: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER, default: 1 },
+  },
+  per_page: {
+    description: 'From 1 to 100; a value outside counts as the nearest bound.',
+    schema: { type: 'integer', default: 25 },
+  },
+  limit: {
+    description: 'From 1 to 1,000; a value outside counts as the nearest bound.',
+    schema: { type: 'integer', default: 100 },
+  },
+  after: { description: 'The `next` of the previous page.' },
+  status: { description: 'Only items of this status.' },
+  idempotency_key: {
+    description:
+      'Only the payment of this key. An empty list means "not yet": then create it with the same key, never with a new ' +
+      'one. This filter allows no other filter.',
+  },
+  external_reference: {
+    description:
+      'Only payments with exactly this reference. `status` can be added. A payment can be found as soon as its create is ' +
+      'answered. A reference of more than 1,000 payments gets 422.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  endpoint_id: { description: 'Only deliveries to this endpoint, which may be deleted.' },
+  event_id: { description: 'Only deliveries of this event.' },
+  currency: { description: 'Only IDR is supported.', schema: { type: 'string', const: 'IDR', default: 'IDR' } },
+  since: {
+    description: 'Only events that fired at or after this time. Without it: the last 90 days.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+  include: { description: '`settlements` adds `in_settlement_minor` and `paid_out_minor`.' },
+}
+
+const Query = v.looseObject({
+  entries: v.record(
+    v.string(),
+    v.custom<v.GenericSchema>((value) => typeof value === 'object'),
+  ),
+})
+
+/**
+ * The parameters of a query, from the schema that parses it. `own`: parameters that differ in this operation. Throws
+ * for a parameter without description.
+ */
+const queryParameters = (query: unknown, own: Parameters = {}): readonly Json[] => {
+  const { entries } = v.parse(Query, query)
+  const { properties, required } = jsonSchemaOf(v.object(entries), 'input')
+  return Object.entries(isJson(properties) ? properties : {}).map(([name, parsed]) => {
+    const said = own[name] ?? PARAMETERS[name]
+    if (said === undefined) throw new Error(`the parameter ${name} has no description`)
+    return {
+      name,
+      in: 'query',
+      description: said.description,
+      required: Array.isArray(required) && required.includes(name),
+      schema: said.schema ?? parsed,
+    }
+  })
 }

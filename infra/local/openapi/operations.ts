@@ -1,5 +1,4 @@
 import type { Json } from './json-schema-of.ts'
-import type { Parameters } from './query-parameters.ts'
 
 /** A successful answer: its description, and the schema of its body. */
 type Success = {
@@ -11,6 +10,9 @@ type Success = {
   /** Operations that can follow this answer, with the source of their parameters. */
   readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Json }>>
 }
+
+/** The purpose of a parameter; `schema` if the parsing schema cannot express its check. */
+export type Parameters = Readonly<Record<string, { readonly description: string; readonly schema?: Json }>>
 
 /** The description of one operation. */
 export type Operation = {
@@ -40,7 +42,9 @@ export const TAGS = {
 
 const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
 
-const FIRST_OF_LIST: Json = { id: '$response.body#/data/0/id' }
+const toFirst = (operationId: string): Success['links'] => ({
+  first: { operationId, parameters: { id: '$response.body#/data/0/id' } },
+})
 
 const TO_THE_PAYMENT = {
   get: { operationId: 'getPayment', parameters: ID_OF_ANSWER },
@@ -88,9 +92,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List payments',
     description:
       'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 three. A deep page costs more.',
-    success: answers('A page of payments, and the total count.', 'PaymentList', {
-      links: { first: { operationId: 'getPayment', parameters: FIRST_OF_LIST } },
-    }),
+    success: answers('A page of payments, and the total count.', 'PaymentList', { links: toFirst('getPayment') }),
     errors: [422],
   },
   'api-get-payment': {
@@ -124,9 +126,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List settlements',
     description: 'Newest first, by `period_end`.',
-    success: answers('A page of settlements.', 'SettlementList', {
-      links: { first: { operationId: 'getSettlement', parameters: FIRST_OF_LIST } },
-    }),
+    success: answers('A page of settlements.', 'SettlementList', { links: toFirst('getSettlement') }),
     errors: [422],
   },
   'api-list-events': {
@@ -194,9 +194,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must lie within the newest ' +
       '2,000. Of the succeeded deliveries of all selected endpoints, only the newest 1,000 are searched. A page of 50 or ' +
       'more, or with a status, costs several points of the rate limit. Deliveries are kept for 90 days.',
-    success: answers('A page of deliveries.', 'WebhookDeliveryList', {
-      links: { first: { operationId: 'getWebhookDelivery', parameters: FIRST_OF_LIST } },
-    }),
+    success: answers('A page of deliveries.', 'WebhookDeliveryList', { links: toFirst('getWebhookDelivery') }),
     errors: [404, 422],
   },
   'api-get-webhook-delivery': {

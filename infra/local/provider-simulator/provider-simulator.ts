@@ -21,7 +21,7 @@ export type ProviderSimulatorOptions = {
   readonly callbackUrl: () => string
   readonly callbackToken: string
   /** Keeps the state across a SIGKILL; without it the state is gone with the process. */
-  readonly stateFile?: string
+  readonly stateFile?: string | undefined
 }
 
 /**

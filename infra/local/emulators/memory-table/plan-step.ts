@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
+import { attributeName } from '../../../../shared/table/attributes.ts'
 import type { Key } from '../../../../shared/table/keys.ts'
-import type { Step } from '../../../../shared/table/step.ts'
+import type { Changes, Condition, Step } from '../../../../shared/table/step.ts'
 import { checkItem, checkKey } from './check-item.ts'
-import { readChanges } from './read-changes.ts'
-import { readCondition } from './read-condition.ts'
+import { InvalidRequest, OutsideModel } from './request-errors.ts'
 import { type StoredItem, storedItem } from './stored-item.ts'
+import { orderOf } from './table-view.ts'
 
 type Was = StoredItem | undefined
 
@@ -47,4 +49,118 @@ const resultOf = (step: Step): PlannedStep['result'] => {
 const accepted = (item: StoredItem, fault: Error | undefined): StoredItem => {
   if (fault) throw fault
   return item
+}
+
+type Test = (item: StoredItem) => boolean
+
+/** A condition as a function. Throws if it is invalid for every item: no value to compare with, or no order. */
+const readCondition = (condition: Condition): Test => {
+  switch (condition.test) {
+    case 'all':
+    case 'any': {
+      const tests = condition.of.map(readCondition)
+      if (tests.length === 0) throw new InvalidRequest('a condition of no conditions')
+      if (condition.test === 'all') return (item) => tests.every((test) => test(item))
+      return (item) => tests.some((test) => test(item))
+    }
+    case 'absent':
+    case 'present': {
+      const [attribute, wanted] = [attributeName(condition.field), condition.test === 'present']
+      return (item) => (item[attribute] !== undefined) === wanted
+    }
+    case 'equals':
+    case 'atMost':
+    case 'below':
+    case 'above':
+    case 'contains': {
+      const [attribute, holds] = [attributeName(condition.field), COMPARISONS[condition.test]]
+      const { value } = storedItem({ value: condition.value })
+      if (value === undefined) throw new InvalidRequest('nothing to compare with')
+      if (ORDERED.has(condition.test) && orderOf(value, value) === undefined) throw new InvalidRequest('no order')
+      return (item) => holds(item[attribute], value)
+    }
+  }
+}
+
+const ORDERED: ReadonlySet<string> = new Set(['atMost', 'below', 'above'])
+
+const contains = (whole: unknown, part: unknown): boolean => {
+  if (typeof whole === 'string') return typeof part === 'string' && whole.includes(part)
+  if (Array.isArray(whole)) return whole.some((element) => isDeepStrictEqual(element, part))
+  return whole instanceof Set && whole.has(part)
+}
+
+/** A missing attribute equals nothing and has no order. */
+const COMPARISONS = {
+  equals: isDeepStrictEqual,
+  below: (actual, wanted) => (orderOf(actual, wanted) ?? 0) < 0,
+  atMost: (actual, wanted) => (orderOf(actual, wanted) ?? 1) <= 0,
+  above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
+  contains,
+} as const satisfies Record<string, (actual: unknown, wanted: unknown) => boolean>
+
+/** The new value of an attribute; undefined removes it. */
+type Change = (was: unknown) => unknown
+
+/**
+ * The item after an update; every change reads the item as it was before. Throws for an update that is invalid for
+ * every item: no change, two changes of one attribute, a change of the key, an operand of a wrong type.
+ */
+export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem) => {
+  const all = [
+    ...eachOf(changes.set, (operand) => () => operand),
+    ...eachOf(changes.setIfAbsent, (operand) => (was) => (was === undefined ? operand : was)),
+    ...eachOf(changes.add, added),
+    ...eachOf(changes.deleteFromSet, without),
+    ...(changes.remove ?? []).map((field) => [attributeName(field), () => undefined] as const),
+  ]
+  const attributes = new Set(all.map(([attribute]) => attribute))
+  if (all.length === 0) throw new InvalidRequest('nothing to change')
+  if (attributes.size < all.length) throw new InvalidRequest('two changes of one attribute')
+  if (attributes.has('pk') || attributes.has('sk')) throw new InvalidRequest('a change of the key')
+  return (item) => {
+    const next = { ...item }
+    for (const [attribute, change] of all) {
+      const becomes = change(item[attribute])
+      if (becomes === undefined) delete next[attribute]
+      else next[attribute] = becomes
+    }
+    return next
+  }
+}
+
+const eachOf = (fields: object | undefined, change: (operand: unknown) => Change) =>
+  Object.entries(storedItem(fields ?? {})).map(([field, operand]) => [attributeName(field), change(operand)] as const)
+
+const WRONG_TYPE = 'an operand of a wrong type'
+
+const added = (operand: unknown): Change => {
+  if (operand instanceof Set) {
+    return (was) => (was === undefined ? operand : new Set([...membersLike(operand, was), ...operand]))
+  }
+  if (typeof operand !== 'number') throw new InvalidRequest(WRONG_TYPE)
+  return (was = 0) => {
+    if (typeof was !== 'number') throw new InvalidRequest(WRONG_TYPE)
+    // DynamoDB adds decimals of 38 digits. The gateway uses only safe integers.
+    if (![was, operand, was + operand].every(Number.isSafeInteger)) throw new OutsideModel('a sum of unsafe integers')
+    return was + operand
+  }
+}
+
+const without = (operand: unknown): Change => {
+  if (!(operand instanceof Set)) throw new InvalidRequest(WRONG_TYPE)
+  return (was) => {
+    if (was === undefined) return undefined
+    const left = membersLike(operand, was).filter((member) => !operand.has(member))
+    // A set without members does not exist.
+    return left.length > 0 ? new Set(left) : undefined
+  }
+}
+
+const typeIn = ([first]: readonly unknown[]) => typeof first
+
+/** The members of a set of the operand's type: texts or numbers. */
+const membersLike = (operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] => {
+  if (!(was instanceof Set) || typeIn([...was]) !== typeIn([...operand])) throw new InvalidRequest(WRONG_TYPE)
+  return [...was]
 }

@@ -1,9 +1,8 @@
 import type { QueryInput, Range } from '../../../../shared/table/table.ts'
 import { type KeyValue, keyValue } from './check-item.ts'
-import { orderOf } from './order-of.ts'
 import { InvalidRequest } from './request-errors.ts'
 import { itemSize, type StoredItem } from './stored-item.ts'
-import { compareSort, type Entry, type TableView, type ViewShape } from './table-view.ts'
+import { compareSort, type Entry, orderOf, type TableView, type ViewShape } from './table-view.ts'
 
 const PAGE_BYTES = 1_024 * 1_024
 

@@ -1,6 +1,5 @@
 import type { Key } from '../../../../shared/table/keys.ts'
 import type { KeyValue } from './check-item.ts'
-import { orderOf } from './order-of.ts'
 import { OutsideModel } from './request-errors.ts'
 import type { StoredItem } from './stored-item.ts'
 
@@ -46,6 +45,21 @@ const shownOf = ({ partition, sort, include }: ViewShape, item: StoredItem): Sto
     for (const name of names) if (item[name] !== undefined) shown[name] = item[name]
   }
   return shown
+}
+
+const SURROGATE = /[\ud800-\udfff]/
+
+/** DynamoDB sorts by UTF-8 bytes. This differs from JavaScript's order only for surrogate pairs. */
+const textOrder = (a: string, b: string): number => {
+  if (a === b) return 0
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : 1
+}
+
+/** Undefined when the two have no order: different types, or types without one. */
+export const orderOf = (a: unknown, b: unknown): number | undefined => {
+  if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
+  return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
 }
 
 export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
