@@ -48,7 +48,7 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   options.signal?.throwIfAborted()
 
   const depsFor = localDeps({ clock, table, ...queueing, ...openSecrets(data), providerUrl: servers.provider.url, log })
-  const host = hostFunctions(handlersOnDemand(options.manifest ?? MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
+  const host = hostFunctions(handlersOnDemand(MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = startEventSources({ host, clock, ...queueing })
   started.defer(async () => {
     const closing = [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]
@@ -71,10 +71,7 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   return {
     urls,
     clock,
-    functions: host,
     demoClient,
-    alerts: queueing.alerts,
-    log,
     table,
     /** Waits a few seconds for work in progress, then ends everything. */
     close: () => running.disposeAsync(),

@@ -1,4 +1,3 @@
-import type { FunctionSpec } from '../../functions/function-spec.ts'
 import type { LocalTable, TableKind } from './emulators/local-table.ts'
 import { openTable } from './emulators/open-table.ts'
 import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
@@ -18,8 +17,6 @@ export type LocalCloudOptions = {
   readonly onFailure?: (error: Error) => void
   /** Aborting it ends a start in progress, with all started parts. */
   readonly signal?: AbortSignal
-  /** Default: every function. */
-  readonly manifest?: readonly FunctionSpec[]
 }
 
 /**

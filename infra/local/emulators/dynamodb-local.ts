@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readIfPresent } from '../process/json-file.ts'
 import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
+import { startLocalHttpServer } from '../process/local-http-server.ts'
 import type { ProcessRecord } from '../process/process-record.ts'
 import { type DynamoDbProgram, dynamoDbPrograms } from './dynamodb-command.ts'
 
@@ -133,13 +133,7 @@ const answers = async (endpoint: string): Promise<boolean> => {
 
 /** A free port of 127.0.0.1. Another process may take it before we do, so the caller checks that ours still runs. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  if (address === null || typeof address === 'string') throw new Error('no port was given')
-  return address.port
+  const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
+  await server.close()
+  return server.port
 }

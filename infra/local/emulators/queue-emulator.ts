@@ -78,7 +78,7 @@ type Persistence = {
 }
 
 /** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
-const SHOW_AGAIN_SECONDS = 1
+export const SHOW_AGAIN_SECONDS = 1
 
 /**
  * The emulator's memory, stored in SQLite if there is a directory. The package's own start-up function would listen on

@@ -15,19 +15,18 @@ import { within } from '../process/within.ts'
 import type { AlertInbox } from './alert-inbox.ts'
 import { answerInvocation, MAX_INVOKE_BYTES } from './answer-invocation.ts'
 
-type Ready = {
-  readonly host: Pick<FunctionHost, 'byName'>
+type Control = {
+  readonly clock: LocalClock
+  readonly log: LocalLog
   readonly alerts: AlertInbox['alerts']
   /** Resolves when the webhook attempts that run now have ended. */
   readonly attemptsEnded: () => Promise<void>
 }
 
-type Control = Omit<Ready, 'host'> & { readonly clock: LocalClock; readonly log: LocalLog }
-
-export type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
+type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
   readonly port: number
   readonly family?: Set<number>
-  readonly ready: Promise<Ready>
+  readonly ready: Promise<Omit<Control, 'clock' | 'log'> & { readonly host: Pick<FunctionHost, 'byName'> }>
 }
 
 /**

@@ -81,10 +81,7 @@ export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => D
         }),
         { log, monotonicMs },
       ),
-      sendWebhook: httpsWebhookSender({
-        ...urlRulesOf(LOCAL_STAGE),
-        monotonicMs,
-      }),
+      sendWebhook: httpsWebhookSender({ ...urlRulesOf(LOCAL_STAGE), monotonicMs }),
       realNowMs: Date.now,
       resolveHost: resolveByDns,
       monotonicMs,

@@ -16,10 +16,7 @@ export const openDataDirectory = async (directory: string) => {
   const tablePath = join(path, 'table')
   const gatewayProcess = join(path, 'gateway.pid')
   const tableProcess = join(path, 'dynamodb.pid')
-  const other = usable(path, () => {
-    makeDirectory(tablePath)
-    return claimForThisProcess(gatewayProcess)
-  })
+  const other = claimed(path, tablePath, gatewayProcess)
   if (other) throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
 
   const orphan = runningProcess(tableProcess)
@@ -45,9 +42,10 @@ export const openDataDirectory = async (directory: string) => {
 
 export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
-const usable = <T>(path: string, take: () => T): T => {
+const claimed = (path: string, tablePath: string, gatewayProcess: string) => {
   try {
-    return take()
+    makeDirectory(tablePath)
+    return claimForThisProcess(gatewayProcess)
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
     throw new Error(`cannot create or write the data directory ${path} (${reason})`, { cause: error })

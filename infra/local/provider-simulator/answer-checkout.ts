@@ -9,20 +9,20 @@ export const answerCheckout = (core: SimulatorCore, request: LocalRequest): Loca
   try {
     const paymentRequest = core.getPaymentRequest(id)
     if (request.method === 'GET') return page(200, checkoutHtml(paymentRequest))
-    if (request.method !== 'POST') return page(405, messageHtml('This page can be read or submitted.'))
+    if (request.method !== 'POST') return page(405, '<p>This page can be read or submitted.</p>')
     core.simulatePayment(id)
     const location = paymentRequest.channel_properties['success_return_url'] ?? request.path
     return { status: 303, headers: { location }, body: '' }
   } catch (error) {
-    if (error instanceof ProviderError) return page(error.status, messageHtml(error.message))
+    if (error instanceof ProviderError) return page(error.status, `<p>${escapeHtml(error.message)}</p>`)
     throw error
   }
 }
 
-const page = (status: number, html: string): LocalReply => ({
+const page = (status: number, content: string): LocalReply => ({
   status,
   headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'" },
-  body: html,
+  body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Simulated checkout</title></head><body><h1>Simulated checkout</h1>${content}</body></html>`,
 })
 
 const checkoutHtml = (request: PaymentRequest) => {
@@ -31,20 +31,7 @@ const checkoutHtml = (request: PaymentRequest) => {
   const form = isOpen(request)
     ? '<form method="post"><button type="submit">Pay</button></form>'
     : `<p>This payment is ${escapeHtml(request.status)}.</p>`
-  return documentHtml(`<h1>Simulated checkout</h1><p>${what}</p>${form}`)
+  return `<p>${what}</p>${form}`
 }
 
-const messageHtml = (message: string) => documentHtml(`<h1>Simulated checkout</h1><p>${escapeHtml(message)}</p>`)
-
-const documentHtml = (content: string) =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Simulated checkout</title></head><body>${content}</body></html>`
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

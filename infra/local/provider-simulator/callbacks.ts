@@ -22,12 +22,12 @@ const LONGEST_HOLD_MS = 5000
 
 /** Announces an event to the merchant from the next turn on, with whatever callback faults are armed. */
 export const announce = (world: World, event: CallbackEvent, data: object) => {
-  if (takeFault(world, 'callback', ['lost'])) return
+  if (takeFault(world, 'callback', 'lost')) return
   const copies = takeDuplicate(world)
-  const delaySeconds = numberOf(takeFault(world, 'callback', ['delay'])) ?? 0
-  const held = takeFault(world, 'callback', ['reorder']) !== undefined
-  const name = takeFault(world, 'callback', ['legacy_names']) ? (LEGACY_NAMES.get(event) ?? event) : event
-  const wrongToken = takeFault(world, 'callback', ['wrong_token']) !== undefined
+  const delaySeconds = numberOf(takeFault(world, 'callback', 'delay')) ?? 0
+  const held = takeFault(world, 'callback', 'reorder') !== undefined
+  const name = takeFault(world, 'callback', 'legacy_names') ? (LEGACY_NAMES.get(event) ?? event) : event
+  const wrongToken = takeFault(world, 'callback', 'wrong_token') !== undefined
   const dueMs = world.nowMs() + Math.round(delaySeconds * 1000) + (held ? LONGEST_HOLD_MS : 0)
   const webhookId = world.newUuid()
   for (let copy = 0; copy < copies; copy++) {
@@ -36,7 +36,7 @@ export const announce = (world: World, event: CallbackEvent, data: object) => {
 }
 
 const takeDuplicate = (world: World) => {
-  const fault = takeFault(world, 'callback', ['duplicate'])
+  const fault = takeFault(world, 'callback', 'duplicate')
   return fault ? (numberOf(fault) ?? 2) : 1
 }
 

@@ -48,6 +48,15 @@ const WALLET = {
   feeFlat: 0,
 } as const
 
+const QR_CODE = {
+  category: 'QR_CODE',
+  destination: 'qr_string',
+  lifetimeSeconds: 48 * HOUR,
+  feeBps: 70,
+  feeFlat: 0,
+} as const
+
+const DANA = { lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 }
 const BCA = { virtualAccount: { prefix: '38165', length: 15 }, amounts: [10_000, 50 * MILLION] } as const
 const BNI = { virtualAccount: { prefix: '8808', length: 16 }, ...UP_TO_50_M }
 const BRI = { virtualAccount: { prefix: '13282', length: 18 }, ...UP_TO_50_BN }
@@ -62,34 +71,11 @@ const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ['MANDIRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...MANDIRI, ...INSTANT, transactionCode: 'MANDIRI' }],
   ['PERMATA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...PERMATA, ...INSTANT, transactionCode: 'PERMATA' }],
   ['OVO', { ...WALLET, ...FROM_100, ...T_PLUS_2, transactionCode: 'ID_OVO', destination: 'push', lifetimeSeconds: 55 }],
-  [
-    'DANA',
-    {
-      ...WALLET,
-      ...FROM_100,
-      ...T_PLUS_2,
-      transactionCode: 'ID_DANA',
-      lifetimeSeconds: 24 * HOUR,
-      feeBps: 150,
-      feeFlat: 500,
-    },
-  ],
+  ['DANA', { ...WALLET, ...FROM_100, ...T_PLUS_2, ...DANA, transactionCode: 'ID_DANA' }],
   ['LINKAJA', { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
   ['SHOPEEPAY', { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
   ['GOPAY', { ...WALLET, ...UP_TO_50_M, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
-  [
-    'QRIS',
-    {
-      ...T_PLUS_2,
-      ...UP_TO_20_M,
-      category: 'QR_CODE',
-      transactionCode: 'QRIS',
-      destination: 'qr_string',
-      lifetimeSeconds: 48 * HOUR,
-      feeBps: 70,
-      feeFlat: 0,
-    },
-  ],
+  ['QRIS', { ...QR_CODE, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'QRIS' }],
 ])
 
 /** A bank's plain name is what the older API took; v3 refuses it. */

@@ -22,21 +22,10 @@ export const ForgedValue = v.pipe(
   v.examples([{ payment_id: '<payment id>' }]),
 )
 
-/** Faults of a call by itself, whatever it is about. */
-export const CALL_FAULT_NAMES = [
-  'timeout_after_commit',
-  'timeout',
-  'http_500',
-  'http_503',
-  'http_429',
-  'slow',
-  'refuse',
-] as const
-
-export type CallFaultName = (typeof CALL_FAULT_NAMES)[number]
 export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
 
-const CALL_FAULTS: Record<CallFaultName, v.GenericSchema> = {
+/** Faults of a call by itself, whatever it is about. */
+const CALL_FAULTS = {
   timeout_after_commit: NoValue,
   timeout: NoValue,
   http_500: NoValue,
@@ -50,6 +39,9 @@ const CALL_FAULTS: Record<CallFaultName, v.GenericSchema> = {
     v.examples(['CHANNEL_NOT_ACTIVATED']),
   ),
 }
+export type CallFaultName = keyof typeof CALL_FAULTS
+
+const isCallFault = (name: string): name is CallFaultName => Object.hasOwn(CALL_FAULTS, name)
 
 /** Every fault there is, by target, with what its `value` must be (design section 6). */
 const MENU = {
@@ -123,21 +115,22 @@ export const armFault = (world: World, order: FaultOrder) => {
   world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
 }
 
-/** Takes the earliest armed fault of the target among `names`, and uses up one of its times. */
-export const takeFault = <T extends FaultTarget, const N extends FaultName<T>>(
-  world: World,
-  target: T,
-  names: readonly N[],
-): { readonly fault: N; readonly value: unknown } | undefined => {
+/** Takes the earliest armed fault of the target that is `wanted`, and uses up one of its times. */
+const take = <Name extends string>(world: World, target: FaultTarget, wanted: (name: string) => name is Name) => {
   for (const armed of world.store.faults.all()) {
-    const fault = names.find((name) => armed.target === target && name === armed.fault)
-    if (fault === undefined) continue
-    if (armed.times > 1) world.store.faults.put({ ...armed, times: armed.times - 1 })
-    else world.store.faults.delete(armed.id)
-    return { fault, value: armed.value }
+    const { id, fault, times, value } = armed
+    if (armed.target !== target || !wanted(fault)) continue
+    if (times > 1) world.store.faults.put({ ...armed, times: times - 1 })
+    else world.store.faults.delete(id)
+    return { fault, value }
   }
   return undefined
 }
+
+export const takeFault = <T extends FaultTarget>(world: World, target: T, wanted: FaultName<T>) =>
+  take(world, target, (name): name is FaultName<T> => name === wanted)
+
+export const takeCallFault = (world: World, target: CallTarget) => take(world, target, isCallFault)
 
 /** The number a fault carries, where its value is one. */
 export const numberOf = (fault: { readonly value: unknown } | undefined) =>

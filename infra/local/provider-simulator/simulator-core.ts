@@ -7,10 +7,9 @@ import { cancelRequest, expireRequest, expireWhenDue, failRequest } from './requ
 import { createPaymentRequest } from './requests/create-payment-request.ts'
 import { simulatePayment } from './requests/simulate-payment.ts'
 import { type Change, createStore } from './simulator-store.ts'
-import { bookRow } from './transactions/book-row.ts'
 import { getBalance, getTransaction, listTransactions } from './transactions/list-transactions.ts'
 import { reversePayment } from './transactions/reverse-payment.ts'
-import { settleTransaction } from './transactions/transaction-rows.ts'
+import { bookRow, settleTransaction } from './transactions/transaction-rows.ts'
 import { requireRequest, type World } from './world.ts'
 
 export type SimulatorDeps = {
@@ -76,7 +75,7 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     resetCalls: () => run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
     /** Arms a fault; `forged` strikes at once. Throws `API_VALIDATION_ERROR`, or `DATA_NOT_FOUND` for a forgery. */
     orderFault: (input: unknown) => run(() => orderFault(world, input)),
-    takeCallFault: (target: faults.CallTarget) => run(() => faults.takeFault(world, target, faults.CALL_FAULT_NAMES)),
+    takeCallFault: (target: faults.CallTarget) => run(() => faults.takeCallFault(world, target)),
     armedFaults: () => faults.armedFaults(world),
     clearFaults: (only?: Parameters<typeof faults.clearFaults>[1]) => run(() => faults.clearFaults(world, only)),
     /** The whole state as JSON-ready data; give it to a new core to go on from there. */

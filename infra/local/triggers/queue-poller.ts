@@ -9,6 +9,7 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
 import { chunks } from '../../../shared/chunks.ts'
 import { pollQueue } from '../emulators/poll-queue.ts'
+import { SHOW_AGAIN_SECONDS } from '../emulators/queue-emulator.ts'
 import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { type FairLimits, fairSchedule } from './fair-schedule.ts'
@@ -30,8 +31,6 @@ const BATCH = 10
 /** Held messages are renewed before that. After a crash they are received again. */
 const HIDDEN_SECONDS = 120
 const RENEW_EVERY_MS = 40_000
-/** The shortest visibility timeout: 0 fails in the emulator when messages are on disk. */
-const SHOW_AGAIN_SECONDS = 1
 
 type Received = { readonly message: Message; readonly receiptHandle: string }
 

@@ -20,11 +20,11 @@ const SimulateBody = v.nullish(
 export const simulatePayment = (world: World, id: string, body: unknown) => {
   const record = requireRequest(world, id)
   const ordered = parseInput(SimulateBody, body)
-  if (!isOpen(record.request) && !takeFault(world, 'payment', ['after_expiry'])) {
+  if (!isOpen(record.request) && !takeFault(world, 'payment', 'after_expiry')) {
     const message = `Payment request is ${record.request.status} and cannot be paid`
     throw new ProviderError('INACTIVE_PAYMENT_REQUEST', message)
   }
-  const wrongAmount = numberOf(takeFault(world, 'payment', ['wrong_amount']))
+  const wrongAmount = numberOf(takeFault(world, 'payment', 'wrong_amount'))
   const amount = wrongAmount ?? ordered?.amount ?? record.request.request_amount
   const now = timestampNow(world)
   const captureId = `cptr-${world.newUuid()}`

@@ -9,12 +9,6 @@ const DEFAULT_LIMIT = 10
 // The provider's own maximum is not published; a larger wish is cut, and `has_more` tells the rest.
 const MAX_LIMIT = 50
 
-export type TransactionPage = {
-  readonly has_more: boolean
-  readonly data: readonly Transaction[]
-  readonly links: readonly { readonly href: string; readonly rel: 'next'; readonly method: 'GET' }[]
-}
-
 const Count = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be a whole number'), v.transform(Number))
 const Instant = v.pipe(
   v.string(),
@@ -42,7 +36,7 @@ const Query = v.object({
 type Query = v.InferOutput<typeof Query>
 
 /** `GET /transactions`: newest first, filtered, one page. An unknown cursor is refused. */
-export const listTransactions = (world: World, search: URLSearchParams): TransactionPage => {
+export const listTransactions = (world: World, search: URLSearchParams) => {
   const query = parseInput(Query, {
     ...Object.fromEntries(search),
     types: search.getAll('types'),

@@ -4,7 +4,7 @@ import { ProviderError, parseInput } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
 import { requireRequest, timestampNow, type World } from '../world.ts'
-import { bookRow } from './book-row.ts'
+import { bookRow } from './transaction-rows.ts'
 
 const Whole = v.pipe(v.number(), v.safeInteger(), v.maxValue(1_000_000_000_000))
 const Amount = v.pipe(Whole, v.minValue(1))

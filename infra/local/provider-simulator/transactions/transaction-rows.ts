@@ -1,5 +1,7 @@
+import * as v from 'valibot'
 import { type Channel, requireChannel, type SettlementRule } from '../channels.ts'
 import { numberOf, takeFault } from '../faults.ts'
+import { parseInput } from '../provider-error.ts'
 import { BUSINESS_ID, type Payment, type Transaction, type TransactionFee } from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
 import { timestampNow, toTimestamp, type World } from '../world.ts'
@@ -23,9 +25,9 @@ const INVOICED_FEE = feeShown(0, 0, 'NOT_APPLICABLE')
  */
 export const bookCapture = (world: World, payment: Payment, captured: { captureId: string; amount: number }) => {
   const channel = requireChannel(payment.channel_code)
-  const fixedFee = numberOf(takeFault(world, 'transactions', ['fee']))
-  const lateSeconds = numberOf(takeFault(world, 'transactions', ['fee_late']))
-  const invoiced = takeFault(world, 'transactions', ['fee_invoiced']) !== undefined
+  const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
+  const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))
+  const invoiced = takeFault(world, 'transactions', 'fee_invoiced') !== undefined
   const finalFee = invoiced ? INVOICED_FEE : feeOf(channel, captured.amount, fixedFee)
   const settleAtMs = settlementOf(world, channel, { known: fixedFee !== undefined, lateSeconds })
   const created = timestampNow(world)
@@ -62,6 +64,57 @@ export const bookCapture = (world: World, payment: Payment, captured: { captureI
   if (settleAtMs > world.nowMs()) world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
 }
 
+const text = v.pipe(v.string(), v.maxLength(255))
+const Instant = v.pipe(
+  v.string(),
+  v.check((value) => !Number.isNaN(Date.parse(value)), 'must be an ISO 8601 time'),
+)
+const Amount = v.pipe(v.number(), v.finite(), v.minValue(-1e12), v.maxValue(1e12))
+
+/** What an order may say of the row; the rest is as in a withdrawal of 100,000 that has just been made. */
+const RowOrder = v.strictObject({
+  type: v.optional(text, 'WITHDRAWAL'),
+  status: v.optional(text, 'SUCCESS'),
+  settlement_status: v.optional(v.nullable(text), null),
+  fee_status: v.optional(text, 'COMPLETED'),
+  /** What the row shows beside its amounts; it changes none of them. */
+  fee: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e12)), 0),
+  reference_id: v.optional(text, 'withdrawal-1'),
+  product_id: v.optional(text, ''),
+  channel_category: v.optional(text, 'BANK'),
+  channel_code: v.optional(v.nullable(text), null),
+  currency: v.optional(text, 'IDR'),
+  amount: v.optional(Amount, 100_000),
+  net_amount: v.optional(Amount),
+  cashflow: v.optional(v.picklist(['MONEY_IN', 'MONEY_OUT']), 'MONEY_OUT'),
+  estimated_settlement_time: v.optional(v.nullable(Instant), null),
+  created: v.optional(Instant),
+  updated: v.optional(Instant),
+})
+
+/**
+ * Books a row that no capture makes: of any type, status and settlement status, those of no document included, and with
+ * any times. Nothing else happens, and no callback follows.
+ */
+export const bookRow = (world: World, input: unknown): Transaction => {
+  const { fee_status: feeStatus, fee, ...order } = parseInput(RowOrder, input)
+  const now = timestampNow(world)
+  const row: Transaction = {
+    id: `txn_${world.newUuid()}`,
+    account_identifier: null,
+    net_amount_currency: order.currency,
+    business_id: BUSINESS_ID,
+    product_data: null,
+    ...order,
+    net_amount: order.net_amount ?? order.amount,
+    created: order.created ?? now,
+    updated: order.updated ?? now,
+    fee: { ...splitFee(fee), status: feeStatus },
+  }
+  world.store.transactions.put({ id: row.id, row })
+  return row
+}
+
 /** Makes the fee of a row final. Does nothing for a row that is settled, or not due. */
 export const settleTransaction = (world: World, id: string) => {
   const record = world.store.transactions.get(id)
@@ -85,16 +138,16 @@ export const applyRowFaults = (world: World, id: string) => {
   const record = world.store.transactions.get(id)
   if (!record) return
   let struck: TransactionRecord = record
-  if (takeFault(world, 'transactions', ['missing'])) struck = { ...struck, missing: true }
-  if (takeFault(world, 'transactions', ['duplicate'])) struck = { ...struck, duplicateId: `txn_${world.newUuid()}` }
-  const wrongAmount = takeFault(world, 'transactions', ['wrong_amount'])
+  if (takeFault(world, 'transactions', 'missing')) struck = { ...struck, missing: true }
+  if (takeFault(world, 'transactions', 'duplicate')) struck = { ...struck, duplicateId: `txn_${world.newUuid()}` }
+  const wrongAmount = takeFault(world, 'transactions', 'wrong_amount')
   if (wrongAmount) {
     const amount = numberOf(wrongAmount) ?? struck.row.amount + 1
     const netAmount = struck.row.net_amount + amount - struck.row.amount
     struck = { ...struck, row: { ...struck.row, amount, net_amount: netAmount, updated: timestampNow(world) } }
   }
   const isOpen = struck.settleAtMs !== undefined && struck.settleAtMs > world.nowMs()
-  const settlesNow = isOpen && takeFault(world, 'transactions', ['settle_now']) !== undefined
+  const settlesNow = isOpen && takeFault(world, 'transactions', 'settle_now') !== undefined
   if (settlesNow) struck = { ...struck, settleAtMs: world.nowMs() }
   if (struck !== record) world.store.transactions.put(struck)
   if (settlesNow) settleTransaction(world, id)
@@ -115,7 +168,7 @@ const tariffFee = (channel: Channel, amount: number) => {
 }
 
 /** An ordered total is shown as fee and tax too, so that a reader who takes only one of them is found out. */
-export const splitFee = (total: number) => {
+const splitFee = (total: number) => {
   const tax = Math.floor((total * 11) / 111)
   return feeShown(total - tax, tax, 'COMPLETED')
 }

@@ -128,16 +128,6 @@ const Suspense = () => (
   </ReadCard>
 )
 
-const Settlement = ({ id }: { readonly id: string }) => (
-  <ReadCard title="Settlement" call={api(`settlements/${id}`)} schema={SettlementSchema}>
-    {(settlement) => (
-      <ul class="rows">
-        <SettlementRow settlement={settlement} />
-      </ul>
-    )}
-  </ReadCard>
-)
-
 /** The entries of one settlement, or of the whole balance. */
 const Entries = ({ selected }: { readonly selected: string }) => (
   <Detail list="#money" label="All the money">
@@ -145,7 +135,13 @@ const Entries = ({ selected }: { readonly selected: string }) => (
       <EntriesCard title="Entries" note="Every movement of the balance, settled or not." path="balance/entries" />
     ) : (
       <>
-        <Settlement id={selected} />
+        <ReadCard title="Settlement" call={api(`settlements/${selected}`)} schema={SettlementSchema}>
+          {(settlement) => (
+            <ul class="rows">
+              <SettlementRow settlement={settlement} />
+            </ul>
+          )}
+        </ReadCard>
         <EntriesCard title="Its entries" note="They add up to its net." path={`settlements/${selected}/payments`} />
       </>
     )}
