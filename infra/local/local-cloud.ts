@@ -1,6 +1,6 @@
-import type { LocalTable, TableKind } from './emulators/local-table.ts'
+import type { TableKind } from './emulators/local-table.ts'
 import { openTable } from './emulators/open-table.ts'
-import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
+import { openDataDirectory } from './process/data-directory.ts'
 
 export type LocalCloudOptions = {
   /** The API's port. Lambda, provider and inbox take the next three ports. 0 takes free ports. */
@@ -30,37 +30,19 @@ export const startLocalCloud = async (options: LocalCloudOptions) => {
 
   // Java starts slowest, so it starts before this process loads the rest of its code.
   const { promise: spawned, resolve: onSpawn } = Promise.withResolvers<void>()
-  const tableOpening = startTable(started, { ...options, data, onSpawn })
+  const ending = new AbortController()
+  const signal = AbortSignal.any([ending.signal, ...(options.signal ? [options.signal] : [])])
+  const tableOpening = openTable({ kind: options.table, data, onSpawn, signal })
+  // The start sees a failure when it awaits the table. This catch prevents an unhandled rejection before that.
+  tableOpening.catch(() => undefined)
+  started.defer(async () => {
+    ending.abort()
+    const table = await tableOpening.catch(() => undefined)
+    await table?.close()
+  })
   await Promise.race([spawned, tableOpening])
   const { assembleCloud } = await import('./assemble-cloud.ts')
   return await assembleCloud(started, { ...options, data, tableOpening })
 }
 
 export type LocalCloud = Awaited<ReturnType<typeof startLocalCloud>>
-
-type TableStart = Pick<LocalCloudOptions, 'table' | 'signal'> & {
-  readonly data: DataDirectory | undefined
-  readonly onSpawn: () => void
-}
-
-/** Starts to open the table. Disposing `started` aborts the opening, or closes the table. */
-const startTable = (
-  started: AsyncDisposableStack,
-  { table: kind, data, signal, onSpawn }: TableStart,
-): Promise<LocalTable> => {
-  const ending = new AbortController()
-  const opening = openTable({
-    kind,
-    data,
-    onSpawn,
-    signal: AbortSignal.any([ending.signal, ...(signal ? [signal] : [])]),
-  })
-  // The start sees a failure when it awaits the table. This catch prevents an unhandled rejection before that.
-  opening.catch(() => undefined)
-  started.defer(async () => {
-    ending.abort()
-    const table = await opening.catch(() => undefined)
-    await table?.close()
-  })
-  return opening
-}

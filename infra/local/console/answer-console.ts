@@ -26,21 +26,16 @@ const FORBIDDEN = jsonReply(403, { code: 'forbidden', message: 'only the console
  * another host or origin. A page elsewhere that embeds the console sends no origin, so this also checks the fetch site.
  * Only the page itself may be linked.
  */
-export const answerConsole = (ready: Promise<ConsoleParts>): LocalPages => {
-  const files = pageFiles()
-  return (request) => {
+export const answerConsole =
+  (ready: Promise<ConsoleParts>): LocalPages =>
+  (request) => {
     if (request.path !== ROOT && !request.path.startsWith(`${ROOT}/`)) return undefined
     const isVisit = request.path === ROOT && request.headers['sec-fetch-mode'] === 'navigate'
     if (!isVisit && !OWN_SITES.includes(request.headers['sec-fetch-site'])) return FORBIDDEN
-    return answer(ready, files, request)
+    return answer(ready, request)
   }
-}
 
-const answer = async (
-  ready: Promise<ConsoleParts>,
-  files: ReturnType<typeof pageFiles>,
-  request: LocalRequest,
-): Promise<LocalAnswer> => {
+const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Promise<LocalAnswer> => {
   const { story, about } = await ready
   switch (`${request.method} ${request.path}`) {
     case 'GET /console/about':
@@ -50,8 +45,13 @@ const answer = async (
     case 'POST /console/call':
       return relayCall(about, request)
     default: {
-      const page = request.method === 'GET' ? await files(request.path) : undefined
-      return page ?? jsonReply(404, { message: `no ${request.method} ${request.path} here` })
+      const file = request.method === 'GET' ? FILES.get(request.path) : undefined
+      if (!file) return jsonReply(404, { message: `no ${request.method} ${request.path} here` })
+      return {
+        status: 200,
+        headers: { ...HEADERS, 'content-type': `${file.type}; charset=utf-8` },
+        body: await file.text(),
+      }
     }
   }
 }
@@ -98,7 +98,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** The browser's code as one file. It is built at the first request, so that the start does not wait. */
+/** The browser's code as one file. It is built for each request, so that the start does not wait. */
 const script = async (): Promise<string> => {
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'app.tsx')],
@@ -114,23 +114,11 @@ const script = async (): Promise<string> => {
   return outputFiles[0]?.text ?? ''
 }
 
-const file = (name: string) => () => readFile(join(PAGE, name), 'utf8')
+const read = (name: string) => () => readFile(join(PAGE, name), 'utf8')
 
-const FILES: Readonly<Record<string, { readonly type: string; readonly text: () => Promise<string> }>> = {
-  '/console': { type: 'text/html', text: file('page.html') },
-  '/console/page.css': { type: 'text/css', text: file('page.css') },
-  '/console/icon.svg': { type: 'image/svg+xml', text: file('icon.svg') },
-  '/console/page.js': { type: 'text/javascript', text: script },
-}
-
-/** Serves the page's files, each built once. Undefined for any other path. */
-const pageFiles = () => {
-  const made = new Map<string, Promise<string>>()
-  return async (path: string): Promise<LocalReply | undefined> => {
-    const wanted = Object.hasOwn(FILES, path) ? FILES[path] : undefined
-    if (!wanted) return undefined
-    const text = made.get(path) ?? wanted.text()
-    made.set(path, text)
-    return { status: 200, headers: { ...HEADERS, 'content-type': `${wanted.type}; charset=utf-8` }, body: await text }
-  }
-}
+const FILES: ReadonlyMap<string, { readonly type: string; readonly text: () => Promise<string> }> = new Map([
+  ['/console', { type: 'text/html', text: read('page.html') }],
+  ['/console/page.css', { type: 'text/css', text: read('page.css') }],
+  ['/console/icon.svg', { type: 'image/svg+xml', text: read('icon.svg') }],
+  ['/console/page.js', { type: 'text/javascript', text: script }],
+])

@@ -60,24 +60,23 @@ const ASKED_TO_END =
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 const javaProgram = (java: string): DynamoDbProgram => ({
-  commandFor: (options) => javaCommand(java, bundleDirectory())(options),
+  commandFor: ({ port, dataDirectory }) => {
+    const directory = bundleDirectory()
+    return {
+      program: java,
+      args: [
+        `-Djava.library.path=${join(directory, 'DynamoDBLocal_lib')}`,
+        ...SHORT_LIVED,
+        '-jar',
+        join(directory, 'DynamoDBLocal.jar'),
+        ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', dataDirectory]),
+      ],
+      ...(dataDirectory !== undefined && { alsoOnEnd: ASKED_TO_END }),
+    }
+  },
   startsWithinMs: 60_000,
   isFit: async () => (await javaMajor(java)) >= JAVA_NEEDED,
 })
-
-const javaCommand =
-  (java: string, directory: string): DynamoDbCommand =>
-  ({ port, dataDirectory }) => ({
-    program: java,
-    args: [
-      `-Djava.library.path=${join(directory, 'DynamoDBLocal_lib')}`,
-      ...SHORT_LIVED,
-      '-jar',
-      join(directory, 'DynamoDBLocal.jar'),
-      ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', dataDirectory]),
-    ],
-    ...(dataDirectory !== undefined && { alsoOnEnd: ASKED_TO_END }),
-  })
 
 /** The container runs as our user, so that we own the files of the data directory. */
 export const dockerCommand: DynamoDbCommand = ({ port, dataDirectory }) => {

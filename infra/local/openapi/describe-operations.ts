@@ -47,11 +47,6 @@ const response = (described: Described, status: number): Json => {
   }
 }
 
-const commonErrors = (): Json =>
-  Object.fromEntries(
-    Object.entries(COMMON_ERRORS).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
-  )
-
 /** An error that is specific to this operation. */
 const error = (described: Described, status: number): Json => ({
   description: errorDescription(status),
@@ -59,18 +54,12 @@ const error = (described: Described, status: number): Json => ({
   content: { [JSON_TYPE]: { schema: refTo('Error'), examples: examplesOf(shown(described, status)) } },
 })
 
-const fromInFront = (method: string): Json => ({
-  ...(method === 'POST' && { 413: { $ref: '#/components/responses/TooLarge' } }),
-  503: { $ref: '#/components/responses/Unavailable' },
-})
-
 const responses = (described: Described): Json => {
-  const succeeded = Object.keys(described.success).map((status) => [status, response(described, Number(status))])
-  const errors = described.errors.map((status) => [status, error(described, status)])
+  const common = { ...COMMON_ERRORS, ...(described.method === 'POST' && { 413: 'TooLarge' }), 503: 'Unavailable' }
   return Object.fromEntries([
-    ...succeeded,
-    ...Object.entries({ ...commonErrors(), ...fromInFront(described.method) }),
-    ...errors,
+    ...Object.keys(described.success).map((status) => [status, response(described, Number(status))]),
+    ...Object.entries(common).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+    ...described.errors.map((status) => [status, error(described, status)]),
   ])
 }
 

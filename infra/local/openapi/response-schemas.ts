@@ -50,16 +50,6 @@ const listOf = (schema: string, beside: Readonly<Record<string, v.GenericSchema>
   },
 })
 
-const eventList: Json = {
-  type: 'object',
-  required: ['data', 'next', 'has_more'],
-  properties: {
-    data: { type: 'array', items: refTo('Event') },
-    next: { type: 'string', description: 'Send it as `after`. It is always present. Do not interpret it.' },
-    has_more: { type: 'boolean', description: 'Whether `next` already leads to more.' },
-  },
-}
-
 /** Every body of a successful answer, by name. */
 export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
@@ -74,5 +64,8 @@ export const responseSchemas = (): Readonly<Record<string, Json>> => ({
       eventEnvelope({ type: 'string', const: REVERSED_EVENT_TYPE }, refTo('ReversedData')),
     ],
   },
-  EventList: eventList,
+  EventList: listOf('Event', {
+    next: v.pipe(v.string(), v.description('Send it as `after`. It is always present. Do not interpret it.')),
+    has_more: v.pipe(v.boolean(), v.description('Whether `next` already leads to more.')),
+  }),
 })

@@ -135,30 +135,23 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
     transact: (steps) => {
       const planned = steps.map(planStep)
       checkCount(steps.map(({ key }) => key))
-      const refusedAt = planned.findIndex(({ key, holds }) => !holds(table.item(key)))
-      const refused = planned[refusedAt]
-      const step = steps[refusedAt]
       const before = planned.map(({ key }) => table.item(key))
       const used = (after: readonly (StoredItem | undefined)[], applied: boolean) => () =>
         useOfWrites(
           planned.map(({ key }, at) => ({ key, before: before[at], after: after[at] })),
           { applied, transactional: true },
         )
-      if (refused && step) {
+      const refusedAt = planned.findIndex(({ holds }, at) => !holds(before[at]))
+      const refused = steps[refusedAt]
+      if (refused) {
         lastUse = used(before, false)
-        options.onRefused?.(step, table.item(refused.key))
-        return { applied: false, refusedAt, item: outOf(table.item(refused.key)) }
+        options.onRefused?.(refused, before[refusedAt])
+        return { applied: false, refusedAt, item: outOf(before[refusedAt]) }
       }
-      const results = planned.map(({ key, result }) => ({ key, item: result(table.item(key)) }))
-      checkBytes(
-        results.map(({ item }) => item ?? {}),
-        MAX_TRANSACTION_BYTES,
-      )
-      lastUse = used(
-        results.map(({ item }) => item),
-        true,
-      )
-      const changes = results.flatMap(({ key, item }) => store(key, item))
+      const after = planned.map(({ result }, at) => result(before[at]))
+      checkBytes(after, MAX_TRANSACTION_BYTES)
+      lastUse = used(after, true)
+      const changes = planned.flatMap(({ key }, at) => store(key, after[at]))
       options.onWritten?.(changes)
       return { applied: true }
     },
@@ -186,6 +179,6 @@ const checkCount = (keys: readonly Key[]) => {
   if (names.size < keys.length) throw new InvalidRequest('an item twice')
 }
 
-const checkBytes = (items: readonly StoredItem[], most: number) => {
-  if (items.reduce((bytes, item) => bytes + itemSize(item), 0) > most) throw new OutsideModel('too much at once')
+const checkBytes = (items: readonly (StoredItem | undefined)[], most: number) => {
+  if (items.reduce((bytes, item) => bytes + itemSize(item ?? {}), 0) > most) throw new OutsideModel('too much at once')
 }
