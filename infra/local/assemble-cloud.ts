@@ -61,7 +61,7 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   const story = startStory({ clock, log })
   started.defer(() => story.close())
   const { urls } = servers
-  const about = { urls, provider_key: PROVIDER_KEY, client: demoClient }
+  const about = { urls, client: demoClient }
   open({ host, alerts: queueing.alerts, attemptsEnded: sources.attemptsEnded, story, about })
 
   const running = started.move()

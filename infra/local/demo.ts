@@ -1,7 +1,7 @@
 import { demoWalk } from './demo-walk.ts'
 import type { TableKind } from './emulators/local-table.ts'
 import { startLocalCloud } from './local-cloud.ts'
-import { watchProcess } from './process/process-life.ts'
+import { watchProcess } from './process/watch-process.ts'
 import { readOptions, runCommand } from './terminal/command-line.ts'
 import { printableLines } from './terminal/printable.ts'
 import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'

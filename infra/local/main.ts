@@ -1,6 +1,6 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { watchProcess } from './process/process-life.ts'
+import { watchProcess } from './process/watch-process.ts'
 import { banner } from './terminal/banner.ts'
 import { readOptions, runCommand, UsageError } from './terminal/command-line.ts'
 import { DEFAULT_PORT, portFrom } from './terminal/port.ts'

@@ -29,7 +29,6 @@ export const startScriptedConsole = async ({ port = 0, clientId = 'client-1', an
   const { url } = doors
   const about: About = {
     urls: { api: url, lambda: url, provider: url, inbox: url },
-    provider_key: 'key',
     client: { client_id: clientId, api_key: `key-of-${clientId}`, endpoint_id: 'endpoint-1', endpoint_url: url },
   }
   const follow = (listener: (line: StoryLine) => void) => {

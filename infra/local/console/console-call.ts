@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 
 /** The four servers of the local gateway, by their usual names. */
 const Door = v.picklist(['api', 'lambda', 'provider', 'inbox'])
@@ -20,7 +21,6 @@ export type ConsoleCall = v.InferOutput<typeof ConsoleCallSchema>
 /** The data that the page needs before it can show anything. */
 export const AboutSchema = v.object({
   urls: v.object({ api: v.string(), lambda: v.string(), provider: v.string(), inbox: v.string() }),
-  provider_key: v.string(),
   client: v.object({ client_id: v.string(), api_key: v.string(), endpoint_id: v.string(), endpoint_url: v.string() }),
 })
 export type About = v.InferOutput<typeof AboutSchema>
@@ -33,22 +33,20 @@ export type WireCall = {
 }
 
 /** The HTTP request of a call, with the merchant's key for the API or the provider's key for the provider. */
-export const toWire = ({ urls, client, provider_key: key }: About, call: ConsoleCall): WireCall => {
+export const toWire = ({ urls, client }: About, call: ConsoleCall): WireCall => {
   const { door, method, path, body, idempotencyKey, apiKey = client.api_key } = call
   return {
     method,
     url: urls[door] + path,
     headers: {
       ...(door === 'api' && { authorization: `Bearer ${apiKey}` }),
-      ...(door === 'provider' && path.startsWith('/v3/') && { authorization: basic(key), 'api-version': '2024-11-11' }),
+      ...(door === 'provider' && path.startsWith('/v3/') && PROVIDER_HEADERS),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }
 }
-
-const basic = (user: string): string => `Basic ${btoa(`${user}:`)}`
 
 /** Within single quotes, a shell treats only the single quote as special. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -1,14 +1,13 @@
-import { appendFileSync, truncateSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { DeleteMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { TimestampSchema, timestampOf } from '../../../shared/time.ts'
-import { readIfPresent, readJsonLines } from '../process/json-file.ts'
+import { readJsonLines, writeJsonLines } from '../process/json-file.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pollQueue } from './poll-queue.ts'
 
 const PublishedAlert = v.object({ kind: v.string(), subject: v.string(), message: v.string() })
 const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAlert.entries })
-type KeptAlert = v.InferOutput<typeof KeptAlert>
 
 /**
  * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an alert there before
@@ -21,7 +20,9 @@ export const startAlertInbox = (options: {
   readonly file?: string | undefined
 }) => {
   const { sqs, queueUrl, file } = options
-  const kept = file === undefined ? [] : load(file)
+  const kept = file === undefined ? [] : readJsonLines(file, KeptAlert)
+  // This drops a last line without its end, because its message is still in the queue.
+  if (file !== undefined) writeJsonLines(file, kept)
   const known = new Set(kept.map(({ id }) => id))
 
   const keep = (message: Message) => {
@@ -54,12 +55,4 @@ const readAlert = (body: string) => {
   } catch {
     return { kind: 'unreadable', subject: '', message: body }
   }
-}
-
-/** A last line without its end is removed, because its message is still in the queue. */
-const load = (file: string): KeptAlert[] => {
-  const text = readIfPresent(file) ?? ''
-  const bytes = Buffer.byteLength(text.slice(0, text.lastIndexOf('\n') + 1))
-  if (bytes < Buffer.byteLength(text)) truncateSync(file, bytes)
-  return readJsonLines(file, KeptAlert)
 }

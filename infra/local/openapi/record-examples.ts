@@ -111,8 +111,10 @@ const stableExamples = (beganMs: number): ((body: Json) => Json) => {
     return {
       ...made,
       ...expiryOf(value, String(made['created_at'])),
-      ...qrOf(value),
-      ...durationOf(value),
+      ...(value['method'] === 'qris' && {
+        payment_destination: qrisString(Number(value['notional_minor']), 'EXAMPLE'),
+      }),
+      ...('duration_ms' in value && { duration_ms: 42 }),
       ...nextOf(value),
     }
   }
@@ -132,8 +134,3 @@ const expiryOf = ({ created_at: created, expires_at: expires }: Json, stableCrea
   const lifeMs = rounded(Date.parse(expires) - Date.parse(created), FINE_STEP_MS)
   return { expires_at: timestampOf(Date.parse(stableCreated) + lifeMs) }
 }
-
-const durationOf = ({ duration_ms: duration }: Json): Json => (duration === undefined ? {} : { duration_ms: 42 })
-
-const qrOf = ({ method, notional_minor: amount }: Json): Json =>
-  method === 'qris' ? { payment_destination: qrisString(Number(amount), 'EXAMPLE') } : {}

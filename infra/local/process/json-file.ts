@@ -9,10 +9,13 @@ const OWNER_ONLY = 0o600
  * Replaces the file. After a crash it has either the old or the new content, never a part. After this returns, the new
  * content survives the process.
  */
-export const writeJsonFile = (path: string, value: unknown): void => {
+export const writeJsonFile = (path: string, value: unknown): void => writeJsonLines(path, [value])
+
+/** The same for a file with one value on each line. */
+export const writeJsonLines = (path: string, values: readonly unknown[]): void => {
   mkdirSync(dirname(path), { recursive: true })
   const next = `${path}.next`
-  writeFileSync(next, `${JSON.stringify(value)}\n`, { mode: OWNER_ONLY })
+  writeFileSync(next, values.map((value) => `${JSON.stringify(value)}\n`).join(''), { mode: OWNER_ONLY })
   renameSync(next, path)
 }
 

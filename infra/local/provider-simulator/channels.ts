@@ -89,7 +89,7 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
  * A code that is no bank's counts as a wallet that the provider has added since, without known limits, because the
  * gateway passes such codes on.
  */
-const channelOf = (code: string): Channel | undefined => {
+export const channelOf = (code: string): Channel | undefined => {
   const known = CHANNELS.get(code)
   if (known || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return known
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }

@@ -1,7 +1,6 @@
-import { appendFileSync, closeSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { appendFileSync, closeSync, openSync } from 'node:fs'
 import * as v from 'valibot'
-import { readJsonLines } from '../process/json-file.ts'
+import { readJsonLines, writeJsonLines } from '../process/json-file.ts'
 import { type Change, TABLE_NAMES } from './simulator-store.ts'
 
 const ChangeSchema = v.object({
@@ -21,18 +20,17 @@ const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
  * without it would lose money silently.
  */
 export const openStateFile = (path: string) => {
-  mkdirSync(dirname(path), { recursive: true })
   const loaded = readJsonLines(path, Step).flat()
   let descriptor: number | undefined
   let bytes = 0
 
   /** Replaces the file by this state alone; a crash leaves either the old file or the new one. */
   const rewrite = (state: readonly Change[]) => {
-    const text = state.map((change) => toLine([change])).join('')
-    const next = `${path}.next`
-    writeFileSync(next, text)
     if (descriptor !== undefined) closeSync(descriptor)
-    renameSync(next, path)
+    writeJsonLines(
+      path,
+      state.map((change) => [change]),
+    )
     descriptor = openSync(path, 'a')
     bytes = 0
   }
@@ -45,7 +43,7 @@ export const openStateFile = (path: string) => {
     /** Writes the changes of one step as one line. Once this returns, they outlive the process. */
     append: (changes: readonly Change[]) => {
       if (descriptor === undefined) throw new Error('the state file is closed')
-      const line = toLine(changes)
+      const line = `${JSON.stringify(changes)}\n`
       appendFileSync(descriptor, line)
       bytes += line.length
     },
@@ -55,5 +53,3 @@ export const openStateFile = (path: string) => {
     },
   }
 }
-
-const toLine = (changes: readonly Change[]) => `${JSON.stringify(changes)}\n`

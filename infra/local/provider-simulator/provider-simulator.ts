@@ -73,6 +73,8 @@ export const startProviderSimulator = async (options: ProviderSimulatorOptions) 
   }
 }
 
+export type ProviderSimulator = Awaited<ReturnType<typeof startProviderSimulator>>
+
 const answer = (core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer => {
   try {
     if (/^\/_simulator(\/|$)/.test(request.path)) return jsonReply(200, answerControlCall(core, request))

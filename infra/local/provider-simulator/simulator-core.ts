@@ -1,16 +1,14 @@
-import { createAgenda, type SimulatorClock, type Task } from './agenda.ts'
 import { forgeCapture, type OutgoingCallback, recordAttempt, toOutgoing } from './callbacks.ts'
 import * as faults from './faults.ts'
 import { ProviderError, parseInput } from './provider-error.ts'
 import { isOpen } from './provider-objects.ts'
-import { cancelRequest, expireRequest, expireWhenDue, failRequest } from './requests/close-request.ts'
 import { createPaymentRequest } from './requests/create-payment-request.ts'
-import { simulatePayment } from './requests/simulate-payment.ts'
+import { cancelRequest, expireRequest, expireWhenDue, failRequest, simulatePayment } from './requests/end-request.ts'
 import { type Change, createStore } from './simulator-store.ts'
 import { getBalance, getTransaction, listTransactions } from './transactions/list-transactions.ts'
 import { reversePayment } from './transactions/reverse-payment.ts'
 import { bookRow, settleTransaction } from './transactions/transaction-rows.ts'
-import { requireRequest, type World } from './world.ts'
+import { createAgenda, requireRequest, type SimulatorClock, type Task, type World } from './world.ts'
 
 export type SimulatorDeps = {
   readonly clock: SimulatorClock

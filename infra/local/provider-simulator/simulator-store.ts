@@ -64,21 +64,19 @@ export const TABLE_NAMES = [
   'sequences',
 ] as const satisfies readonly TableName[]
 
+const isOf = <N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> => change.table === table
+
 /** All state of the simulator: a few tables of immutable records that are replaced, never changed in place. */
 export const createStore = (from: readonly Change[] = []) => {
   let touched: { readonly table: TableName; readonly id: string }[] = []
-  const maps = emptyMaps()
-
-  const restore = <N extends TableName>({ table, id, record }: ChangeOf<N>) => {
-    const rows: Map<string, Records[N]> = maps[table]
-    if (record) rows.set(id, record)
-    else rows.delete(id)
-  }
-
-  for (const change of from) restore(change)
 
   const tableOf = <N extends TableName>(table: N) => {
-    const rows: Map<string, Records[N]> = maps[table]
+    const rows = new Map<string, Records[N]>()
+    for (const change of from) {
+      if (!isOf(table, change)) continue
+      if (change.record) rows.set(change.id, change.record)
+      else rows.delete(change.id)
+    }
     return {
       get: (id: string) => rows.get(id),
       /** Oldest first: a record keeps its place when it is replaced. */
@@ -90,10 +88,12 @@ export const createStore = (from: readonly Change[] = []) => {
       delete: (id: string): void => {
         if (rows.delete(id)) touched.push({ table, id })
       },
+      /** The record as it is now, as a change. */
+      changeOf: (id: string): ChangeOf<N> => ({ table, id, record: rows.get(id) ?? null }),
     }
   }
 
-  return {
+  const tables = {
     requests: tableOf('requests'),
     payments: tableOf('payments'),
     transactions: tableOf('transactions'),
@@ -101,30 +101,21 @@ export const createStore = (from: readonly Change[] = []) => {
     faults: tableOf('faults'),
     calls: tableOf('calls'),
     sequences: tableOf('sequences'),
+  }
+  return {
+    ...tables,
     /** The changes since the last call, in order. */
-    takeChanges: () => {
-      const changes = touched.map(({ table, id }) => changeOf(table, id, maps[table].get(id) ?? null))
+    takeChanges: (): Change[] => {
+      const changes = touched.map(({ table, id }) => tables[table].changeOf(id))
       touched = []
       return changes
     },
-    snapshot: () => TABLE_NAMES.flatMap((table) => [...maps[table]].map(([id, record]) => changeOf(table, id, record))),
+    snapshot: (): Change[] =>
+      TABLE_NAMES.flatMap((name) => {
+        const table = tables[name]
+        return table.all().map(({ id }): Change => table.changeOf(id))
+      }),
   }
 }
 
 export type Store = ReturnType<typeof createStore>
-
-const emptyMaps = (): { readonly [N in TableName]: Map<string, Records[N]> } => ({
-  requests: new Map(),
-  payments: new Map(),
-  transactions: new Map(),
-  callbacks: new Map(),
-  faults: new Map(),
-  calls: new Map(),
-  sequences: new Map(),
-})
-
-const changeOf = <N extends TableName>(table: N, id: string, record: Records[N] | null): ChangeOf<N> => ({
-  table,
-  id,
-  record,
-})

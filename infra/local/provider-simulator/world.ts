@@ -1,4 +1,4 @@
-import type { Agenda } from './agenda.ts'
+import { insertByDue } from '../process/local-clock.ts'
 import { ProviderError } from './provider-error.ts'
 import type { RequestRecord, Store } from './simulator-store.ts'
 
@@ -31,3 +31,54 @@ export const requireRequest = (world: World, id: string): RequestRecord => {
   if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment request '${id}' is not found`)
   return record
 }
+
+/** Something the provider will do by itself at a given time. `id` names the record it is about. */
+export type Task = { readonly kind: 'expire' | 'settle' | 'callback'; readonly id: string; readonly dueMs: number }
+
+/** The part of the local clock the simulator needs; a simulation may bring its own. */
+export type SimulatorClock = {
+  nowMs(): number
+  at(dueMs: number, run: () => void): () => void
+}
+
+/**
+ * The provider's own calendar: any number of tasks on one alarm of the clock.
+ * It is not part of the saved state; every task follows from a record, and one that no longer applies does nothing.
+ */
+export const createAgenda = (clock: SimulatorClock, wake: () => void) => {
+  // Latest first, so that the next task is taken from the end without moving the others.
+  const tasks: Task[] = []
+  let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined
+
+  const silence = () => {
+    alarm?.cancel()
+    alarm = undefined
+  }
+
+  return {
+    add: (task: Task): void => insertByDue(tasks, task),
+    /** Takes the earliest task that is due by `nowMs`; tasks of the same time come in the order they were added. */
+    takeDue: (nowMs: number): Task | undefined => {
+      const next = tasks.at(-1)
+      return next && next.dueMs <= nowMs ? tasks.pop() : undefined
+    },
+    /** Sets the one alarm on the clock to the earliest task. */
+    arm: (): void => {
+      const next = tasks.at(-1)
+      if (alarm && alarm.dueMs === next?.dueMs) return
+      silence()
+      if (!next) return
+      const cancel = clock.at(next.dueMs, () => {
+        alarm = undefined
+        wake()
+      })
+      alarm = { dueMs: next.dueMs, cancel }
+    },
+    close: () => {
+      silence()
+      tasks.length = 0
+    },
+  }
+}
+
+export type Agenda = ReturnType<typeof createAgenda>

@@ -120,6 +120,8 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
   }
 }
 
+export type QueuePoller = ReturnType<typeof startQueuePoller>
+
 const attribute = (message: Message, name: string): string | undefined => message.MessageAttributes?.[name]?.StringValue
 
 const succeeds = async (invoke: QueuePollerOptions['invoke'], message: Message): Promise<boolean> => {

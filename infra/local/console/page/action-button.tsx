@@ -4,35 +4,32 @@ import type { ConsoleCall } from '../console-call.ts'
 import { type Answer, curlOf, doCall } from './gateway.ts'
 import { Telling } from './notice.tsx'
 
-const useCopy = () => {
+type CopyProps = {
+  readonly what: string
+  readonly text: string
+  readonly kind?: 'copy' | 'curl'
+  readonly name?: string
+}
+
+/** Copies a text, such as an account number. */
+export const CopyButton = ({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) => {
   const tell = useContext(Telling)
-  return (what: string, text: string) => {
+  const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => tell({ text: `${what} copied`, ok: true }),
       () => tell({ text: `${what} could not be copied: the browser refused`, ok: false }),
     )
-  }
-}
-
-/** Copies a text, such as an account number. */
-export const CopyButton = ({ what, text }: { readonly what: string; readonly text: string }) => {
-  const copy = useCopy()
   return (
-    <button type="button" class="copy" aria-label={`Copy ${what}`} onClick={() => copy(what, text)}>
-      copy
+    <button type="button" class={kind} aria-label={name} onClick={() => void copy()}>
+      {kind}
     </button>
   )
 }
 
 /** Copies a call as a curl command. */
-export const CurlButton = ({ of, call }: { readonly of: string; readonly call: ConsoleCall }) => {
-  const copy = useCopy()
-  return (
-    <button type="button" class="curl" aria-label={`Copy “${of}” as curl`} onClick={() => copy('curl', curlOf(call))}>
-      curl
-    </button>
-  )
-}
+export const CurlButton = ({ of, call }: { readonly of: string; readonly call: ConsoleCall }) => (
+  <CopyButton what="curl" text={curlOf(call)} kind="curl" name={`Copy “${of}” as curl`} />
+)
 
 type Action = {
   readonly label: string

@@ -1,7 +1,6 @@
 import type { Key } from '../../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
-import { InvalidRequest } from './request-errors.ts'
-import { itemSize, type StoredItem, valueSize } from './stored-item.ts'
+import { InvalidRequest, itemSize, type StoredItem, valueSize } from './stored-item.ts'
 
 export type KeyValue = string | number
 

@@ -7,9 +7,8 @@ import type { Step } from '../../../../shared/table/step.ts'
 import { checkKey } from './check-item.ts'
 import { planStep } from './plan-step.ts'
 import { queryView } from './query-view.ts'
-import { InvalidRequest, OutsideModel } from './request-errors.ts'
 import { type RequestUse, useOfQuery, useOfReads, useOfWrites } from './request-use.ts'
-import { itemSize, recordOf, type StoredItem } from './stored-item.ts'
+import { InvalidRequest, itemSize, OutsideModel, recordOf, type StoredItem } from './stored-item.ts'
 import { type TableChange, tableView } from './table-view.ts'
 
 export type MemoryTableOptions = {

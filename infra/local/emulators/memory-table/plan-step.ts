@@ -3,8 +3,7 @@ import { attributeName } from '../../../../shared/table/attributes.ts'
 import type { Key } from '../../../../shared/table/keys.ts'
 import type { Changes, Condition, Step } from '../../../../shared/table/step.ts'
 import { checkItem, checkKey } from './check-item.ts'
-import { InvalidRequest, OutsideModel } from './request-errors.ts'
-import { type StoredItem, storedItem } from './stored-item.ts'
+import { InvalidRequest, OutsideModel, type StoredItem, storedItem } from './stored-item.ts'
 import { orderOf } from './table-view.ts'
 
 type Was = StoredItem | undefined

@@ -1,7 +1,6 @@
 import type { QueryInput, Range } from '../../../../shared/table/table.ts'
 import { type KeyValue, keyValue } from './check-item.ts'
-import { InvalidRequest } from './request-errors.ts'
-import { itemSize, type StoredItem } from './stored-item.ts'
+import { InvalidRequest, itemSize, type StoredItem } from './stored-item.ts'
 import { compareSort, type Entry, orderOf, type TableView, type ViewShape } from './table-view.ts'
 
 const PAGE_BYTES = 1_024 * 1_024

@@ -1,6 +1,15 @@
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { fieldName, type Item } from '../../../../shared/table/attributes.ts'
-import { InvalidRequest } from './request-errors.ts'
+
+/** A request that DynamoDB would refuse, with the SDK's name of the error. */
+export class InvalidRequest extends Error {
+  override readonly name = 'ValidationException'
+}
+
+/** The request is outside of the model: an error of the simulation, never of the gateway. */
+export class OutsideModel extends Error {
+  override readonly name = 'OutsideModel'
+}
 
 /** An item as the model stores it. Stored items are never changed in place. */
 export type StoredItem = Readonly<Record<string, unknown>>

@@ -1,7 +1,6 @@
 import type { Key } from '../../../../shared/table/keys.ts'
 import type { KeyValue } from './check-item.ts'
-import { OutsideModel } from './request-errors.ts'
-import type { StoredItem } from './stored-item.ts'
+import { OutsideModel, type StoredItem } from './stored-item.ts'
 
 /** One change of one item, for the indexes to apply. Read only, never copied. */
 export type TableChange = {

@@ -4,7 +4,7 @@ import { CHANNELS } from '../../../../../shared/payment/channel/channels.ts'
 import { ActionForm } from '../action-button.tsx'
 import { apiPost } from '../calls.ts'
 import { Card, Field, Select, TextField } from '../parts.tsx'
-import { goTo } from '../route.ts'
+import { goTo } from '../session.ts'
 import { CreatedSchema } from '../shapes.ts'
 
 const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR code' } as const
