@@ -1,5 +1,5 @@
+import { tableFrom } from '../infra/local/emulators/local-table.ts'
 import { runCommand, UsageError } from '../infra/local/terminal/command-line.ts'
-import { tableFrom } from '../infra/local/terminal/table-option.ts'
 
 const USAGE = `npm test [-- [--table memory|dynamodb] [FILE…] [option of vitest…]]
 

@@ -1,10 +1,15 @@
+import * as v from 'valibot'
 import { MANIFEST } from '../../functions/manifest.ts'
+import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { UPSTREAM } from '../../shared/table/upstream.ts'
-import { openClock, openQueues, openSecrets } from './backends.ts'
+import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
 import { startStory } from './console/story/story.ts'
-import type { AlertInbox } from './emulators/alert-inbox.ts'
+import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
+import { localSealer, localSealKey } from './emulators/local-sealer.ts'
 import type { LocalTable } from './emulators/local-table.ts'
+import { startQueueEmulator } from './emulators/queue-emulator.ts'
 import { startLambdaServer } from './emulators/start-lambda-server.ts'
 import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
 import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
@@ -14,7 +19,8 @@ import { type LocalLog, localLog } from './functions/local-log.ts'
 import type { LocalCloudOptions } from './local-cloud.ts'
 import { answerDocumentation } from './openapi/answer-documentation.ts'
 import type { DataDirectory } from './process/data-directory.ts'
-import type { LocalClock } from './process/local-clock.ts'
+import { readJsonFile, writeJsonFile } from './process/json-file.ts'
+import { type LocalClock, startLocalClock } from './process/local-clock.ts'
 import { within } from './process/within.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
@@ -47,7 +53,15 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   const table = await tableOpening
   options.signal?.throwIfAborted()
 
-  const depsFor = localDeps({ clock, table, ...queueing, ...openSecrets(data), providerUrl: servers.provider.url, log })
+  const depsFor = localDeps({
+    clock,
+    table,
+    ...queueing,
+    secrets: { get: async (name) => SECRETS.get(name) },
+    sealer: localSealer({ stage: LOCAL_STAGE.name, key: localSealKey(data?.sealKey) }),
+    providerUrl: servers.provider.url,
+    log,
+  })
   const host = hostFunctions(handlersOnDemand(MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = startEventSources({ host, clock, ...queueing })
   started.defer(async () => {
@@ -122,3 +136,35 @@ const startServers = async (
   const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
   return { api, lambda, provider, merchant, urls }
 }
+
+const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
+
+/** The gateway's clock. With a data directory it keeps its offset from the machine's clock across restarts. */
+const openClock = (data: DataDirectory | undefined): LocalClock => {
+  if (!data) return startLocalClock()
+  return startLocalClock({
+    offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,
+    keepOffset: (offsetMs) => writeJsonFile(data.clock, { offset_ms: offsetMs }),
+  })
+}
+
+/** Starts SQS and SNS with the gateway's queues and topic, until `started` is disposed. */
+const openQueues = async (started: AsyncDisposableStack, data: DataDirectory | undefined, clock: LocalClock) => {
+  const emulator = await startQueueEmulator(data?.queues)
+  started.defer(() => emulator.close())
+  const named = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
+  const urls = new Map<QueueName, string>()
+  for (const name of QUEUE_NAMES) urls.set(name, await emulator.queue(named(name), QUEUE_SETTINGS[name]))
+  const queueUrls = byQueue((name) => urls.get(name) ?? '')
+  const queueUrl = await emulator.queue(named('operator'))
+  const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)
+  const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file: data?.alerts })
+  started.defer(() => inbox.close())
+  return { emulator, queueUrls, alertsTopicArn, alerts: inbox.alerts }
+}
+
+/** The same in every local gateway, because the simulator knows only these. */
+const SECRETS = new Map([
+  [providerSecretName(LOCAL_STAGE.name), JSON.stringify({ secret_key: PROVIDER_KEY })],
+  [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
+])

@@ -1,10 +1,9 @@
 import { demoWalk } from './demo-walk.ts'
-import type { TableKind } from './emulators/local-table.ts'
+import { TABLE_OPTION, type TableKind, tableFrom } from './emulators/local-table.ts'
 import { startLocalCloud } from './local-cloud.ts'
 import { watchProcess } from './process/watch-process.ts'
 import { readOptions, runCommand } from './terminal/command-line.ts'
 import { printableLines } from './terminal/printable.ts'
-import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'
 
 const USAGE = `npm run demo [-- --table memory|dynamodb]
 

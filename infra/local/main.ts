@@ -1,11 +1,10 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { TABLE_OPTION, tableFrom } from './emulators/local-table.ts'
 import { watchProcess } from './process/watch-process.ts'
 import { banner } from './terminal/banner.ts'
-import { readOptions, runCommand, UsageError } from './terminal/command-line.ts'
-import { DEFAULT_PORT, portFrom } from './terminal/port.ts'
+import { DEFAULT_PORT, portFrom, readOptions, runCommand, UsageError } from './terminal/command-line.ts'
 import { printableLines } from './terminal/printable.ts'
-import { TABLE_OPTION, tableFrom } from './terminal/table-option.ts'
 
 /** Closing takes about a second. After this deadline the process exits anyway. */
 const STOP_DEADLINE_MS = 10_000

@@ -32,7 +32,8 @@ type SeedOptions = {
 export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> => {
   const endpointUrl = `${inboxUrl}/hooks`
   const kept = file === undefined ? undefined : readJsonFile(file, DemoClientSchema)
-  const known = kept && (await exists(host, kept.client_id)) ? kept : undefined
+  const found = kept && (await invoke(host, 'get-client', { client_id: kept.client_id }))
+  const known = found?.status === 200 ? kept : undefined
   if (known?.endpoint_url === endpointUrl) return known
 
   const client = known ?? (await newClient(host))
@@ -58,9 +59,6 @@ const newClient = async (host: SeedOptions['host']) => {
   const { api_key } = await act(host, 'issue-api-key', { client_id }, v.object({ api_key: v.string() }))
   return { client_id, api_key }
 }
-
-const exists = async (host: SeedOptions['host'], clientId: string): Promise<boolean> =>
-  (await invoke(host, 'get-client', { client_id: clientId })).status === 200
 
 /** Runs an operator action. Throws with the action and its status if it is refused. */
 const act = async <const Schema extends v.GenericSchema>(

@@ -79,7 +79,12 @@ const relayCall = async (about: About, request: LocalRequest): Promise<LocalRepl
   if (!call.success) return jsonReply(400, { message: v.flatten(call.issues) })
   const { url, ...init } = toWire(about, call.output)
   try {
-    const called = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const called = await fetch(url, {
+      ...init,
+      body: init.body ?? null,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
     const text = await called.text()
     return jsonReply(200, { status: called.status, body: parsedJson(text) ?? text })
   } catch {

@@ -25,27 +25,16 @@ export const AboutSchema = v.object({
 })
 export type About = v.InferOutput<typeof AboutSchema>
 
-export type WireCall = {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-}
-
 /** The HTTP request of a call, with the merchant's key for the API or the provider's key for the provider. */
-export const toWire = ({ urls, client }: About, call: ConsoleCall): WireCall => {
+export const toWire = ({ urls, client }: About, call: ConsoleCall) => {
   const { door, method, path, body, idempotencyKey, apiKey = client.api_key } = call
-  return {
-    method,
-    url: urls[door] + path,
-    headers: {
-      ...(door === 'api' && { authorization: `Bearer ${apiKey}` }),
-      ...(door === 'provider' && path.startsWith('/v3/') && PROVIDER_HEADERS),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+  const headers: Readonly<Record<string, string>> = {
+    ...(door === 'api' && { authorization: `Bearer ${apiKey}` }),
+    ...(door === 'provider' && path.startsWith('/v3/') && PROVIDER_HEADERS),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
   }
+  return { method, url: urls[door] + path, headers, body: body === undefined ? undefined : JSON.stringify(body) }
 }
 
 /** Within single quotes, a shell treats only the single quote as special. */

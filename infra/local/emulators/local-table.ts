@@ -1,8 +1,20 @@
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
+import { UsageError } from '../terminal/command-line.ts'
 
 /** Where the gateway's table can be on this machine. */
-export const TABLE_KINDS = ['memory', 'dynamodb'] as const
+const TABLE_KINDS = ['memory', 'dynamodb'] as const
 export type TableKind = (typeof TABLE_KINDS)[number]
+
+/** The option of every command that opens its own table. */
+export const TABLE_OPTION = { table: { type: 'string' } } as const
+
+/** The kind of table that `--table` names; undefined without the option. Throws `UsageError` for an unknown kind. */
+export const tableFrom = (text: string | undefined): TableKind | undefined => {
+  if (text === undefined) return undefined
+  const kind = TABLE_KINDS.find((one) => one === text)
+  if (kind === undefined) throw new UsageError(`--table takes ${TABLE_KINDS.join(' or ')}`)
+  return kind
+}
 
 /** The gateway's table on this machine, in this process or in DynamoDB Local. */
 export type LocalTable = {

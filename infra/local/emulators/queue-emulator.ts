@@ -83,7 +83,7 @@ export const SHOW_AGAIN_SECONDS = 1
 /**
  * The emulator's memory, stored in SQLite if there is a directory. The package's own start-up function would listen on
  * every interface without credentials, so this function assembles the parts. The package (its version is pinned) does
- * not them, so they are loaded by file.
+ * not export them, so they are loaded by file.
  */
 const openStores = async (
   directory: string | undefined,

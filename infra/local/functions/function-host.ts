@@ -23,11 +23,6 @@ type InvokeOptions = {
   readonly maxAgeMs?: number
 }
 
-export type FunctionHost = {
-  readonly functions: readonly LocalFunction[]
-  byName(name: string): LocalFunction | undefined
-}
-
 class FunctionTimedOut extends Error {
   override readonly name = 'Sandbox.Timedout'
 }
@@ -66,11 +61,13 @@ type HostOptions = {
 }
 
 /** Gives every handler its dependencies and makes it callable by name. */
-export const hostFunctions = (handlers: readonly HostedHandler[], options: HostOptions): FunctionHost => {
+export const hostFunctions = (handlers: readonly HostedHandler[], options: HostOptions) => {
   const functions = handlers.map((handler) => hosted(handler, options))
   const byName = new Map(functions.map((loaded) => [loaded.name, loaded]))
-  return { functions, byName: (name) => byName.get(name) }
+  return { functions, byName: (name: string) => byName.get(name) }
 }
+
+export type FunctionHost = ReturnType<typeof hostFunctions>
 
 const hosted = ({ spec, withDeps }: HostedHandler, { stage, depsFor, log }: HostOptions): LocalFunction => {
   const name = functionName(stage, spec)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+import type { LocalPages } from '../triggers/start-http-gateway.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
@@ -52,9 +53,7 @@ const description = async ({ headers }: Pick<LocalRequest, 'headers'>): Promise<
  * Serves `/openapi.json` (docs/openapi.yaml as JSON) and `/docs` (a page that shows it), on this machine only.
  * Undefined for any other path.
  */
-export const answerDocumentation = (
-  request: Pick<LocalRequest, 'method' | 'path' | 'headers'>,
-): LocalReply | Promise<LocalReply> | undefined => {
+export const answerDocumentation: LocalPages = (request) => {
   switch (`${request.method} ${request.path}`) {
     case 'GET /openapi.json':
       return description(request)

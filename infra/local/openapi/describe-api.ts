@@ -1,5 +1,5 @@
 import { MAX_KEY_LENGTH } from '../../../shared/payment/create/parse-payment-request.ts'
-import { describeOperations, examplesOf, REQUEST_ID_HEADER } from './describe-operations.ts'
+import { describeOperations, examplesOf, REQUEST_ID_HEADER, shown } from './describe-operations.ts'
 import { describeCreateRequest, describeRedeliverRequest } from './describe-requests.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { COMMON_ERRORS, errorDescription, errorSchemas, errorTable } from './error-answers.ts'
@@ -31,14 +31,14 @@ const servers: readonly Json[] = [
 
 /** An error that every operation may answer. */
 const errorResponse = (status: number, recorded: Recording): Json => {
-  const shown = recorded.answers.filter((answer) => answer.status === status)
-  if (shown.length === 0) throw new Error(`no answer with status ${status} was recorded`)
   const retryAfter = { 'Retry-After': { description: 'Seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } } }
   const fromInFront = status === 429 ? { anyOf: [refTo('Error'), refTo('PlatformError')] } : refTo('Error')
   return {
     description: errorDescription(status),
     headers: status === 429 ? retryAfter : REQUEST_ID_HEADER,
-    content: { 'application/json': { schema: fromInFront, examples: examplesOf(shown.slice(0, 1)) } },
+    content: {
+      'application/json': { schema: fromInFront, examples: examplesOf(shown(recorded.answers, status).slice(0, 1)) },
+    },
   }
 }
 

@@ -28,9 +28,9 @@ type Described = Operation & {
 }
 
 /** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
-const shown = ({ name, recorded }: Described, status: number): readonly Recorded[] => {
+export const shown = (recorded: readonly Recorded[], status: number, whose = 'any operation'): readonly Recorded[] => {
   const found = recorded.filter((answer) => answer.status === status)
-  if (found.length === 0) throw new Error(`no answer of ${name} with status ${status} was recorded`)
+  if (found.length === 0) throw new Error(`no answer of ${whose} with status ${status} was recorded`)
   return found
 }
 
@@ -40,7 +40,10 @@ const response = (described: Described, status: number): Json => {
     description,
     headers: { ...REQUEST_ID_HEADER, ...headers },
     content: {
-      [JSON_TYPE]: { schema: refTo(schema ?? ''), examples: examplesOf(shown(described, status)) },
+      [JSON_TYPE]: {
+        schema: refTo(schema ?? ''),
+        examples: examplesOf(shown(described.recorded, status, described.name)),
+      },
       ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
     },
     ...(links && { links }),
@@ -51,7 +54,9 @@ const response = (described: Described, status: number): Json => {
 const error = (described: Described, status: number): Json => ({
   description: errorDescription(status),
   headers: REQUEST_ID_HEADER,
-  content: { [JSON_TYPE]: { schema: refTo('Error'), examples: examplesOf(shown(described, status)) } },
+  content: {
+    [JSON_TYPE]: { schema: refTo('Error'), examples: examplesOf(shown(described.recorded, status, described.name)) },
+  },
 })
 
 const responses = (described: Described): Json => {

@@ -76,9 +76,7 @@ export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promis
   return { answers, webhooks: [tested, ...webhooks, reversed] }
 }
 
-type PaidWalk = { readonly paymentId: string; readonly webhooks: readonly ReceivedWebhook[] }
-
-const walkPayments = async ({ caller, keep }: Walk): Promise<PaidWalk> => {
+const walkPayments = async ({ caller, keep }: Walk) => {
   const create = (name: string, summary: string, body: Json, idempotencyKey: string) =>
     keep('api-create-payment', name, summary, { body, idempotencyKey })
   const paid = await create('virtual_account', 'By virtual account', VIRTUAL_ACCOUNT, 'order-1042')

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-type Patience = { readonly withinMs?: number; readonly everyMs?: number }
-
 /** Polls in real time until `look` finds a value. Throws with the text `otherwise` after the timeout. */
 export const eventually = async <T>(
   otherwise: string,
   look: () => Promise<T | undefined>,
-  { withinMs = 30_000, everyMs = 100 }: Patience = {},
+  { withinMs = 30_000, everyMs = 100 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<T> => {
   for (const end = performance.now() + withinMs; performance.now() < end; await sleep(everyMs)) {
     const found = await look()

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
@@ -41,8 +41,12 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
     // A separate process group, so that Ctrl-C in the terminal reaches only us. We end the program when we stop.
     detached: true,
   })
+  let tail = ''
+  shell.stderr.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-ERROR_TAIL_CHARACTERS)
+  })
   let exited = false
-  const ended = errorTail(shell).then((tail) => {
+  const ended = once(shell, 'close').then(() => {
     exited = true
     return tail
   })
@@ -51,7 +55,7 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
 
   const [line] = await Promise.race([
     once(createInterface(shell.stdout), 'line'),
-    ended.then((tail) => Promise.reject(new Error(`${program} did not start: ${tail}`))),
+    ended.then((errors) => Promise.reject(new Error(`${program} did not start: ${errors}`))),
   ])
   return {
     /** The pid of the program, not of the shell that watches it. */
@@ -80,13 +84,4 @@ const killIfRunning = (pid: number): void => {
   } catch {
     // It has already ended.
   }
-}
-
-const errorTail = async (shell: ChildProcess): Promise<string> => {
-  let tail = ''
-  shell.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    tail = (tail + text).slice(-ERROR_TAIL_CHARACTERS)
-  })
-  await once(shell, 'close')
-  return tail
 }

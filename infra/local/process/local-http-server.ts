@@ -67,7 +67,6 @@ export const parsedJson = (text: string | Buffer): unknown => {
   }
 }
 
-/** A JSON answer. */
 export const jsonReply = (
   status: number,
   value: unknown,
@@ -77,6 +76,8 @@ export const jsonReply = (
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(value),
 })
+
+const FAILED = jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
 
 /**
  * A small HTTP server on 127.0.0.1 for the parts of the local gateway. Answers 403 to a request that a foreign page
@@ -157,7 +158,7 @@ const serve = async (
     const refusal = options.tooLarge ?? jsonReply(413, { message: 'request body too large' })
     return send({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
   }
-  const result = await answerOf(incoming, body, options.answer)
+  const result = await (async () => options.answer(requestOf(incoming, body)))().catch(() => FAILED)
   if ('hang' in result) return
   if ('stream' in result) return startStream(response, result, streams)
   if (result.delayMs) await sleep(result.delayMs, undefined, { signal: closed })
@@ -180,27 +181,18 @@ const readBody = async (incoming: IncomingMessage, maxBytes: number): Promise<Bu
   return bytes > maxBytes ? undefined : Buffer.concat(chunks)
 }
 
-const answerOf = async (
-  incoming: IncomingMessage,
-  body: Buffer,
-  answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>,
-): Promise<LocalAnswer> => {
+const requestOf = (incoming: IncomingMessage, body: Buffer): LocalRequest => {
   const [path = '/', ...queries] = (incoming.url ?? '/').split('?')
   const search = queries.join('?')
-  const query = new URLSearchParams(search)
-  try {
-    return await answer({
-      method: incoming.method ?? 'GET',
-      path,
-      query,
-      search,
-      headers: incoming.headers,
-      rawHeaders: incoming.rawHeaders,
-      remoteAddress: incoming.socket.remoteAddress ?? '',
-      body,
-    })
-  } catch {
-    return jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
+  return {
+    method: incoming.method ?? 'GET',
+    path,
+    query: new URLSearchParams(search),
+    search,
+    headers: incoming.headers,
+    rawHeaders: incoming.rawHeaders,
+    remoteAddress: incoming.socket.remoteAddress ?? '',
+    body,
   }
 }
 

@@ -16,17 +16,11 @@ const END_POLL_MS = 25
 export const commandOf = (pid: number): string | undefined => {
   try {
     // Only Linux has this file; other systems use `ps`.
-    const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    return text === '' ? undefined : text.split('\0').join(' ').trim()
-  } catch {
-    return process.platform === 'linux' ? undefined : commandFromPs(pid)
-  }
-}
-
-const commandFromPs = (pid: number): string | undefined => {
-  try {
-    const text = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' })
-    return text.trim() === '' ? undefined : text.trim()
+    const text =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        : execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' })
+    return text.trim() || undefined
   } catch {
     return undefined
   }

@@ -23,7 +23,8 @@ const LONGEST_HOLD_MS = 5000
 /** Announces an event to the merchant from the next turn on, with whatever callback faults are armed. */
 export const announce = (world: World, event: CallbackEvent, data: object) => {
   if (takeFault(world, 'callback', 'lost')) return
-  const copies = takeDuplicate(world)
+  const duplicate = takeFault(world, 'callback', 'duplicate')
+  const copies = duplicate ? (numberOf(duplicate) ?? 2) : 1
   const delaySeconds = numberOf(takeFault(world, 'callback', 'delay')) ?? 0
   const held = takeFault(world, 'callback', 'reorder') !== undefined
   const name = takeFault(world, 'callback', 'legacy_names') ? (LEGACY_NAMES.get(event) ?? event) : event
@@ -33,11 +34,6 @@ export const announce = (world: World, event: CallbackEvent, data: object) => {
   for (let copy = 0; copy < copies; copy++) {
     enqueue(world, { webhookId, event: name, data, wrongToken, forged: false, held, dueMs })
   }
-}
-
-const takeDuplicate = (world: World) => {
-  const fault = takeFault(world, 'callback', 'duplicate')
-  return fault ? (numberOf(fault) ?? 2) : 1
 }
 
 /**

@@ -3,8 +3,6 @@ import type { Payment, PaymentRequest, Transaction, TransactionFee } from './pro
 
 export type RequestRecord = { readonly id: string; readonly expiresAtMs: number; readonly request: PaymentRequest }
 
-export type PaymentRecord = { readonly id: string; readonly payment: Payment }
-
 export type TransactionRecord = {
   readonly id: string
   readonly row: Transaction
@@ -31,16 +29,14 @@ export type CallbackRecord = {
   readonly dueMs: number
 }
 
-export type FaultRecord = FaultOrder & { readonly id: string }
-
-export type CounterRecord = { readonly id: string; readonly count: number }
+type CounterRecord = { readonly id: string; readonly count: number }
 
 type Records = {
   requests: RequestRecord
-  payments: PaymentRecord
+  payments: { readonly id: string; readonly payment: Payment }
   transactions: TransactionRecord
   callbacks: CallbackRecord
-  faults: FaultRecord
+  faults: FaultOrder & { readonly id: string }
   calls: CounterRecord
   sequences: CounterRecord
 }

@@ -50,11 +50,6 @@ export const createAgenda = (clock: SimulatorClock, wake: () => void) => {
   const tasks: Task[] = []
   let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined
 
-  const silence = () => {
-    alarm?.cancel()
-    alarm = undefined
-  }
-
   return {
     add: (task: Task): void => insertByDue(tasks, task),
     /** Takes the earliest task that is due by `nowMs`; tasks of the same time come in the order they were added. */
@@ -66,7 +61,8 @@ export const createAgenda = (clock: SimulatorClock, wake: () => void) => {
     arm: (): void => {
       const next = tasks.at(-1)
       if (alarm && alarm.dueMs === next?.dueMs) return
-      silence()
+      alarm?.cancel()
+      alarm = undefined
       if (!next) return
       const cancel = clock.at(next.dueMs, () => {
         alarm = undefined
@@ -75,7 +71,7 @@ export const createAgenda = (clock: SimulatorClock, wake: () => void) => {
       alarm = { dueMs: next.dueMs, cancel }
     },
     close: () => {
-      silence()
+      alarm?.cancel()
       tasks.length = 0
     },
   }

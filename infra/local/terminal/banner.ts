@@ -1,18 +1,14 @@
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
 import type { LocalCloud } from '../local-cloud.ts'
-import { DEFAULT_PORT } from './port.ts'
+import { DEFAULT_PORT } from './command-line.ts'
 
 const DAY_SECONDS = 86_400
 
 type Started = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
+type Start = { readonly startedInMs: number; readonly data?: string | undefined }
 
 /** The text after the start: all addresses, a demo merchant, and commands to try. */
-export const banner = (
-  started: Started,
-  { startedInMs, data }: { readonly startedInMs: number; readonly data?: string | undefined },
-): string => {
-  const { urls, demoClient, table } = started
-  return `
+export const banner = ({ urls, demoClient, table }: Started, { startedInMs, data }: Start): string => `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
 
   Console        ${urls.api}/console   create, pay and watch in a browser
@@ -28,8 +24,7 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
   Endpoint       ${demoClient.endpoint_url}
   Its secret     ${demoClient.signing_secret}
 
-${commandsToTry(started)}`
-}
+${commandsToTry(urls, demoClient)}`
 
 /** The project's commands call the default port unless PORT is set. */
 const portOf = (api: string): string => {
@@ -37,10 +32,8 @@ const portOf = (api: string): string => {
   return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
 }
 
-const commandsToTry = ({
-  urls,
-  demoClient,
-}: Started): string => `Try it (a POSIX shell in the project's directory; paste one block after the other):
+const commandsToTry = (urls: Started['urls'], demoClient: Started['demoClient']): string => `\
+Try it (a POSIX shell in the project's directory; paste one block after the other):
 
   # Create a payment by virtual account
   KEY=${demoClient.api_key}

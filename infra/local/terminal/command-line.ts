@@ -12,6 +12,22 @@ export const wholeNumber = (text: string): number | undefined => {
   return Number.isSafeInteger(value) ? value : undefined
 }
 
+export const DEFAULT_PORT = 3000
+/** The gateway also needs the three ports after PORT. */
+const HIGHEST_PORT = 65_532
+
+/** The port of the local gateway's API. Throws `UsageError`. */
+export const portFrom = (text: string | undefined): number => {
+  const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
+  if (port < 0 || port > HIGHEST_PORT) {
+    throw new UsageError(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
+  }
+  return port
+}
+
+/** The address of the server that listens `offset` ports after the gateway's API. */
+export const doorAt = (text: string | undefined, offset = 0): string => `http://127.0.0.1:${portFrom(text) + offset}`
+
 /** Whether the command line contains --help or -h. */
 export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one) => one === '--help' || one === '-h')
 

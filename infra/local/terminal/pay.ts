@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 import { callGateway, GatewayRefusal, whenRefused } from './call-gateway.ts'
-import { readOptionsOf, runCommand, UsageError, wholeNumber } from './command-line.ts'
-import { doorAt } from './port.ts'
+import { doorAt, readOptionsOf, runCommand, UsageError, wholeNumber } from './command-line.ts'
 import { printableLines } from './printable.ts'
 
 const USAGE = `npm run pay -- PAYMENT_ID [--fail | --expire | --reverse KIND [--amount N]]

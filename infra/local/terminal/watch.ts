@@ -2,8 +2,7 @@ import { styleText } from 'node:util'
 import * as v from 'valibot'
 import { type ShownLine, StoryLineSchema } from '../console/story/story-line.ts'
 import { reachGateway, whenRefused } from './call-gateway.ts'
-import { readOptions, runCommand } from './command-line.ts'
-import { doorAt } from './port.ts'
+import { doorAt, readOptions, runCommand } from './command-line.ts'
 import { printable, printableLines } from './printable.ts'
 
 const USAGE = `npm run watch

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import type { APIGatewayProxyEventV2 } from 'aws-lambda'
 import type { LocalRequest } from '../process/local-http-server.ts'
 
-export type MatchedRoute = {
+type MatchedRoute = {
   /** `POST /v1/payments/{id}/cancel`, or `$default`. */
   readonly routeKey: string
   readonly pathParameters: Readonly<Record<string, string>>
 }
 
-export type EventContext = { readonly requestId: string; readonly nowMs: number; readonly domainName: string }
+type EventContext = { readonly requestId: string; readonly nowMs: number; readonly domainName: string }
 
 /** The event of API Gateway's HTTP API for a request (payload format 2.0). */
 export const httpEvent = (

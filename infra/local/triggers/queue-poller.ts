@@ -32,8 +32,6 @@ const BATCH = 10
 const HIDDEN_SECONDS = 120
 const RENEW_EVERY_MS = 40_000
 
-type Received = { readonly message: Message; readonly receiptHandle: string }
-
 const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
 
 /**
@@ -73,7 +71,7 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
     await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout }))
   }
 
-  const finish = async ({ message, receiptHandle }: Received) => {
+  const finish = async (message: Message, receiptHandle: string) => {
     try {
       if (await succeeds(options.invoke, message)) {
         removal.add(receiptHandle)
@@ -87,9 +85,8 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
 
   const accept = (message: Message) => {
     const receiptHandle = message.ReceiptHandle ?? ''
-    const received = { message, receiptHandle }
     held.add(receiptHandle)
-    const run = () => schedule.add(attribute(message, GROUP) ?? '', () => finish(received))
+    const run = () => schedule.add(attribute(message, GROUP) ?? '', () => finish(message, receiptHandle))
     const visibleAtMs = Number(attribute(message, VISIBLE_AT) ?? 0)
     if (visibleAtMs > clock.nowMs()) clock.at(visibleAtMs, run)
     else run()

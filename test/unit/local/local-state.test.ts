@@ -6,15 +6,12 @@ import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { openSecrets } from '../../../infra/local/backends.ts'
 import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile } from '../../../infra/local/process/json-file.ts'
 import { startKeptProcess } from '../../../infra/local/process/kept-process.ts'
 import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
-import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
-import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -25,15 +22,6 @@ describe('a JSON file of the data directory', () => {
     expect(readJsonFile(path, v.unknown())).toBeUndefined()
     writeFileSync(path, '{"secret": 1')
     expect(() => readJsonFile(path, v.object({}))).toThrow(/^(?!.*secret).*file\.json cannot be read/)
-  })
-})
-
-describe('the local secrets', () => {
-  it('have the API key and the callback tokens apart', async () => {
-    const { secrets } = openSecrets(undefined)
-
-    expect(await readProviderKey(secrets, 'local')).toBe('xnd_development_local')
-    expect(await readCallbackTokens(secrets, 'local')).toStrictEqual(['local-callback-token'])
   })
 })
 

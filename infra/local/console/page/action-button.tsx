@@ -92,20 +92,29 @@ export const ActionButton = (props: ActionButtonProps) => {
   return <Face {...props} isBusy={isBusy} onPress={run} />
 }
 
-/** Fields with their action; Enter in a field also submits. The gateway checks the values. */
+/** Fields with their action; Enter in a field also submits. */
 export const ActionForm = ({ children, ...props }: ActionButtonProps & { readonly children: ComponentChildren }) => {
   const { isBusy, run } = useAction(props)
   return (
-    <form
-      class="form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        run()
-      }}
-    >
+    <Form kind="form" onSubmit={run}>
       {children}
       <Face {...props} isBusy={isBusy} />
-    </form>
+    </Form>
   )
 }
+
+type FormProps = { readonly kind: string; readonly onSubmit: () => void; readonly children: ComponentChildren }
+
+/** A form that stays on its page, and leaves all checks to the gateway. */
+export const Form = ({ kind, onSubmit, children }: FormProps) => (
+  <form
+    class={kind}
+    noValidate
+    onSubmit={(event) => {
+      event.preventDefault()
+      onSubmit()
+    }}
+  >
+    {children}
+  </form>
+)

@@ -1,39 +1,31 @@
-import { render } from 'preact'
+import { type FunctionComponent, render } from 'preact'
 import { ClockPanel } from './clock-panel.tsx'
 import { MerchantPicker } from './merchant-picker.tsx'
 import { MoneyView } from './money/money-view.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { ProviderView } from './provider/provider-view.tsx'
-import { readAbout, route, useSession, type View } from './session.ts'
+import { type Route, readAbout, route, useSession, type View } from './session.ts'
 import { followStory, StoryPane } from './story-pane.tsx'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
-const TABS: readonly (readonly [View, string])[] = [
-  ['payments', 'Payments'],
-  ['webhooks', 'Webhooks'],
-  ['money', 'Money'],
-  ['provider', 'Provider'],
-]
+const TABS: Readonly<Record<View, readonly [label: string, part: FunctionComponent<Pick<Route, 'selected'>>]>> = {
+  payments: ['Payments', PaymentsView],
+  webhooks: ['Webhooks', WebhooksView],
+  money: ['Money', MoneyView],
+  provider: ['Provider', ProviderView],
+}
 
 const Shown = () => {
-  const { view, id } = route.use()
-  switch (view) {
-    case 'payments':
-      return <PaymentsView selected={id} />
-    case 'webhooks':
-      return <WebhooksView selected={id} />
-    case 'money':
-      return <MoneyView selected={id} />
-    case 'provider':
-      return <ProviderView />
-  }
+  const { view, selected } = route.use()
+  const [, Part] = TABS[view]
+  return <Part selected={selected} />
 }
 
 const Tabs = () => {
   const { view } = route.use()
   return (
     <nav aria-label="Views">
-      {TABS.map(([name, label]) => (
+      {Object.entries(TABS).map(([name, [label]]) => (
         <a key={name} href={`#${name}`} aria-current={name === view ? 'page' : undefined}>
           {label}
         </a>

@@ -2,8 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import type { ConsoleCall } from '../console-call.ts'
 import { asCurl } from '../console-call.ts'
-import { about } from './session.ts'
-import { store } from './store.ts'
+import { about, store } from './session.ts'
 
 const Relayed = v.object({ status: v.number(), body: v.unknown() })
 const Refusal = v.object({

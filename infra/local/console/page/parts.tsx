@@ -102,7 +102,7 @@ export const Empty = ({ children }: { readonly children: ComponentChildren }) =>
 type FieldProps = { readonly label: string; readonly children: ComponentChildren }
 
 /** A control with its label. The control is inside the label, so the two always belong together. */
-export const Field = ({ label, children }: FieldProps) => (
+const Field = ({ label, children }: FieldProps) => (
   <label class="field">
     <span>{label}</span>
     {children}
@@ -140,6 +140,12 @@ export const Select = ({ options, onChoose, ...select }: SelectProps) => (
   </select>
 )
 
+export const SelectField = ({ label, ...select }: SelectProps & { readonly label: string }) => (
+  <Field label={label}>
+    <Select {...select} />
+  </Field>
+)
+
 /** A short time. The tooltip shows the complete time. */
 export const Time = ({ at }: { readonly at: string }) => (
   <time dateTime={at} title={at}>
@@ -147,10 +153,8 @@ export const Time = ({ at }: { readonly at: string }) => (
   </time>
 )
 
-type DetailProps = { readonly list: string; readonly label: string; readonly children: ComponentChildren }
-
 /** One item in place of its list. It starts at the top, even if the list was scrolled. */
-export const Detail = ({ list, label, children }: DetailProps) => {
+export const Detail = ({ list, label, children }: FieldProps & { readonly list: string }) => {
   useEffect(() => scrollTo(0, 0), [])
   return (
     <div class="stack">

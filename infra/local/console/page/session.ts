@@ -1,16 +1,40 @@
+import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { type About, AboutSchema } from '../console-call.ts'
-import { store } from './store.ts'
+
+/** One value that several parts of the page share. `use` renders its part again after each change. */
+export const store = <T>(initial: T) => {
+  let value = initial
+  const listeners = new Set<() => void>()
+  const follow = (listener: () => void) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+  return {
+    get: (): T => value,
+    set: (next: T): void => {
+      value = next
+      for (const listener of listeners) listener()
+    },
+    /** Calls the listener after each change. Returns a function that removes it. */
+    follow,
+    use: (): T => {
+      const [, render] = useState(0)
+      useEffect(() => follow(() => render((times) => times + 1)), [])
+      return value
+    },
+  }
+}
 
 const VIEWS = ['payments', 'webhooks', 'money', 'provider'] as const
 export type View = (typeof VIEWS)[number]
 
-type Route = { readonly view: View; readonly id: string | undefined }
+export type Route = { readonly view: View; readonly selected: string | undefined }
 
 /** The route is in the page's address, so that links, history and bookmarks work. */
 const read = (): Route => {
-  const [name = '', id] = location.hash.slice(1).split('/')
-  return { view: VIEWS.find((view) => view === name) ?? 'payments', id }
+  const [name = '', selected] = location.hash.slice(1).split('/')
+  return { view: VIEWS.find((view) => view === name) ?? 'payments', selected }
 }
 
 export const route = store<Route>(read())

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { type ShownLine, StoryLineSchema } from '../story/story-line.ts'
 import { somethingChanged } from './gateway.ts'
-import { readAbout } from './session.ts'
-import { store } from './store.ts'
+import { readAbout, store } from './session.ts'
 
 const KEPT = 300
 /** One change gives several lines at once. The page waits this long and reads again only once. */

@@ -25,18 +25,8 @@ export type MemoryTableOptions = {
 type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answer> ? (...args: Args) => Answer : never
 type RequestName = Exclude<keyof TableRequests, 'isContention'>
 
-export type MemoryTable = {
-  /** Each runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
-  readonly requests: { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
-  /** What the last request used. It is computed by this call, so call it before the next request. */
-  readonly lastUse: () => RequestUse
-  /** Applies a change to the indexes. Apply the changes of one item in order, each once. */
-  readonly applyToIndexes: (change: TableChange) => void
-  /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */
-  readonly items: (pkPrefix?: string) => readonly StoredItem[]
-  /** The item itself, or undefined. Not copied: read only. */
-  readonly item: (key: Key) => StoredItem | undefined
-}
+/** Each runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
+type SyncRequests = { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
 
 const PRIMARY = { partition: ['pk'], sort: ['sk'], include: 'everything' } as const
 const MAX_AT_ONCE = 100
@@ -55,13 +45,14 @@ const outOf = (item: StoredItem | undefined): Item | undefined => item && record
  * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes follow
  * later. A request that is not modelled throws OutsideModel. The conformance suite compares it with DynamoDB Local.
  */
-export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable => {
+export const createMemoryTable = (options: MemoryTableOptions = {}) => {
   const table = tableView(PRIMARY)
   /** For eventually consistent reads; it lags like the indexes. */
   const replica = tableView(PRIMARY)
   const indexes = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
 
-  const applyToIndexes: MemoryTable['applyToIndexes'] = (change) => {
+  /** Applies a change to the indexes. Apply the changes of one item in order, each once. */
+  const applyToIndexes = (change: TableChange): void => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
 
@@ -77,7 +68,7 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
 
   let lastUse = (): RequestUse => NOTHING_USED
 
-  const requests: MemoryTable['requests'] = {
+  const requests: SyncRequests = {
     get: (key, some) => {
       checkKey(key)
       const stored = table.item(key)
@@ -158,18 +149,23 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
 
   return {
     requests,
+    /** What the last request used. It is computed by this call, so call it before the next request. */
     lastUse: () => lastUse(),
     applyToIndexes,
-    items: (pkPrefix = '') => {
+    /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */
+    items: (pkPrefix = ''): readonly StoredItem[] => {
       const found: StoredItem[] = []
       for (const { first, entries } of table.partitions()) {
         if (first.startsWith(pkPrefix)) for (const { item } of entries) found.push(item)
       }
       return found
     },
+    /** The item itself, or undefined. Not copied: read only. */
     item: table.item,
   }
 }
+
+export type MemoryTable = ReturnType<typeof createMemoryTable>
 
 /** One request names 1 to 100 items, each once. */
 const checkCount = (keys: readonly Key[]) => {

@@ -4,7 +4,7 @@ import type { Key } from '../../../../shared/table/keys.ts'
 import { type IndexSchema, TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
 import type { QueryInput, Reads } from '../../../../shared/table/table.ts'
 import { itemSize, type StoredItem } from './stored-item.ts'
-import { entryOf } from './table-view.ts'
+import { entryOf, type TableChange } from './table-view.ts'
 
 /** Request units of one item, or of its entry in one index. */
 export type UsePart = {
@@ -63,13 +63,7 @@ const indexUnits = (
 /** The kind of an item: the first word of its sort key, or of its partition key if the sort key starts with a time. */
 const kindOf = ({ pk, sk }: Key): string => /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
 
-export type ItemWrite = {
-  readonly key: Key
-  readonly before: StoredItem | undefined
-  readonly after: StoredItem | undefined
-}
-
-const writeParts = ({ key, before, after }: ItemWrite, times: number): readonly UsePart[] => {
+const writeParts = ({ key, before, after }: TableChange, times: number): readonly UsePart[] => {
   const kind = kindOf(key)
   const part = (what: string, partition: string, units: number): UsePart => ({
     sort: 'writes',
@@ -91,7 +85,7 @@ const sumOf = (parts: readonly UsePart[]): number => parts.reduce((sum, { units 
 
 /** A refused condition costs as much as writing the stored item again. */
 export const useOfWrites = (
-  writes: readonly ItemWrite[],
+  writes: readonly TableChange[],
   { applied, transactional }: { readonly applied: boolean; readonly transactional: boolean },
 ): RequestUse => {
   const parts = writes.flatMap((write) => writeParts(write, transactional ? TRANSACTIONAL : 1))

@@ -59,11 +59,11 @@ const turnRow = (world: World, record: TransactionRecord, kind: 'voided' | 'reve
   return row
 }
 
-const TYPES = { refund: 'REFUND', chargeback: 'CHARGEBACK', chargeback_reversal: 'CHARGEBACK_REVERSAL' } as const
-const EVENTS = {
-  refund: 'refund.succeeded',
-  chargeback: 'dispute.action_required',
-  chargeback_reversal: 'dispute.won',
+/** The type of a row, and the event of its callback. */
+const MOVEMENTS = {
+  refund: ['REFUND', 'refund.succeeded'],
+  chargeback: ['CHARGEBACK', 'dispute.action_required'],
+  chargeback_reversal: ['CHARGEBACK_REVERSAL', 'dispute.won'],
 } as const
 
 /** The amount of a dispute, without the fee that its row includes. */
@@ -75,12 +75,13 @@ const bookOwnRow = (
   order: v.InferOutput<typeof OwnRow> | v.InferOutput<typeof Chargeback>,
 ): Transaction => {
   const { kind, amount: ordered } = order
+  const [type, event] = MOVEMENTS[kind]
   const disputed = rowsOf(world, captured.product_id).find(({ row }) => row.type === 'CHARGEBACK')
   if (kind === 'chargeback_reversal' && !disputed) throw ineligible('there is no chargeback to be won back')
   const amount = ordered ?? (kind === 'chargeback_reversal' && disputed ? disputedBy(disputed.row) : captured.amount)
   const fee = order.kind === 'chargeback' ? order.fee : 0
   const row = bookRow(world, {
-    type: TYPES[kind],
+    type,
     reference_id: captured.reference_id,
     product_id: captured.product_id,
     channel_category: captured.channel_category,
@@ -93,7 +94,7 @@ const bookOwnRow = (
   const about = { payment_id: captured.product_id, reference_id: captured.reference_id, currency: captured.currency }
   announce(
     world,
-    EVENTS[kind],
+    event,
     kind === 'refund'
       ? { id: `rfd-${world.newUuid()}`, ...about, amount, status: 'SUCCEEDED' }
       : { id: `mi-dspt-${world.newUuid()}`, ...about, amount: { initial: String(amount), terminal: null } },

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { CHANNELS } from '../../../../../shared/payment/channel/channels.ts'
 import { ActionForm } from '../action-button.tsx'
 import { apiPost } from '../calls.ts'
-import { Card, Field, Select, TextField } from '../parts.tsx'
+import { Card, SelectField, TextField } from '../parts.tsx'
 import { goTo } from '../session.ts'
 import { CreatedSchema } from '../shapes.ts'
 
@@ -49,9 +49,7 @@ export const CreateForm = () => {
           if (created.success) goTo('payments', created.output.id)
         }}
       >
-        <Field label="Paid by">
-          <Select value={channel} options={OFFERED} onChoose={setChannel} />
-        </Field>
+        <SelectField label="Paid by" value={channel} options={OFFERED} onChoose={setChannel} />
         <TextField label="Amount in IDR" type="number" min="1" step="1" value={amount} onType={setAmount} />
         {isWallet && <TextField label="Customer’s phone" type="tel" value={phone} onType={setPhone} />}
         <TextField label="Your reference (optional)" value={reference} onType={setReference} />

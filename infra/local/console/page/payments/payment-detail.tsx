@@ -3,7 +3,7 @@ import { rupiah, words } from '../../story/story-line.ts'
 import { ActionButton, ActionForm, CopyButton } from '../action-button.tsx'
 import { api, apiPost, atProvider, invoke } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { AnsweredCards, Card, Field, Select, Status, TextField, Time } from '../parts.tsx'
+import { AnsweredCards, Card, SelectField, Status, TextField, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { lifeOf } from './life.ts'
@@ -91,9 +91,7 @@ const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
     <details class="actions">
       <summary>Let the money go back</summary>
       <ActionForm label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)}>
-        <Field label="How it goes back">
-          <Select value={kind} options={KINDS} onChoose={setKind} />
-        </Field>
+        <SelectField label="How it goes back" value={kind} options={KINDS} onChoose={setKind} />
         <TextField label="Amount (empty: all)" type="number" min="1" value={amount} onType={setAmount} />
       </ActionForm>
       <p class="note">The gateway hears of it by a callback, or when it reads the provider’s transactions.</p>

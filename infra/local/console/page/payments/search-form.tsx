@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { PAYMENT_STATUSES } from '../../../../../shared/payment-status.ts'
 import type { ConsoleCall } from '../../console-call.ts'
+import { Form } from '../action-button.tsx'
 import { api, invoke, ofClient } from '../calls.ts'
-import { Field, Select, TextField } from '../parts.tsx'
+import { SelectField, TextField } from '../parts.tsx'
 
 export type Search = {
   readonly reference: string
@@ -54,22 +55,18 @@ export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) =
   return (
     <details>
       <summary>Search</summary>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          searchFor(typed)
-        }}
-      >
+      <Form kind="form" onSubmit={() => searchFor(typed)}>
         <TextField label="Reference" {...typing('reference')} />
         <div class="line">
           <TextField label="Amount paid in IDR" type="number" {...typing('amount')} />
           <TextField label="Its day in Jakarta" type="date" {...typing('day')} />
         </div>
-        <Field label="State">
-          <Select value={typed.status} options={STATES} onChoose={(status) => setTyped({ ...typed, status })} />
-        </Field>
+        <SelectField
+          label="State"
+          value={typed.status}
+          options={STATES}
+          onChoose={(status) => setTyped({ ...typed, status })}
+        />
         <p class="line">
           <span class="action">
             <button type="submit">Search</button>
@@ -83,7 +80,7 @@ export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) =
         <p role="alert" class="bad">
           {problem}
         </p>
-      </form>
+      </Form>
     </details>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { words } from '../../story/story-line.ts'
-import { ActionButton, CurlButton, useAction } from '../action-button.tsx'
+import { ActionButton, CurlButton, Form, useAction } from '../action-button.tsx'
 import { jsonOrText, simulator } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Answered, Card, Empty, TextField } from '../parts.tsx'
@@ -78,14 +78,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
   const { isBusy, run } = useAction({ label: words(name), call: left > 0 ? off : call })
   return (
     <li>
-      <form
-        class="fault"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          run()
-        }}
-      >
+      <Form kind="fault" onSubmit={run}>
         <button
           type="submit"
           role="switch"
@@ -103,7 +96,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
         )}
         <TextField label="Times" aria-label={`Times ${label}`} type="number" min="1" value={times} onType={setTimes} />
         <CurlButton of={label} call={call} />
-      </form>
+      </Form>
     </li>
   )
 }

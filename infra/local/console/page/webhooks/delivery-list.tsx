@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { ActionButton } from '../action-button.tsx'
 import { invoke, ofClient, operate } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Field, Rows, Select, Status, Time } from '../parts.tsx'
+import { Answered, Card, Rows, SelectField, Status, Time } from '../parts.tsx'
 import { DeliveriesSchema, type Delivery, type Sent } from '../shapes.ts'
 
 const STATUSES = [
@@ -77,9 +77,7 @@ export const DeliveryList = () => {
       note="Eight attempts, at once and then after 1, 2, 4 … 64 minutes: jump the clock to see them."
       call={call}
     >
-      <Field label="Show">
-        <Select value={status} options={STATUSES} onChoose={setStatus} />
-      </Field>
+      <SelectField label="Show" value={status} options={STATUSES} onChoose={setStatus} />
       <Answered read={read}>
         {({ data }) => (
           <Rows of={data} empty="None. A paid payment makes one for each endpoint.">

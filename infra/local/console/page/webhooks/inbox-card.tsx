@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
 import { useRead } from '../gateway.ts'
-import { Answered, Card, Field, Rows, Select, Time } from '../parts.tsx'
+import { Answered, Card, Rows, SelectField, Time } from '../parts.tsx'
 import { ReceivedSchema } from '../shapes.ts'
 
 const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]>> = {
@@ -57,9 +57,7 @@ export const InboxCard = () => {
       call={RECEIVED}
     >
       <div class="line">
-        <Field label="It answers webhooks with">
-          <Select value={behaviour} options={OPTIONS} onChoose={setBehaviour} />
-        </Field>
+        <SelectField label="It answers webhooks with" value={behaviour} options={OPTIONS} onChoose={setBehaviour} />
         <ActionButton label="Set" about="how webhooks are answered" call={call} />
       </div>
       <Received />
