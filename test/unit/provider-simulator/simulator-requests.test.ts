@@ -1,44 +1,21 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { openStateFile } from '../../../infra/local/provider-simulator/open-state-file.ts'
 import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
-import { aRequestBody, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
+import { aCore, aRequestBody, aSimulator, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
 
-const HOUR = 3_600
+// The form of requests, payments, rows and refusals is held in `provider-contract.test.ts`.
 
-describe('POST /v3/payment_requests of the provider simulator', () => {
-  it('makes a second request for a reference it has seen', ({ sim: { core } }) => {
+describe('a request of the provider simulator', () => {
+  it('is another one for a reference that was used before', ({ sim: { core } }) => {
     const [first, second] = [aRequestBody(), aRequestBody()].map(core.createPaymentRequest)
 
     expect(core.findPaymentRequests(first?.reference_id ?? '')).toStrictEqual([first, second])
   })
 
-  const of = (channel_code: string, channel_properties: object) => ({ channel_code, channel_properties })
-
-  it.for<[Record<string, unknown>, string]>([
-    [{ channel_code: 'BCA' }, "not supported for 'BCA' channel code with country 'ID'"],
-    [{ currency: 'USD' }, 'currency'],
-    [{ request_amount: 0 }, 'request_amount'],
-    [{ customer: { reference_id: 'a-b' } }, 'alphanumeric'],
-    [{ metadata: { note: 'x'.repeat(501) } }, 'metadata.note'],
-    [of('BNI_VIRTUAL_ACCOUNT', {}), 'display_name'],
-    [of('BNI_VIRTUAL_ACCOUNT', { display_name: 'A', expires_at: '2026-11-20T04:10:00.000Z' }), 'future'],
-    [of('OVO', { account_mobile_number: '081234567890' }), 'account_mobile_number'],
-    [of('DANA', {}), 'success_return_url'],
-    [of('QRIS', { display_name: 'Toko Maju' }), 'display_name'],
-  ])('refuses %j', ([overrides, message], { sim: { core, create } }) => {
-    const refusal = { status: 400, errorCode: 'API_VALIDATION_ERROR', message: expect.stringContaining(message) }
-
-    expect(() => create('BNI_VIRTUAL_ACCOUNT', overrides)).toThrow(expect.objectContaining(refusal))
-    expect(core.findPaymentRequests('')).toStrictEqual([])
-  })
-
-  it('takes a wallet it has no facts about, and amounts of any size', ({ sim: { core } }) => {
-    const { actions } = core.createPaymentRequest(aRequestBody('FUTUREPAY', { request_amount: 1 }))
-
-    expect(actions.map(({ descriptor }) => descriptor)).toStrictEqual(['WEB_URL'])
-  })
-
-  it.for(CHANNEL_FACTS)('takes the amounts of the provider for $providerCode', (channel, { sim: { core } }) => {
+  it.for(CHANNEL_FACTS)('has an amount that the provider takes for $providerCode', (channel, { sim: { core } }) => {
     const [least, most] = channel.amounts
     const ask = (request_amount: number) => () =>
       core.createPaymentRequest(aRequestBody(channel.providerCode, { request_amount }))
@@ -53,9 +30,8 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
     ...CHANNEL_FACTS.filter(({ method }) => method !== 'virtual_account').map(
       ({ providerCode, lifetimeSeconds }) => [providerCode, lifetimeSeconds, undefined] as const,
     ),
-    ['BCA_VIRTUAL_ACCOUNT', HOUR, '2026-11-20T05:10:00.000Z'],
-    ['QRIS', HOUR, '2026-11-20T05:10:00.000Z'],
-  ] as const)('expires for %s after %i seconds, with its callback', async ([channel, seconds, asked], { sim }) => {
+    ['BCA_VIRTUAL_ACCOUNT', 3_600, '2026-11-20T05:10:00.000Z'],
+  ] as const)('of %s expires after %i seconds, with its callback', async ([channel, seconds, asked], { sim }) => {
     const { channel_properties: properties } = aRequestBody(channel)
     const id = sim.create(channel, { channel_properties: { ...properties, ...(asked && { expires_at: asked }) } })
     const open = sim.statusOf(id)
@@ -65,104 +41,101 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
     await sim.advance(0.001)
 
     expect([before, sim.statusOf(id)]).toStrictEqual([open, 'EXPIRED'])
-    expect(sim.callbacks).toMatchObject([
-      { event: 'payment_request.expiry', data: { payment_request_id: id, status: 'EXPIRED', request_amount: 150_000 } },
-    ])
+    expect(sim.callbacks).toMatchObject([{ event: 'payment_request.expiry', data: { payment_request_id: id } }])
   })
 
   it.for([
     ['BNI_VIRTUAL_ACCOUNT', /^8808\d{12}$/],
     // An EMVCo string that says the amount and ends with its checksum.
     ['QRIS', /^000201010212.*53033605406150000.*6304[0-9A-F]{4}$/],
-  ] as const)('gives every request of %s a destination of its own (spec 2.1.2)', ([channel, form], { sim }) => {
-    const destinations = Array.from(
-      { length: 200 },
-      () => sim.core.createPaymentRequest(aRequestBody(channel)).actions[0]?.value,
-    )
+  ] as const)('of %s has a destination of its own (spec 2.1.2)', ([channel, form], { sim: { core } }) => {
+    const made = Array.from({ length: 200 }, () => core.createPaymentRequest(aRequestBody(channel)))
+    const destinations = made.map(({ actions }) => actions[0]?.value)
 
     expect(new Set(destinations).size).toBe(200)
     for (const destination of destinations) expect(destination).toMatch(form)
   })
-})
 
-describe('the end of a request of the provider simulator', () => {
-  it('is a payment, and its callback follows the answer', async ({ sim }) => {
-    const { channel_properties, ...same } = aRequestBody('QRIS', { metadata: { order: '7' } })
-    const request = sim.core.createPaymentRequest({ channel_properties, ...same })
-    const { business_id, payment_request_id, created } = request
+  it.for(FINAL)(
+    'ends once: %s is neither paid, cancelled, failed nor expired, but after_expiry',
+    async (status, { sim }) => {
+      const id = sim.create()
+      sim.end(id, status)
+      const before = sim.core.getPaymentRequest(id)
 
-    const answer = sim.core.simulatePayment(payment_request_id)
-    const sentBeforeAnswer = sim.callbacks.length
-    await sim.advance(0)
+      for (const other of FINAL) {
+        const refusal = expect.objectContaining({ status: 400, errorCode: 'INACTIVE_PAYMENT_REQUEST' })
+        expect(() => sim.end(id, other)).toThrow(refusal)
+      }
+      expect(sim.core.getPaymentRequest(id)).toStrictEqual(before)
+      sim.order('payment', 'after_expiry')
+      sim.pay(id)
+      await sim.advance(0)
 
-    const payment = sim.paymentOf(payment_request_id)
-    const paid = { status: 'SUCCEEDED', latest_payment_id: payment.payment_id }
-    const captures = [{ capture_amount: 150_000, capture_timestamp: created }]
-    const headers = { 'x-callback-token': CALLBACK_TOKEN }
-    expect(answer).toStrictEqual({ status: 'PENDING', message: expect.stringContaining('via a webhook') })
-    expect(sim.core.getPaymentRequest(payment_request_id)).toStrictEqual({ ...request, ...paid })
-    // That no field is missing and none is more is held against the provider's documents in `provider-contract.test.ts`.
-    expect(payment).toMatchObject({ ...same, business_id, payment_request_id, captures, status: 'SUCCEEDED', created })
-    expect(sentBeforeAnswer).toBe(0)
-    expect(sim.callbacks).toMatchObject([{ headers, created, business_id, event: 'payment.capture', data: payment }])
-  })
-
-  it.for([
-    ['INSUFFICIENT_BALANCE', { failure_code: 'INSUFFICIENT_BALANCE' }],
-    ['USER_DECLINED_PAYMENT', undefined],
-  ] as const)('is a FAILED payment by %s and its callback', async ([code, body], { sim }) => {
-    const id = sim.create('DANA')
-
-    const failed = sim.core.failPaymentRequest(id, body)
-    await sim.advance(0)
-
-    const payment = sim.paymentOf(id)
-    for (const shown of [failed, payment]) expect(shown).toMatchObject({ status: 'FAILED', failure_code: code })
-    expect(payment).not.toHaveProperty('captures')
-    expect(sim.callbacks).toMatchObject([{ event: 'payment.failure', data: payment }])
-  })
-
-  it.for(FINAL)('comes once: one that is %s is neither paid, cancelled, failed nor expired', (status, { sim }) => {
-    const id = sim.create()
-    sim.end(id, status)
-    const before = sim.core.getPaymentRequest(id)
-
-    for (const other of FINAL) {
-      const refusal = expect.objectContaining({ status: 400, errorCode: 'INACTIVE_PAYMENT_REQUEST' })
-      expect(() => sim.end(id, other)).toThrow(refusal)
-    }
-    expect(before.status).toBe(status)
-    expect(sim.core.getPaymentRequest(id)).toStrictEqual(before)
-  })
+      const payment = sim.paymentOf(id)
+      expect(sim.statusOf(id)).toBe(status)
+      expect(payment).toMatchObject({ status: 'SUCCEEDED', captures: [{ capture_amount: 150_000 }] })
+      expect(sim.rows({ product_id: payment.payment_id })).toHaveLength(1)
+      expect(sim.callbacks.at(-1)).toMatchObject({ event: 'payment.capture', data: payment })
+    },
+  )
 
   it.for([
-    [undefined, { amount: 149_999 }, 149_999],
-    [149_000, { amount: 149_999 }, 149_000],
-  ] as const)('captures the amount of the fault %s, else of the body %j', ([wrong, body, captured], { sim }) => {
+    [undefined, 149_999],
+    [149_000, 149_000],
+  ] as const)('captures the amount of the fault %s, else of the body: %i', ([wrong, captured], { sim }) => {
     if (wrong !== undefined) sim.order('payment', 'wrong_amount', wrong)
     const id = sim.create()
 
-    sim.pay(id, body)
+    sim.pay(id, { amount: 149_999 })
 
     expect(sim.paymentOf(id)).toMatchObject({ captures: [{ capture_amount: captured }], request_amount: 150_000 })
     expect(sim.rows()).toMatchObject([{ amount: captured }])
-    expect(sim.statusOf(id)).toBe('SUCCEEDED')
+  })
+})
+
+describe('the state of the provider simulator', () => {
+  it('is JSON, from which another core continues expiries, settlements and callback retries', async ({ sim }) => {
+    sim.receiver.status = 500
+    const open = sim.create('DANA')
+    sim.pay(sim.create())
+    sim.order('create', 'slow', 5, 3)
+    await sim.advance(60)
+    const snapshot = JSON.parse(JSON.stringify(sim.core.snapshot()))
+
+    const restored = aCore({ restored: snapshot, start: '2026-11-20T04:11:00.000Z' })
+    expect(restored.core.snapshot()).toStrictEqual(snapshot)
+    await restored.advance(240)
+    const settled = restored.rows()[0]?.settlement_status
+    const retriedEarly = restored.callbacks.length
+    await restored.advance(86_400)
+
+    expect([settled, retriedEarly, restored.statusOf(open)]).toStrictEqual(['SETTLED', 0, 'EXPIRED'])
+    expect(restored.callbacks[0]?.headers['webhook-id']).toBe(sim.callbacks[0]?.headers['webhook-id'])
+    expect(restored.core.armedFaults()).toStrictEqual([{ target: 'create', fault: 'slow', value: 5, times: 3 }])
   })
 
-  it.for(FINAL)('after_expiry: money arrives on a request that is %s and stays so', async (status, { sim }) => {
-    const id = sim.create()
-    sim.end(id, status)
-    const before = sim.core.getPaymentRequest(id).latest_payment_id
-    sim.order('payment', 'after_expiry')
+  it('survives a torn last line in its file, which is compacted at the start', async () => {
+    const stateFile = join(tempDirectory(), 'simulator', 'state.jsonl')
+    const createOnce = async () => {
+      await using simulator = await aSimulator({ stateFile })
+      await simulator.create('QRIS')
+    }
+    await createOnce()
+    appendFileSync(stateFile, '[{"table":"requests","id":"pr-torn","rec')
+    await createOnce()
+    const grown = readFileSync(stateFile, 'utf8').split('\n').length
 
-    sim.core.simulatePayment(id)
-    await sim.advance(0)
+    await using again = await aSimulator({ stateFile })
 
-    const payment = sim.paymentOf(id)
-    expect(sim.statusOf(id)).toBe(status)
-    expect(payment).toMatchObject({ status: 'SUCCEEDED', captures: [{ capture_amount: 150_000 }] })
-    expect(payment.payment_id).not.toBe(before)
-    expect(sim.rows({ product_id: payment.payment_id })).toHaveLength(1)
-    expect(sim.callbacks.at(-1)).toMatchObject({ event: 'payment.capture', data: payment })
+    expect(await again.created()).toHaveLength(2)
+    expect(readFileSync(stateFile, 'utf8').split('\n').length).toBeLessThanOrEqual(grown)
+  })
+
+  it('is not opened if another line cannot be read', () => {
+    const file = join(tempDirectory(), 'state.jsonl')
+    writeFileSync(file, '[]\nnot json\n')
+
+    expect(() => openStateFile(file)).toThrow(`${file}:2 cannot be read`)
   })
 })
