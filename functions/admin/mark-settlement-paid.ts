@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { ConfirmField } from '../../shared/payout/confirm.ts'
-import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
+import { ConfirmField, markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 

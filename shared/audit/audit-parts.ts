@@ -5,8 +5,7 @@ import { slotOf } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
-import { type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
-import { believed, type Look } from './believed.ts'
+import { believed, type Difference, type Look, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { type JudgedPayment, judgeById, judgePayments } from './judged/audit-payments.ts'
@@ -25,7 +24,7 @@ export type Part = {
 }
 
 /** All of a client's history is read in this many days, a slice each day. */
-export const SLICES = 30
+const SLICES = 30
 
 export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
 
@@ -53,14 +52,14 @@ type Judge = (books: ClientBooks) => Promise<readonly Difference[]>
 /** What must not change while a part is judged. */
 type Stand = (books: ClientBooks) => unknown
 
-export const byLedger: Stand = ({ ledger, settlements }) => ({ ledger, settlements: settlements.length })
+const byLedger: Stand = ({ ledger, settlements }) => ({ ledger, settlements: settlements.length })
 
 /** A part that is compared with the client's kept figures, which are read once for all parts. */
 export const bookPart = (
   deps: AuditDeps,
   read: ClientBooks,
   key: string,
-  { judge, stand, lag = usualLag }: { readonly judge: Judge; readonly stand: Stand; readonly lag?: Lag },
+  { judge, stand = byLedger, lag = usualLag }: { readonly judge: Judge; readonly stand?: Stand; readonly lag?: Lag },
 ): Part => ({
   key,
   judge: async (isAgain) => {
@@ -102,25 +101,23 @@ const paymentsPart = (
   deps: AuditDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
   { name, between }: { readonly name: string; readonly between: readonly [string, string] },
-): Part => {
-  return {
-    key: `payments ${name}`,
-    judge: async () => {
-      const found: Difference[] = []
-      let hasMoved = false
-      for await (const page of ownedItems(deps, clientId, 'payment', { parts, between })) {
-        const judged = await judgePayments(deps, { clientId }, page)
-        const ids = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
-        const again = ids.length > 0 ? await judgeById(deps, { clientId }, ids) : []
-        const standing = await thatStand(deps, again)
-        hasMoved ||= standing.length < again.length
-        found.push(...standing.flatMap(({ differences }) => differences))
-        if (found.length >= MAX_DIFFERENCES) break
-      }
-      return found.length === 0 && hasMoved ? 'moving' : found
-    },
-  }
-}
+): Part => ({
+  key: `payments ${name}`,
+  judge: async () => {
+    const found: Difference[] = []
+    let hasMoved = false
+    for await (const page of ownedItems(deps, clientId, 'payment', { parts, between })) {
+      const judged = await judgePayments(deps, { clientId }, page)
+      const ids = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
+      const again = ids.length > 0 ? await judgeById(deps, { clientId }, ids) : []
+      const standing = await thatStand(deps, again)
+      hasMoved ||= standing.length < again.length
+      found.push(...standing.flatMap(({ differences }) => differences))
+      if (found.length >= MAX_DIFFERENCES) break
+    }
+    return found.length === 0 && hasMoved ? 'moving' : found
+  },
+})
 
 /** Payments that were created on a day, and events that fired on it. */
 const dayParts = (deps: AuditDeps, books: ClientBooks, day: number): readonly Part[] => {
@@ -160,39 +157,24 @@ export const partsOf = async (
   const last = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const trails = () => auditTrails(deps, client.clientId, { full: isWhole, known: new Set([client.clientId]) })
-  const parts = [
-    {
-      part: bookPart(deps, books, 'figures', {
-        judge: (read) => auditFigures(deps, read),
-        stand: byLedger,
-        lag: lagOfCredits,
-      }),
-      due: true,
-    },
-    { part: { key: 'trails', judge: trails }, due: true },
+  const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
+    [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read), lag: lagOfCredits })],
+    [true, { key: 'trails', judge: trails }],
     // A payment that is listed on no day of its client's life was tampered with.
-    { part: paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] }), due: true },
-    {
-      part: paymentsPart(deps, books, { name: 'later', between: [timestampOf((last + 1) * DAY_MS), '9~'] }),
-      due: true,
-    },
-    {
-      part: bookPart(deps, books, 'counts', {
-        judge: (read) => auditCounts(deps, read),
-        stand: byLedger,
-        lag: lagOfCounts,
-      }),
-      due: isWhole,
-    },
-    ...books.settlements.map(({ settlement: { settlementId } }) => ({
-      part: settlementPart(deps, books, settlementId),
-      due: isDue(slotOf(settlementId, SLICES)),
-    })),
-    ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) =>
-      dayParts(deps, books, day).map((part) => ({ part, due: isDue(day % SLICES) })),
+    [true, paymentsPart(deps, books, { name: 'before', between: ['0', timestampOf(first * DAY_MS - 1)] })],
+    [true, paymentsPart(deps, books, { name: 'later', between: [timestampOf((last + 1) * DAY_MS), '9~'] })],
+    [isWhole, bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), lag: lagOfCounts })],
+    ...books.settlements.map(
+      ({ settlement: { settlementId } }) =>
+        [isDue(slotOf(settlementId, SLICES)), settlementPart(deps, books, settlementId)] as const,
     ),
-  ].flatMap(({ part, due }) => (due || wanted.has(part.key) ? [part] : []))
-  return parts.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) =>
+      dayParts(deps, books, day).map((part) => [isDue(day % SLICES), part] as const),
+    ),
+  ]
+  return parts
+    .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
 
 /**

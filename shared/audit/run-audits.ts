@@ -5,7 +5,7 @@ import { getBalance } from '../ledger/ledger-store.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
 import { type ClientVerdict, noteFound, readClientVerdict, tellStanding } from '../verdict/client-verdict-store.ts'
-import { type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import { believed, type Difference, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import { claimAudit, noteAudited, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import {
   ALL_SLICES,
@@ -17,7 +17,6 @@ import {
   settlementPart,
   slicesSince,
 } from './audit-parts.ts'
-import { believed } from './believed.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { readClientBooks } from './judged/client-books.ts'
 
@@ -116,7 +115,7 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
     await tellStanding(deps, verdict.clientId, ofSettlement)
   }
   const state = isInconclusive ? 'inconclusive' : 'audited'
-  await deps.table.write(noteAudited(settlementId, { state, at, againAt: addMs(at, AGAIN_MS) }))
+  await deps.table.write(noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, AGAIN_MS) }))
   deps.log.info('audit.completed', { client_id: verdict.clientId, balanced: String(differences.length === 0) })
 }
 

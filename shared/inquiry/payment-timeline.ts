@@ -4,10 +4,10 @@ import { listPaymentEvents } from '../event/read-events.ts'
 import type { Payment, ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { ELIGIBLE_AGE_MS, type Settlement } from '../settlement/settlement.ts'
-import { settlementAt } from '../settlement/settlement-store.ts'
+import { settlementsBetween } from '../settlement/settlement-store.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
 import { suspenseAbout } from '../suspense/suspense-store.ts'
-import { addMs, later, type Timestamp } from '../time.ts'
+import { addMs, later } from '../time.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
@@ -58,10 +58,25 @@ const toHeadDto = (payment: StoredPayment) =>
         next_check_at: payment.dueAt ?? null,
       }
 
+/** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
+const MAX_SETTLEMENTS = 20
+
+/**
+ * The settlements that contain a payment, oldest first: the one that swept its own entry and, after a re-credit, the one
+ * that contains the re-credit. None for an open payment.
+ */
 const settlementsOf = async (deps: TableDeps, payment: StoredPayment) => {
   if (payment.status !== 'succeeded') return []
-  const settlements = await settlementsWithPayment(deps, payment)
-  return settlements.map(({ settlementId, status, settledAt }) => ({
+  const { clientId, paidAt, postedAt } = payment
+  const found: Settlement[] = []
+  let at = paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
+  while (at !== undefined && found.length < MAX_SETTLEMENTS) {
+    const [settlement] = await settlementsBetween(deps, clientId, { start: at, end: at, limit: 1 })
+    if (settlement === undefined) break
+    found.push(settlement)
+    at = settlement.recreditedAt
+  }
+  return found.map(({ settlementId, status, settledAt }) => ({
     settlement_id: settlementId,
     status,
     settled_at: settledAt ?? null,
@@ -92,27 +107,4 @@ export const paymentTimeline = async (deps: TableDeps, payment: StoredPayment) =
       suspense: await suspenseOf(deps, payment),
     },
   }
-}
-
-/** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
-const MAX_SETTLEMENTS = 20
-
-/** The journal time of a posted payment's own entry. */
-const eligibleAtOf = ({ paidAt, postedAt }: Payment): Timestamp | undefined =>
-  paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
-
-/**
- * The settlements that contain a payment, oldest first: the one that swept its entry and, after a re-credit, the one
- * that contains the re-credit. None for an open payment.
- */
-const settlementsWithPayment = async (deps: TableDeps, payment: Payment): Promise<readonly Settlement[]> => {
-  const found: Settlement[] = []
-  let at = eligibleAtOf(payment)
-  while (at !== undefined && found.length < MAX_SETTLEMENTS) {
-    const settlement: Settlement | undefined = await settlementAt(deps, payment.clientId, at)
-    if (settlement === undefined) break
-    found.push(settlement)
-    at = settlement.recreditedAt
-  }
-  return found
 }

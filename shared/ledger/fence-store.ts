@@ -5,50 +5,31 @@ import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
-import { below, update } from '../table/step.ts'
+import { below, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { allShards, type ShardPlace } from './shard-store.ts'
 import { WindowSchema } from './window-store.ts'
 
 const Closed = v.object({ closedUntil: TimestampSchema })
 
-/**
- * The item after the raise. Its fence is at least as high, also when another run raised it. Throws when there is no
- * item.
- */
-const fenced = ({ item }: { readonly item: Item | undefined }, end: Timestamp): Item => {
+const raised = (end: Timestamp) => ({ set: { closedUntil: end } })
+const isLower = (end: Timestamp) => below('closedUntil', end)
+
+/** Raises a fence, unless another run raised it as high or higher. Throws when there is no item. */
+const raise = async (deps: TableDeps, step: Step, end: Timestamp): Promise<Item> => {
+  const { item } = await deps.table.write(step)
   const closed = v.safeParse(Closed, item)
-  assertInvariant(
-    item !== undefined && closed.success && closed.output.closedUntil >= end,
-    'a ledger item has no fence',
-  )
+  const isClosed = closed.success && closed.output.closedUntil >= end
+  assertInvariant(item !== undefined && isClosed, 'a ledger item has no fence')
   return item
 }
 
-const isLower = (end: Timestamp) => below('closedUntil', end)
-
 /** Raises the window's fence. Answers the client's number of parts at that write. */
-export const closeWindow = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  end: Timestamp,
-): Promise<{ readonly parts: number }> => {
-  const raised = await deps.table.write(update(windowKey(clientId), { set: { closedUntil: end } }, isLower(end)))
-  return v.parse(WindowSchema, fenced(raised, end))
-}
+export const closeWindow = async (deps: TableDeps, clientId: ClientId, end: Timestamp) =>
+  v.parse(WindowSchema, await raise(deps, update(windowKey(clientId), raised(end), isLower(end)), end))
 
-/** Raises the fence of one shard. */
-export const closeShard = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  { part, shard }: ShardPlace,
-  end: Timestamp,
-): Promise<void> => {
-  fenced(
-    await deps.table.write(update(shardKey(clientId, shard, part), { set: { closedUntil: end } }, isLower(end))),
-    end,
-  )
-}
+export const closeShard = (deps: TableDeps, clientId: ClientId, { part, shard }: ShardPlace, end: Timestamp) =>
+  raise(deps, update(shardKey(clientId, shard, part), raised(end), isLower(end)), end)
 
 /** Shards that are raised at the same time: each is a small write. */
 const CONCURRENCY = 16

@@ -42,14 +42,6 @@ export const allShards = (parts: number): readonly ShardPlace[] =>
 export const newShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
   put(shardKey(clientId, shard, part), { closedUntil }, isNew)
 
-/** The same for a part that a client will have: an existing shard is raised to the fence, never lowered. */
-export const ensureShard = (clientId: ClientId, { part, shard }: ShardPlace, closedUntil: Timestamp): Step =>
-  update(
-    shardKey(clientId, shard, part),
-    { set: { closedUntil } },
-    any(absent('closedUntil'), below('closedUntil', closedUntil)),
-  )
-
 /** Moves the credit of an open payment, of which no entry is written yet. */
 export const moveOpenCredit = (payment: Placed, netMinor: Minor, at: Timestamp): Step =>
   update(shardOf(payment), { add: { creditedMinor: netMinor }, set: { creditedAt: at } }, exists)
@@ -81,5 +73,8 @@ export const putShards = async (
   { first, parts, closedUntil }: { readonly first: number; readonly parts: number; readonly closedUntil: Timestamp },
 ): Promise<void> => {
   const added = allShards(parts).filter(({ part }) => part >= first)
-  await mapInChunks(added, CONCURRENCY, (shard) => deps.table.write(ensureShard(clientId, shard, closedUntil)))
+  const isLower = any(absent('closedUntil'), below('closedUntil', closedUntil))
+  await mapInChunks(added, CONCURRENCY, ({ part, shard }) =>
+    deps.table.write(update(shardKey(clientId, shard, part), { set: { closedUntil } }, isLower)),
+  )
 }

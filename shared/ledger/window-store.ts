@@ -68,28 +68,26 @@ export const readParts = async (deps: TableDeps, clientId: ClientId): Promise<nu
   (await readWindow(deps, clientId)).parts
 
 type Swept = {
-  readonly settledUntil: Timestamp
-  readonly end: Timestamp
+  readonly clientId: ClientId
   readonly settlementId: string
+  readonly sweptFrom: Timestamp
+  readonly sweptUntil: Timestamp
   readonly netMinor: Minor
   /** The re-credits among its entries, which were available. */
   readonly recreditedMinor: Minor
-  readonly at: Timestamp
+  readonly createdAt: Timestamp
 }
 
 /** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
-export const sweepWindow = (
-  clientId: ClientId,
-  { settledUntil, end, settlementId, netMinor, recreditedMinor, at }: Swept,
-): Step =>
+export const sweepWindow = (swept: Swept): Step =>
   update(
-    windowKey(clientId),
+    windowKey(swept.clientId),
     {
-      set: { settledUntil: end, lastSettlementId: settlementId, changedAt: at },
-      add: { inSettlementMinor: netMinor, availableMinor: less(ZERO, recreditedMinor) },
+      set: { settledUntil: swept.sweptUntil, lastSettlementId: swept.settlementId, changedAt: swept.createdAt },
+      add: { inSettlementMinor: swept.netMinor, availableMinor: less(ZERO, swept.recreditedMinor) },
       remove: ['progress'],
     },
-    equals('settledUntil', settledUntil),
+    equals('settledUntil', swept.sweptFrom),
   )
 
 /** The net of a settlement was paid out by bank. No figure of the balance moves, so `changedAt` stays. */
@@ -116,14 +114,10 @@ const makeAvailable = (clientId: ClientId, add: Partial<Record<keyof Window, Min
  */
 export const writeOffInWindow = (
   clientId: ClientId,
-  {
-    readMinor,
-    addMinor,
-    postedAt,
-  }: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },
+  counted: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },
 ): Step =>
   update(
     windowKey(clientId),
-    { add: { writtenOffMinor: addMinor } },
-    all(equals('writtenOffMinor', readMinor), atMost('closedUntil', postedAt)),
+    { add: { writtenOffMinor: counted.addMinor } },
+    all(equals('writtenOffMinor', counted.readMinor), atMost('closedUntil', counted.postedAt)),
   )

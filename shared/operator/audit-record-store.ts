@@ -109,11 +109,8 @@ const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
   a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 
 const storedRecords = async (deps: TableDeps, subject: string): Promise<readonly Item[]> => {
-  const found: Item[] = []
-  for await (const items of queryPages(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })) {
-    found.push(...items)
-  }
-  return found
+  const records = queryPages(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })
+  return (await Array.fromAsync(records)).flat()
 }
 
 /** The records of a subject, oldest first, strongly consistent. */

@@ -13,7 +13,7 @@ import type { QueryInput } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
 import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
-import { toConfirm } from './confirm.ts'
+import { toConfirm } from './mark-settlement-paid.ts'
 
 const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
 

@@ -7,7 +7,7 @@ import { addMs, DAY_MS } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
 import { openPaymentsPaidBy } from './posting-store.ts'
 
-type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
+export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
 
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS

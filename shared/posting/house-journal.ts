@@ -6,16 +6,11 @@ import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.t
 import { owedOf, type Suspense } from '../suspense/suspense.ts'
 import { findSuspense, newSuspense, notePosted, noteRefunded } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
-import type { Timestamp } from '../time.ts'
 
 type TellDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
 
 /** The fields of a provider row that the house journal keeps. */
-type HouseRow = {
-  readonly transactionId: string
-  readonly rowAt: Timestamp
-  readonly providerMinor: Minor
-}
+type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
 export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor }: ProviderTransaction): HouseRow => ({
   transactionId,

@@ -21,9 +21,18 @@ import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { moneyRowOf, withDisputed } from '../sync/provider-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { rebuiltEvent } from './complete-payment.ts'
-import { ADVICE, providerRows, type RecountBy, type RecountDeps, type Repair, repairOf, shiftedBy } from './repair.ts'
-import { keptEvent, type StrayEvent, type Strays } from './strays.ts'
+import { keptEvent, rebuiltEvent } from './complete-payment.ts'
+import {
+  ADVICE,
+  providerRows,
+  type RecountBy,
+  type RecountDeps,
+  type Repair,
+  repairOf,
+  type StrayEvent,
+  type Strays,
+  shiftedBy,
+} from './repair.ts'
 
 type Given = { readonly books: ClientBooks; readonly strays: Strays }
 

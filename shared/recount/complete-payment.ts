@@ -4,6 +4,7 @@ import { estimateOf } from '../audit/judged/audit-payment.ts'
 import type { JudgedPayment } from '../audit/judged/audit-payments.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
+import { eventIsThere } from '../event/event-store.ts'
 import { EventSchema } from '../event/read-events.ts'
 import { deliveryIdFor, type EndpointId } from '../ids.ts'
 import { putEntry } from '../journal/entry-store.ts'
@@ -21,7 +22,7 @@ import type { Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { announced, findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { findEndpointEver } from '../webhook/endpoint/find-endpoints.ts'
-import { type RecountBy, type RecountDeps, type Repair, repairOf, shiftedBy } from './repair.ts'
+import { type RecountBy, type RecountDeps, type Repair, repairOf, type StrayEvent, shiftedBy } from './repair.ts'
 
 type Completion = { readonly of: readonly Difference[]; readonly steps: Steps<string> }
 
@@ -158,3 +159,9 @@ export const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<R
   )
   return Object.fromEntries(steps.flatMap(({ id, step }) => (step ? [[id, step]] : [])))
 }
+
+/** Keeps the event, because the merchant may have it, and rebuilds its lost deliveries. */
+export const keptEvent = async (deps: RecountDeps, { event }: Pick<StrayEvent, 'event'>): Promise<Steps<string>> => ({
+  ...(await lostDeliveries(deps, event)),
+  [event.name]: eventIsThere(event),
+})

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { auditEvent } from '../audit/judged/audit-event.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { mapInChunks } from '../chunks.ts'
+import { typeOfEvent } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
 import { countTransition, credit } from '../ledger/count-store.ts'
 import { commitSucceeded, putPointers } from '../payment/creating-store.ts'
@@ -17,9 +18,18 @@ import { providerFailure } from '../provider/provider-failure.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import { bringMoneyForward } from './bring-money-forward.ts'
-import { rebuiltEvent } from './complete-payment.ts'
-import { ADVICE, providerRows, type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
-import { isOfStatus, keptEvent, type StrayEntry, type StrayEvent, type Strays } from './strays.ts'
+import { keptEvent, rebuiltEvent } from './complete-payment.ts'
+import {
+  ADVICE,
+  providerRows,
+  type RecountBy,
+  type RecountDeps,
+  type Repair,
+  repairOf,
+  type StrayEntry,
+  type StrayEvent,
+  type Strays,
+} from './repair.ts'
 
 const EventDetails = v.object({
   data: v.object({
@@ -161,6 +171,8 @@ const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<Pr
   }
   return undefined
 }
+
+const isOfStatus = ({ event: { name } }: StrayEvent): boolean => typeOfEvent(name) === name
 
 /** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
 export const planForward = async (

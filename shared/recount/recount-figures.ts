@@ -1,5 +1,4 @@
-import { bookPart, byLedger, lagOfCounts, lagOfCredits } from '../audit/audit-parts.ts'
-import { believed } from '../audit/believed.ts'
+import { bookPart, lagOfCounts, lagOfCredits } from '../audit/audit-parts.ts'
 import { auditCounts, auditFigures, changeTimes } from '../audit/judged/audit-figures.ts'
 import { type ClientBooks, readClientBooks } from '../audit/judged/client-books.ts'
 import { GatewayError } from '../errors.ts'
@@ -8,7 +7,7 @@ import { correctShards, correctWindow, type ShardFigure, type WindowFigures } fr
 import { COUNT_FIELD } from '../ledger/count-store.ts'
 import { minor } from '../money.ts'
 import { attributeName } from '../table/attributes.ts'
-import type { Difference } from '../verdict/difference.ts'
+import { believed, type Difference } from '../verdict/difference.ts'
 import { type RecountBy, type RecountDeps, type Repair, repairOf } from './repair.ts'
 
 /** A client's kept figures and their differences, found twice and unchanged during the read. */
@@ -47,7 +46,7 @@ export const judgeFigures = async (
     return [...(await auditFigures(deps, read)), ...(withCounts ? await auditCounts(deps, read) : [])]
   }
   const lag = withCounts ? lagOfCounts : lagOfCredits
-  const part = bookPart(deps, first, 'figures', { judge, stand: byLedger, lag })
+  const part = bookPart(deps, first, 'figures', { judge, lag })
   const { differences, isInconclusive } = await believed(deps, part.judge)
   if (isInconclusive) {
     throw new GatewayError('conflict', 'the books of this client changed while they were counted; try again')

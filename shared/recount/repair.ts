@@ -2,15 +2,18 @@ import type { AuditDeps } from '../audit/audit-parts.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
+import type { Event } from '../event/event.ts'
+import type { PaymentId } from '../ids.ts'
 import { type Entry, netsOf, standingFigures } from '../journal/entry.ts'
 import { moveOpenCredit } from '../ledger/shard-store.ts'
 import { writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import type { Payment } from '../payment/payment.ts'
+import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type TransactionFilter } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
+import type { Item } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
@@ -28,6 +31,19 @@ export type Repair = {
 }
 
 export type RecountBy = { readonly client: Client; readonly operator: string }
+
+/** A stored event that its payment does not show. */
+export type StrayEvent = {
+  readonly difference: Difference
+  readonly payment: StoredPayment
+  readonly event: Event
+  readonly item: Item
+}
+
+/** A stored entry that its payment does not show. */
+export type StrayEntry = { readonly difference: Difference; readonly paymentId: PaymentId; readonly entry: Entry }
+
+export type Strays = { readonly events: readonly StrayEvent[]; readonly entries: readonly StrayEntry[] }
 
 export const ADVICE = 'nothing was written; try again'
 

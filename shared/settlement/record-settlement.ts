@@ -4,39 +4,80 @@ import type { Deps } from '../deps.ts'
 import { SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
 import { assertBalanced } from '../journal/entry.ts'
 import { sweepWindow, type Window } from '../ledger/window-store.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
+import type { AssumeDeps } from '../posting/assume-fee.ts'
 import { epochMs, type Timestamp } from '../time.ts'
 import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements, recordStep } from './settlement-store.ts'
-import type { EntrySums } from './sum-entries.ts'
+import type { EntrySums, SumDeps } from './sum-entries.ts'
+
+export type SettleDeps = AssumeDeps &
+  SumDeps &
+  RecordDeps &
+  Pick<Deps, 'stage' | 'table' | 'queues' | 'randomBytes' | 'now' | 'log'>
+
+/** `operator` is present for a manual trigger, and then the audit record is too. */
+export type SettleTrigger =
+  | { readonly by: 'auto' }
+  /** `requestId`: of the operator's invocation; later runs continue in the operator's name. */
+  | { readonly by: 'manual'; readonly operator: string; readonly requestId?: string | undefined }
+
+type SummedUp = {
+  readonly client: Client
+  readonly window: Window
+  readonly end: Timestamp
+  readonly sums: EntrySums
+}
+
+/** The settlement of a summed window, with the present bank details (spec 2.3). Its id is chosen here. */
+const newSettlement = (
+  deps: SettleDeps,
+  { client, window, end, sums }: SummedUp,
+  triggeredBy: Settlement['triggeredBy'],
+): Settlement => {
+  const now = deps.now()
+  return {
+    settlementId: v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(now), deps.randomBytes(10))),
+    clientId: client.clientId,
+    sweptFrom: window.settledUntil,
+    sweptUntil: end,
+    ...sums,
+    currency: 'IDR',
+    status: 'recorded',
+    triggeredBy,
+    previousId: window.lastSettlementId,
+    bank: client.bank,
+    createdAt: now,
+  }
+}
 
 /**
- * Writes a settlement, moves the window over its entries and, for a manual trigger, adds the operator's record, in one
- * transaction. Undefined when another settlement has moved the window. After a lost answer it is found by its id.
+ * Writes the settlement of a summed window, moves the window over its entries and, for a manual trigger, adds the
+ * operator's record, in one transaction. Undefined when another settlement has moved the window. After a lost answer it
+ * is found by its id.
  */
 export const recordSettlement = async (
   deps: SettleDeps,
-  settlement: Settlement,
+  summed: SummedUp,
   trigger: SettleTrigger,
 ): Promise<Settlement | undefined> => {
+  const settlement = newSettlement(deps, summed, trigger.by)
   assertBalanced({ ...settlement, feeMinor: settlement.providerFeesMinor })
-  const { clientId, settlementId, sweptFrom: settledUntil, sweptUntil: end, netMinor, recreditedMinor } = settlement
+  const { clientId, settlementId, status, netMinor } = settlement
   const steps = {
-    window: sweepWindow(clientId, {
-      settledUntil,
-      end,
-      settlementId,
-      netMinor,
-      recreditedMinor,
-      at: settlement.createdAt,
-    }),
+    window: sweepWindow(settlement),
     settlement: recordStep(settlement),
     verdict: newSettlementVerdict(settlement),
   }
+  const after = { status, net_minor: netMinor, client_id: clientId }
   const { applied } =
     trigger.by === 'manual'
-      ? await recordChange(deps, triggerRecord(settlement, trigger), steps)
+      ? await recordChange(
+          deps,
+          { ...trigger, subject: settlementId, clientId, action: 'trigger-settlement', after },
+          steps,
+        )
       : await deps.table.transact(steps)
   if (!applied && (await findSettlements(deps, [settlementId])).length === 0) return undefined
   logRecorded(deps, settlement)
@@ -54,64 +95,4 @@ const logRecorded = ({ log }: Pick<Deps, 'log'>, settlement: Settlement): void =
     net_minor: settlement.netMinor,
     triggered_by: settlement.triggeredBy,
   })
-}
-
-/** The audit record of an operator's trigger. Later runs of the same sum continue in the operator's name. */
-const triggerRecord = (
-  settlement: Settlement,
-  { operator, requestId }: Extract<SettleTrigger, { readonly by: 'manual' }>,
-) => ({
-  subject: settlement.settlementId,
-  clientId: settlement.clientId,
-  operator,
-  requestId,
-  action: 'trigger-settlement',
-  after: { status: settlement.status, net_minor: settlement.netMinor, client_id: settlement.clientId },
-})
-
-export type SettleDeps = Pick<
-  Deps,
-  | 'stage'
-  | 'table'
-  | 'queues'
-  | 'provider'
-  | 'alerts'
-  | 'sleep'
-  | 'randomBytes'
-  | 'now'
-  | 'monotonicMs'
-  | 'newId'
-  | 'log'
-  | 'invocation'
->
-
-/** `operator` is present for a manual trigger, and then the audit record is too. */
-export type SettleTrigger =
-  | { readonly by: 'auto' }
-  /** `requestId`: of the operator's invocation; later runs continue in the operator's name. */
-  | { readonly by: 'manual'; readonly operator: string; readonly requestId?: string | undefined }
-
-type SummedUp = { readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
-
-/** The settlement of a summed window, with the present bank details (spec 2.3). Its id is chosen here. */
-export const newSettlement = (
-  deps: Pick<Deps, 'randomBytes' | 'now'>,
-  client: Client,
-  { window, end, sums }: SummedUp,
-  triggeredBy: Settlement['triggeredBy'],
-): Settlement => {
-  const now = deps.now()
-  return {
-    settlementId: v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(now), deps.randomBytes(10))),
-    clientId: client.clientId,
-    sweptFrom: window.settledUntil,
-    sweptUntil: end,
-    ...sums,
-    currency: 'IDR',
-    status: 'recorded',
-    triggeredBy,
-    previousId: window.lastSettlementId,
-    bank: client.bank,
-    createdAt: now,
-  }
 }

@@ -7,7 +7,7 @@ import { readWindow, type Window } from '../ledger/window-store.ts'
 import { less, type Minor } from '../money.ts'
 import { postOverdue } from '../posting/assume-fee.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
-import { newSettlement, recordSettlement, type SettleDeps, type SettleTrigger } from './record-settlement.ts'
+import { recordSettlement, type SettleDeps, type SettleTrigger } from './record-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements } from './settlement-store.ts'
 import { noSums, type Summed, sumEntries, sumFirstPage } from './sum-entries.ts'
@@ -82,10 +82,9 @@ const settleOnce = async (deps: SettleDeps, clientId: ClientId, trigger: SettleT
   // Read after the summing, which can take minutes: the record has the present floor and bank details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
-  const settlement = newSettlement(deps, client, { window, end, sums }, trigger.by)
-  const recorded = await recordSettlement(deps, settlement, trigger)
-  if (recorded === undefined) return 'overtaken'
-  return { settlement: recorded, eligibleMinor: sums.netMinor, floorMinor, isContinuing: false }
+  const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
+  if (settlement === undefined) return 'overtaken'
+  return { settlement, eligibleMinor: sums.netMinor, floorMinor, isContinuing: false }
 }
 
 /**
@@ -108,12 +107,6 @@ export const settleClient = async (
   throw new Error('a settlement window kept moving while it was swept')
 }
 
-export type Triggered = {
-  readonly settlement: Settlement | undefined
-  /** The window is too large for one run: later runs settle it in the operator's name. */
-  readonly isContinuing: boolean
-}
-
 /**
  * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422
  * when there is nothing to settle, with the eligible and open amounts and the floor, and in a closed stage.
@@ -121,7 +114,7 @@ export type Triggered = {
 export const triggerSettlement = async (
   deps: SettleDeps,
   input: { readonly clientId: ClientId; readonly operator: string },
-): Promise<Triggered> => {
+): Promise<Pick<SettleResult, 'settlement' | 'isContinuing'>> => {
   if (deps.stage.isClosed === true) {
     throw invalid('the stage is closed', undefined, 'Recount the ledgers, and open the stage first.')
   }

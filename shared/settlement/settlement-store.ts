@@ -59,37 +59,25 @@ export const settlementPages = async function* (
 export const findSettlements = async (deps: TableDeps, ids: readonly SettlementId[]): Promise<readonly Settlement[]> =>
   (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
 
-/**
- * Settlements that swept a time of the client's journal or a later one, oldest first. Windows follow one another: the
- * first whose period ends after the time has swept it.
- */
-const sweptFrom = async (deps: TableDeps, clientId: ClientId, start: Timestamp, limit: number) => {
-  const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
-  const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
-  return findSettlements(deps, idsOf(items))
-}
-
-/** The settlement that swept a time of the client's journal; undefined when there is none or the index lags. */
-export const settlementAt = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  eligibleAt: Timestamp,
-): Promise<Settlement | undefined> => {
-  const [found] = await sweptFrom(deps, clientId, eligibleAt, 1)
-  return found && found.sweptFrom <= eligibleAt ? found : undefined
-}
-
 /** More settlements than a page of entries usually spans. */
 const MOST_OF_A_PAGE = 1_000
 
-/** The settlements that swept a span of the client's journal, its end included, oldest first. */
+/**
+ * The settlements that swept a span of the client's journal, its end included, oldest first. Windows follow one another:
+ * the first whose period ends after the start has swept it. The index may lag.
+ */
 export const settlementsBetween = async (
   deps: TableDeps,
   clientId: ClientId,
-  { start, end }: { readonly start: Timestamp; readonly end: Timestamp },
+  {
+    start,
+    end,
+    limit = MOST_OF_A_PAGE,
+  }: { readonly start: Timestamp; readonly end: Timestamp; readonly limit?: number },
 ): Promise<readonly Settlement[]> => {
-  const found = await sweptFrom(deps, clientId, start, MOST_OF_A_PAGE)
-  return found.filter((settlement) => settlement.sweptFrom <= end)
+  const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
+  const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
+  return (await findSettlements(deps, idsOf(items))).filter(({ sweptFrom }) => sweptFrom <= end)
 }
 
 /** The payouts to make, over all clients: recorded settlements, newest first. */

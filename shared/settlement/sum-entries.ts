@@ -11,7 +11,7 @@ import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS, type HistorySteps } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
-type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
+export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
 
 /** How long one run sums: half of its function's five minutes. */
 const RUN_MS = 2.5 * MINUTE_MS

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
+import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
+import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { verdictKey } from '../table/keys.ts'
 import { equals, guard, isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
@@ -51,8 +54,6 @@ export const changeClientVerdict = (clientId: ClientId, before: ClientVerdict, a
 export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): Step =>
   guard(verdictKey(clientId), isAsRead(read))
 
-type NoteDeps = TableDeps
-
 /** The most differences that one item keeps. */
 const MOST_KEPT = 100
 
@@ -68,15 +69,13 @@ export const notAccepted = ({
 
 export type Found = ReadonlyMap<string, readonly Difference[]>
 
-const isOver = (standing: readonly Standing[], accepted: readonly Accepted[]): readonly Accepted[] =>
-  accepted.filter((one) => standing.some((difference) => isExactly(one, difference)))
-
 /** The verdict with the findings of the judged parts. Differences that are gone no longer stand. */
 const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {
   const kept = before.standing.filter(({ part }) => !found.has(part))
   const added = [...found].flatMap(([part, differences]) => differences.map((difference) => ({ ...difference, part })))
   const standing = [...kept, ...added].slice(0, MOST_KEPT)
-  return { ...before, standing, accepted: [...isOver(standing, before.accepted)] }
+  const accepted = before.accepted.filter((one) => standing.some((difference) => isExactly(one, difference)))
+  return { ...before, standing, accepted }
 }
 
 const TRIES = 5
@@ -86,7 +85,7 @@ const TRIES = 5
  * accepted. Throws when the verdict kept changing.
  */
 export const noteFound = async (
-  deps: NoteDeps,
+  deps: TableDeps,
   clientId: ClientId,
   found: Found,
   noted: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
@@ -118,4 +117,47 @@ export const tellStanding = async (
       `${first.id}. Pay out nothing of it; audit-ledger lists them all.`,
   })
   deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })
+}
+
+const doesNotStand = () =>
+  invalid(
+    'no such difference stands on this client',
+    { id: ['what, id, expected and found must be exactly as the last audit found them'] },
+    'audit-ledger shows what is wrong now; a difference stands once the daily audit or that of a settlement has found it.',
+  )
+
+/**
+ * Accepts a difference that finance has explained: it no longer refuses payouts (design section 4, "Audit"). The
+ * acceptance ends when its figures change. A repeat is harmless. Throws 404 for an unknown client, and 422 when no such
+ * difference stands.
+ */
+export const acceptDifference = async (
+  deps: RecordDeps,
+  input: {
+    readonly clientId: ClientId
+    readonly difference: Difference
+    readonly operator: string
+    readonly notes: string
+  },
+): Promise<Difference> => {
+  const { clientId, difference, operator, notes } = input
+  await requireClient(deps, clientId)
+  for (let tried = 0; tried < TRIES; tried++) {
+    const before = await readClientVerdict(deps, clientId)
+    if (before.accepted.some((one) => isExactly(one, difference))) return difference
+    if (!before.standing.some((one) => isExactly(one, difference))) throw doesNotStand()
+    const accepted: Accepted = { ...difference, operator, notes, at: deps.now() }
+    const record = {
+      subject: clientId,
+      clientId,
+      operator,
+      action: 'accept-difference',
+      after: { ...difference, notes },
+    }
+    const { applied } = await recordChange(deps, record, {
+      verdict: changeClientVerdict(clientId, before, { ...before, accepted: [...before.accepted, accepted] }),
+    })
+    if (applied) return difference
+  }
+  throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
 }

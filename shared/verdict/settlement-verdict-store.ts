@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import { type ClientId, ClientIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
+import { ClientIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
 import {
   absent,
@@ -34,22 +34,14 @@ export type SettlementVerdict = v.InferOutput<typeof SettlementVerdictSchema>
 const FIRST_AUDIT_MS = MINUTE_MS
 
 /** Created with its settlement, and due. */
-export const newSettlementVerdict = (of: {
-  readonly clientId: ClientId
-  readonly settlementId: SettlementId
-  readonly createdAt: Timestamp
-}): Step =>
-  put(
-    verdictKey(of.settlementId),
-    {
-      clientId: of.clientId,
-      settlementId: of.settlementId,
-      state: 'waiting',
-      id: of.settlementId,
-      ...dueWork('audit', of.settlementId, addMs(of.createdAt, FIRST_AUDIT_MS)),
-    },
-    isNew,
-  )
+export const newSettlementVerdict = ({
+  clientId,
+  settlementId,
+  createdAt,
+}: Pick<SettlementVerdict, 'clientId' | 'settlementId'> & { readonly createdAt: Timestamp }): Step => {
+  const due = dueWork('audit', settlementId, addMs(createdAt, FIRST_AUDIT_MS))
+  return put(verdictKey(settlementId), { clientId, settlementId, state: 'waiting', id: settlementId, ...due }, isNew)
+}
 
 export const readSettlementVerdict = async (
   deps: TableDeps,
@@ -78,17 +70,11 @@ export const claimAudit = async (
 /** Records the result of an audit. An inconclusive one is due again. */
 export const noteAudited = (
   settlementId: SettlementId,
-  {
-    state,
-    at,
-    againAt,
-  }: { readonly state: 'audited' | 'inconclusive'; readonly at: Timestamp; readonly againAt: Timestamp },
+  result: { readonly state: 'audited' | 'inconclusive'; readonly auditedAt: Timestamp; readonly dueAt: Timestamp },
 ): Step =>
   update(
     verdictKey(settlementId),
-    state === 'audited'
-      ? { set: { state, auditedAt: at }, remove: DUE_WORK_FIELDS }
-      : { set: { state, auditedAt: at, dueAt: againAt } },
+    result.state === 'audited' ? { set: { ...result, dueAt: undefined }, remove: DUE_WORK_FIELDS } : { set: result },
     equals('work', 'audit'),
   )
 

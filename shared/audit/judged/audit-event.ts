@@ -9,6 +9,7 @@ import {
   type StatusEventType,
 } from '../../event/event.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
+import type { Movement } from '../../journal/payment-money.ts'
 import { isJsonObject, readJson, writeJson } from '../../json.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { movementData, toWebhookData } from '../../payment/payment-dto.ts'
@@ -23,29 +24,6 @@ import type { ClientBooks } from './client-books.ts'
 /** The event that a payment's status must have written. */
 const eventTypeOf = ({ status }: Payment): StatusEventType | undefined =>
   STATUS_EVENT_TYPES.find((type) => type === `payment.${status}`)
-
-/** The `data` of a webhook (spec 6.2). */
-const DATA_FIELDS = [
-  'id',
-  'client_id',
-  'external_reference',
-  'method',
-  'channel_code',
-  'notional_minor',
-  'xendit_fee_minor',
-  'hexolus_markup_minor',
-  'client_net_minor',
-  'currency',
-  'status',
-  'failure_reason',
-  'payment_destination',
-  'customer',
-  'description',
-  'metadata',
-  'created_at',
-  'paid_at',
-  'fee_status',
-] as const
 
 /** Free text of customers and merchants: the difference is reported, its content is not. */
 const PRIVATE_FIELDS: readonly string[] = [
@@ -79,32 +57,24 @@ export const eventNamesOf = (payment: Payment): readonly string[] => {
   return [...(type === undefined ? [] : [type]), ...payment.movements.map(reversedEventName)]
 }
 
-/** The fields that a movement adds; their sum changes once the fee is final. */
-const MOVEMENT_FIELDS = ['type', 'amount_minor'] as const
-
 const movementOf = ({ movements }: Payment, { name }: Event) =>
   movements.find((movement) => reversedEventName(movement) === name)
 
-/** The data that the payment would be announced with. Undefined when its metadata is no JSON. */
-const bodyOf = (payment: Payment, event: Event): string | undefined => {
-  const { type, eventId, firedAt } = event
-  const movement = movementOf(payment, event)
-  return madeOf(() => {
-    const data = { ...toWebhookData(payment), ...(movement && movementData(payment, movement)) }
-    return envelopeBody(type, eventId, firedAt, data)
-  })
-}
+/** The fields of its `data` (spec 6.2). A movement's sum of all movements changes once the fee is final. */
+const dataOf = (payment: Payment, movement: Movement | undefined) => ({
+  ...toWebhookData(payment),
+  ...(movement && movementData(payment, movement)),
+})
 
-const dataOf = (payment: Payment, event: Event): Fields | undefined => {
-  const body = bodyOf(payment, event)
-  return body === undefined ? undefined : read(body)?.data
-}
+/** The body that the payment would be announced with. Undefined when its metadata is no JSON. */
+const bodyOf = (payment: Payment, event: Event): string | undefined =>
+  madeOf(() => envelopeBody(event.type, event.eventId, event.firedAt, dataOf(payment, movementOf(payment, event))))
 
 const auditData = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
-  const expected = dataOf(payment, event)
-  const fields = movementOf(payment, event) ? [...DATA_FIELDS, ...MOVEMENT_FIELDS] : DATA_FIELDS
+  const expected = read(bodyOf(payment, event) ?? '')?.data
+  const fields = Object.keys(dataOf({ ...payment, metadata: undefined }, movementOf(payment, event)))
   return fields
-    .filter((field) => expected?.get(field) !== found.get(field))
+    .filter((field) => field !== 'taken_back_minor' && expected?.get(field) !== found.get(field))
     .flatMap((field) => {
       const figure = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
       return PRIVATE_FIELDS.includes(field)

@@ -91,7 +91,8 @@ export const auditFigures = async (
     ),
     ...tail.differences,
     ...(await auditAdjustments(deps, books)),
-    ...auditWindow(books, ledger, deps.now()),
+    ...auditFence(books, ledger, deps.now()),
+    ...auditChanged(books, ledger, deps.now()),
     ...open.differences,
   ]
 }
@@ -204,12 +205,6 @@ const auditChanged = (
       ),
   ]
 }
-
-/** The times of a client's window and shards. */
-export const auditWindow = (books: ClientBooks, ledger: Ledger, now: Timestamp): readonly Difference[] => [
-  ...auditFence(books, ledger, now),
-  ...auditChanged(books, ledger, now),
-]
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
 export const auditChain = ({ client, clientId, settlements, ledger }: ClientBooks): readonly Difference[] => {

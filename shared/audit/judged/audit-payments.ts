@@ -48,22 +48,15 @@ const entryDifferences = async (deps: StoreDeps, payments: readonly Payment[]) =
   const found = new Map<PaymentId, readonly Difference[]>()
   for (const [at, { payment, entry }] of wanted.entries()) {
     const item = items[at]
-    const differences =
-      item === undefined
+    const stored = item && madeOf(() => parseEntry(item))
+    const differences = stored
+      ? compareEntries(entry, stored)
+      : item === undefined
         ? differs('entry', entry.entryId, `a ${entry.type} of payment ${payment.paymentId}`, 'not there')
-        : readEntry(item, entry.entryId, (stored) => compareEntries(entry, stored))
+        : differs('entry', entry.entryId, 'readable', 'unreadable')
     found.set(payment.paymentId, [...(found.get(payment.paymentId) ?? []), ...differences])
   }
   return found
-}
-
-const readEntry = (item: Item, id: string, judge: (entry: ReturnType<typeof parseEntry>) => readonly Difference[]) => {
-  try {
-    return judge(parseEntry(item))
-  } catch (error) {
-    if (v.isValiError(error)) return differs('entry', id, 'readable', 'unreadable')
-    throw error
-  }
 }
 
 /** Altered figures may form no valid entry; `auditMoney` reports that. */

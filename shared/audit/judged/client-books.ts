@@ -49,36 +49,30 @@ const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledg
   }
 }
 
-type Read = { readonly stored: StoredSettlement[]; readonly unreadable: Difference[] }
-
-const judge = ({ stored, unreadable }: Read, key: Key, item: Item | undefined): void => {
-  const parsed = v.safeParse(SettlementSchema, item)
-  const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
-  if (isWhole && item) stored.push({ settlement: parsed.output, item })
-  else unreadable.push(...differs('settlement', idOf(key.pk), 'readable', 'unreadable'))
-}
-
-/** Settlements that others name as their predecessor and that the index does not list: it lags or lost them. */
-const readLinked = async (deps: StoreDeps, read: Read, last: SettlementId | undefined): Promise<void> => {
-  const known = new Set(read.stored.map(({ settlement }) => settlement.settlementId))
-  const named = [last, ...read.stored.map(({ settlement }) => settlement.previousId)].filter((id) => id !== undefined)
+/** All settlements of a client, in the order of their windows, and those that cannot be read. */
+const readSettlements = async (deps: StoreDeps, clientId: ClientId, lastId: SettlementId | undefined) => {
+  const stored: StoredSettlement[] = []
+  const unreadable: Difference[] = []
+  const take = (key: Key, item: Item | undefined): void => {
+    const parsed = v.safeParse(SettlementSchema, item)
+    const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
+    if (isWhole && item) stored.push({ settlement: parsed.output, item })
+    else unreadable.push(...differs('settlement', idOf(key.pk), 'readable', 'unreadable'))
+  }
+  for await (const page of ownedItems(deps, clientId, 'settlement', { parts: 1 })) {
+    for (const { key, item } of page) take(key, item)
+  }
+  // Settlements that others name as their predecessor and that the index does not list: it lags or lost them.
+  const known = new Set(stored.map(({ settlement }) => settlement.settlementId))
+  const named = [lastId, ...stored.map(({ settlement }) => settlement.previousId)].filter((id) => id !== undefined)
   const missing = [...new Set(named)].filter((id) => !known.has(id))
   const items = await deps.table.getMany(missing.map(settlementKey))
   for (const [at, id] of missing.entries()) {
-    const item = items[at]
-    if (item === undefined) read.unreadable.push(...differs('settlement', id, 'there', 'not there'))
-    else judge(read, settlementKey(id), item)
+    if (items[at] === undefined) unreadable.push(...differs('settlement', id, 'there', 'not there'))
+    else take(settlementKey(id), items[at])
   }
-}
-
-const readSettlements = async (deps: StoreDeps, clientId: ClientId, last: SettlementId | undefined): Promise<Read> => {
-  const read: Read = { stored: [], unreadable: [] }
-  for await (const page of ownedItems(deps, clientId, 'settlement', { parts: 1 })) {
-    for (const { key, item } of page) judge(read, key, item)
-  }
-  await readLinked(deps, read, last)
-  read.stored.sort((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
-  return read
+  stored.sort((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
+  return { stored, unreadable }
 }
 
 /**
