@@ -142,10 +142,7 @@ export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | '
  */
 export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 
-/**
- * For functions that mostly wait for merchants, queues or the provider: half of the default processor time. Cold starts
- * are not slower.
- */
+/** For functions that mostly wait for merchants, queues or the provider. Their cold starts are not slower. */
 export const ONLY_WAITS = { memoryMb: 256 } as const
 
 /** More than a request's own deadline of 22 s (design: create), and less than API Gateway's timeout of 29 s. */
@@ -164,9 +161,6 @@ export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'cal
 /** A third more than a steady load needs. */
 const HEADROOM = 4 / 3
 
-/**
- * One run for each attempt in progress. A batch has several messages only after a backlog: that is the reserve for
- * retries and for merchants that are slow for a while.
- */
+/** One run for each attempt in progress. Batches of several, after a backlog, are the reserve for retries. */
 export const webhookRuns = (load: Load): number =>
   Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * HEADROOM)

@@ -24,10 +24,7 @@ export type DeliveryId = v.InferOutput<typeof DeliveryIdSchema>
 export const SettlementIdSchema = v.pipe(UuidSchema, v.brand('SettlementId'))
 export type SettlementId = v.InferOutput<typeof SettlementIdSchema>
 
-/**
- * Derives a UUID (version 8) from `parts`; the same parts always give the same id. Each part's length is hashed too, so
- * that ("ab","c") and ("a","bc") differ.
- */
+/** A UUID (version 8) of `parts`. Each length is hashed too, so that ("ab","c") and ("a","bc") differ. */
 export const derivedUuid = (...parts: readonly string[]): string => {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
@@ -54,10 +51,7 @@ export const eventIdFor = (paymentId: PaymentId, name: string): EventId =>
 export const deliveryIdFor = (eventId: EventId, endpointId: EndpointId): DeliveryId =>
   v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
 
-/**
- * A UUID (version 7) that starts with the time in milliseconds, so that ids sort by creation. `entropy`: ten random
- * bytes.
- */
+/** A UUID (version 7): ids sort by their time in milliseconds. `entropy`: ten random bytes. */
 export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(epochMs, 0, 6)

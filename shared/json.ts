@@ -57,10 +57,7 @@ const decode = (bytes: Buffer): string | undefined => {
   }
 }
 
-/**
- * Reads JSON strictly: UTF-8, no duplicate keys, bounded nesting. Numbers keep their digits as `LosslessNumber`. A
- * refusal never quotes the text.
- */
+/** Reads strict JSON. Numbers keep their digits as `LosslessNumber`. A refusal never quotes the text. */
 export const readJson = (bytes: Buffer): JsonRead => {
   const text = decode(bytes)
   if (text === undefined) return { ok: false, reason: 'the body is not UTF-8' }
@@ -105,10 +102,7 @@ export const memberText = (text: string, name: string): string | undefined =>
     return JSON.parse(key) === name ? [part.slice(key.length + 1)] : []
   })[0]
 
-/**
- * The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. Above 2^53
- * it is the nearest double, which exceeds every bound too.
- */
+/** The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. */
 export const toInteger = (value: LosslessNumber): number => {
   const { digits, exponent } = splitNumber(value.value)
   const number = Number(value.value)

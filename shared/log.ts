@@ -3,7 +3,6 @@ export type LogCode =
   | 'request.completed'
   | 'request.failed'
   | 'payment.created'
-  | 'payment.create_replayed'
   | 'payment.create_failed'
   | 'payment.create_refused'
   | 'payment.create_taken_over'

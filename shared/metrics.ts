@@ -14,10 +14,7 @@ const OVERALL = [[]] as const satisfies MetricSpec['dimensionSets']
 
 /** Every metric of the gateway; alarms and the dashboard use only these. */
 export const METRICS = {
-  /**
-   * Payments by outcome: created, create_failed, create_refused (by the provider, because of the payment itself),
-   * succeeded, failed, expired, cancelled.
-   */
+  /** Payments by outcome. `create_refused`: the provider refused the payment itself, not our account. */
   Payments: { unit: 'Count', dimensionSets: [['outcome'], ['method', 'channel', 'outcome']] },
   /** Successes by the source of the news: callback, due_work, sync, operator, cancel, create. */
   SuccessHeard: { unit: 'Count', dimensionSets: [['source']] },

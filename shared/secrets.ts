@@ -3,10 +3,7 @@ import * as v from 'valibot'
 
 /** The secrets port. A caller never writes a value to logs, errors or the table. */
 export type Secrets = {
-  /**
-   * The value, cached for half an hour. Undefined if the secret does not exist. Throws if it cannot be read. `fresh`:
-   * cached for at most a minute, for use after a mismatch.
-   */
+  /** The value, cached for half an hour; undefined if there is none. `fresh`, after a mismatch: for a minute. */
   get(name: string, fresh?: 'fresh'): Promise<string | undefined>
 }
 
@@ -16,10 +13,7 @@ export const providerSecretName = (stage: string) => `gateway/${stage}/provider`
 /** JSON `{"callback_tokens": [one, or two during a rotation]}`: authenticates the provider's callbacks. */
 export const callbackSecretName = (stage: string) => `gateway/${stage}/provider-callback`
 
-/**
- * JSON `{"current", "previous"}`: the front adds the value to every request, so that none can bypass it. `previous`
- * exists only during a rotation.
- */
+/** JSON `{"current", "previous"}`: the front adds the value to requests. `previous` only during a rotation. */
 export const originSecretName = (stage: string) => `gateway/${stage}/origin`
 
 /** The owner of a sealed secret. It can be unsealed only for this client and endpoint of this stage. */
@@ -29,10 +23,7 @@ export type SealedFor = { readonly clientId: string; readonly endpointId: string
 export type Sealer = {
   /** The sealed secret, in base64. */
   seal(secret: string, owner: SealedFor): Promise<string>
-  /**
-   * The secret, cached for five minutes. Undefined if this stage did not seal the text for this owner. Throws if it
-   * cannot be read now.
-   */
+  /** The secret, cached for five minutes. Undefined if this stage did not seal it for this owner. */
   unseal(sealed: string, owner: SealedFor): Promise<string | undefined>
 }
 
@@ -43,12 +34,20 @@ export const sealContext = (stage: string, { clientId, endpointId }: SealedFor):
   endpoint: endpointId,
 })
 
-const Fields = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
-
-/** The fields of a secret that is stored as a JSON object; undefined for any other text. */
-export const storedFields = (text: string): Readonly<Record<string, unknown>> | undefined => {
-  const parsed = v.safeParse(Fields, text)
-  return parsed.success ? parsed.output : undefined
+/** Reads and parses a secret. Throws if it is missing, malformed or unreadable; the error never has its value. */
+export const readSecret = async <Schema extends v.GenericSchema>(
+  secrets: Pick<Secrets, 'get'>,
+  what: string,
+  name: string,
+  schema: Schema,
+  fresh: 'fresh' | undefined,
+): Promise<v.InferOutput<Schema>> => {
+  const text = await secrets.get(name, fresh)
+  if (text === undefined) throw new Error(`the ${what} secret is missing`)
+  const parsed = v.safeParse(schema, text)
+  // No cause, because it would quote the secret.
+  if (!parsed.success) throw new Error(`the ${what} secret is malformed`)
+  return parsed.output
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -5,10 +5,7 @@
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 export type ProviderFees = (typeof PROVIDER_FEES)[number]
 
-/**
- * Rows of one page, and pages of one run; the next run continues after them. `block`: entries in one block of a
- * settlement's digest; it must never change in a stage.
- */
+/** Rows of a page, and pages of a run. `block`: entries in one block of a digest; it must never change. */
 export type HistorySteps = { readonly rows: number; readonly pages: number; readonly block: number }
 
 /** Limits the parsed rows of a page; DynamoDB itself ends a page at 1 MB. Only time ends a run. */

@@ -74,9 +74,8 @@ export const issueApiKey = async (
 }
 
 /**
- * Revokes a key; it is refused everywhere within 15 s (the authentication cache). It is found by its id without an
- * index, so a new key is not missed. A repeat changes nothing and answers the same. Throws 404 for a key that does not
- * exist or is another client's.
+ * Revokes a key; it is refused everywhere within 15 s (the authentication cache). It is found by its id, so a new key
+ * is not missed. Safe to repeat. Throws 404 for an absent or another client's key.
  */
 export const revokeApiKey = async (
   deps: RecordDeps,

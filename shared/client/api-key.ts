@@ -5,10 +5,7 @@ import { TimestampSchema } from '../time.ts'
 
 const KEY_HASH = /^[0-9a-f]{64}$/
 
-/**
- * The SHA-256 of a key's text, in hex: the key's id. It leads to the key's item without an index, so a revocation
- * cannot miss a new key. A hash of 256 random bits reveals nothing.
- */
+/** The id of a key: the SHA-256 of its text. Key items are found by it without an index, so none is missed. */
 export const KeyIdSchema = v.pipe(v.string(), v.regex(KEY_HASH, 'must be a key_id'), v.brand('KeyId'))
 export type KeyId = v.InferOutput<typeof KeyIdSchema>
 

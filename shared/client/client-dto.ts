@@ -31,10 +31,7 @@ const BankField = v.pipe(
   ),
 )
 
-/**
- * The fields of a client that an operator may set, under their names in design section 7. Null clears an optional
- * field.
- */
+/** The fields of a client that an operator may set (design section 7). Null clears an optional field. */
 export const CLIENT_FIELDS = {
   name: text,
   enabled: v.boolean(),

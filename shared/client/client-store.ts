@@ -109,9 +109,8 @@ const recordWhileFresh = async (...change: Parameters<typeof recordChange>): Pro
 }
 
 /**
- * Changes the given fields and writes the audit record in one transaction. The condition covers everything that the
- * record says, so it stays true when two operators change a client at once: the later one reads again. A repeat is
- * harmless and leaves no second record. Changed bank details are reported first. Throws 404 for an unknown client.
+ * Changes the given fields, with the audit record, in one transaction. Its condition covers all that the record says:
+ * the later of two operators reads again. Changed bank details are reported first. Throws 404.
  */
 export const changeClient = async (
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
@@ -208,10 +207,7 @@ const shown = (bank: BankAccount | undefined): string =>
 const quoted = (typed: string): string => JSON.stringify(typed)
 const SHOWN_DIGITS = 4
 
-/**
- * Alerts operators before bank details change. A crash after the alert leaves an alert too many, never an unreported
- * change. If the alert cannot be published, the change does not happen.
- */
+/** Alerts operators before bank details change. After a crash there may be an alert too many, never too few. */
 export const tellBankChange = async (
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   { clientId, operator }: { readonly clientId: Client['clientId']; readonly operator: string },

@@ -10,10 +10,7 @@ export const BankSchema = v.object({
   bankAccountName: v.string(),
   /** When it was entered. */
   since: TimestampSchema,
-  /**
-   * It replaced other details, or came after the client's first credit: the payout needs a confirmation while it is
-   * new.
-   */
+  /** It replaced other details, or came after the first credit. While it is new, a payout needs a confirmation. */
   isChange: v.optional(v.boolean()),
 })
 export type Bank = v.InferOutput<typeof BankSchema>

@@ -79,10 +79,7 @@ const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creat
 
 const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
 
-/**
- * Far below the limit an environment needs no counter: it lets its part pass, and at least one point. What the counter
- * allowed beyond that expires after some seconds.
- */
+/** Lets an environment's part of a limit pass without the counter. What the counter allowed beyond it expires. */
 const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   const now = nowSeconds(deps)
   // The clock may have been set back.
@@ -187,10 +184,7 @@ export const enforceRateLimit = async (deps: RateDeps, client: Client, asked: As
   })
 }
 
-/**
- * After the answer, counts the points that a request used beyond those taken before. It affects later requests, never
- * this one.
- */
+/** Counts the points that a request used beyond those taken before. They affect only later requests. */
 export const addDebt = async (deps: RateDeps, client: Client, asked: Asked, units: number): Promise<void> => {
   const points = pointsOf(units) - asked.points
   const of = limitOf(deps, client, asked.creates === true)

@@ -28,10 +28,7 @@ export const ledgerPartsOf = ({ ledgerParts }: Parted): number => ledgerParts?.n
 const inForce = ({ ledgerParts }: Parted, now: Timestamp): number =>
   ledgerParts && now < ledgerParts.from ? ledgerParts.before : (ledgerParts?.number ?? 1)
 
-/**
- * The part of a payment that is claimed now, for ever; undefined for the first. A client that was read some time ago
- * may have fewer parts than exist; all readers ask those it has.
- */
+/** The part of a payment that is claimed now, for ever; undefined for the first. Readers ask all parts. */
 export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestamp): number | undefined =>
   partOf(paymentId, inForce(client, now)) || undefined
 

@@ -62,9 +62,8 @@ const handOutAudits = async (deps: FindDeps): Promise<number> => {
 }
 
 /**
- * Finds every minute which slots have due items (design section 4), and hands each to workers of its kind. It handles
- * no item itself, so its own time does not grow with their number. A message too many is harmless. A kind that cannot
- * be handed out does not stop the others, and then fails the run.
+ * Finds every minute which slots have due items, and hands each to workers of its kind; it handles none itself. A kind
+ * that cannot be handed out does not stop the others, and then fails the run.
  */
 export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
   const [audits, ...found] = await Promise.allSettled([

@@ -65,10 +65,7 @@ const readWindow = async (deps: Deps, { work, read }: DueKind, share: DueSlot, r
   run.isAtEnd = page.cursor === undefined
 }
 
-/**
- * The next batch. When few owners wait, all windows are read first, because another owner may be behind one client's
- * thousand items.
- */
+/** The next batch. While few owners wait, all windows are read first: another owner may come after a long queue. */
 const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Promise<readonly ReadItem[]> => {
   const most = kind.atATime(deps)
   if (run.isAtEnd && run.hasLeft && run.turns.owners === 0) Object.assign(run, { isAtEnd: false, hasLeft: false })
@@ -144,10 +141,7 @@ export type DueTurns<Waiting> = {
 /** The most items of one owner in memory. The rest stays due and is read again. */
 const MOST_OF_ONE_OWNER = 500
 
-/**
- * Owners take turns: an owner that was served goes to the end, so one owner's thousand items delay another by at most
- * one item at a time. The items of one owner keep their order.
- */
+/** Owners take turns, so one owner's thousand items delay another by at most one item at a time. */
 export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string): DueTurns<Waiting> => {
   // A map keeps the order in which its keys were set: the first one is next.
   const waiting = new Map<string, Waiting[]>()

@@ -11,10 +11,7 @@ export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 
 const LEAST_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 
-/**
- * A busy slot is divided into parts, one for each worker. More parts mean more workers; only the calls to other systems
- * limit the pace of a kind. Payments have as many as the provider's quota feeds.
- */
+/** A busy slot has parts, one for each worker. Payments have as many as the provider's quota can feed. */
 export const mostParts = (work: CheckedWork, callsPerMinute: number): number =>
   work === 'payment'
     ? Math.max(LEAST_PARTS.payment, Math.ceil(workersForQuota('due', callsPerMinute) / WORK_SLOTS.payment))

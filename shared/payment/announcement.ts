@@ -106,10 +106,7 @@ export const announcementOfMovement = async (
   return announce(deps, { name: reversedEventName(movement), payment, data, firedAt })
 }
 
-/**
- * Sends the deliveries of a committed announcement to the workers. A failure is logged and only costs time, because due
- * work sends them later.
- */
+/** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */
 export const tellWorkers = async (deps: Pick<Deps, 'queues' | 'log'>, { deliveries }: Announcement): Promise<void> => {
   const wanted = deliveries.filter(({ delivery }) => delivery.status === 'scheduled')
   if (wanted.length === 0) return

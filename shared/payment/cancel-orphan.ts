@@ -1,10 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
 
-/**
- * Cancels a provider request that no customer should pay any more, best effort. If it is paid anyway, the capture is
- * matched by its reference and credited or held.
- */
+/** Cancels a request that no customer should pay, best effort. If it is paid anyway, the money is credited or held. */
 export const cancelOrphan = async (
   deps: Pick<Deps, 'provider' | 'log'>,
   paymentRequestId: string,

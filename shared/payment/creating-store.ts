@@ -59,10 +59,7 @@ const toPaymentItem = (payment: Payment) => ({
   ...(payment.dueAt !== undefined && dueWork('payment', payment.paymentId, payment.dueAt)),
 })
 
-/**
- * `creating` to `pending`, by the attempt that got the destination. Refused when a capture was remembered that the
- * caller does not know: the payment must keep it and be due at once.
- */
+/** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
 export const commitPending = (payment: Payment): Step =>
   put(
     paymentKey(payment.paymentId),
@@ -101,10 +98,7 @@ export const putPointers = async (deps: TableDeps, payment: Payment): Promise<vo
   await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
 }
 
-/**
- * How long a create is kept after the provider has refused every attempt for good. Nothing of it exists at the
- * provider.
- */
+/** How long a create is kept after the provider refused every attempt for good, so that nothing exists there. */
 const REFUSED_RETENTION_MS = 90 * DAY_MS
 
 /**

@@ -41,10 +41,7 @@ export const listPayments = async (
   return { payments: payments.filter((payment) => status === undefined || payment.status === status), total }
 }
 
-/**
- * The payment of an idempotency key, or none: "did my 500 create it?" in one consistent read. A payment that is still
- * being created counts as none; a retry with the same key may complete it.
- */
+/** The payment of an idempotency key, or none. One that is still being created counts as none. */
 export const paymentsOfKey = async (
   deps: TableDeps,
   { clientId, key, page }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },

@@ -136,10 +136,7 @@ export const leavePending = (payment: Payment): Step =>
     mayBecome(payment.status),
   )
 
-/**
- * One payment of a client (spec 4.3). The same 404 is thrown for an absent id, another client's id, a malformed id, and
- * a payment that is still being created.
- */
+/** One payment of a client (spec 4.3). An absent, foreign, malformed or still invisible one is the same 404. */
 export const findPayment = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Payment> => {
   const stored = await findAnyPayment(deps, id)
   if (stored.status === 'creating' || stored.clientId !== clientId) throw notFound('payment')

@@ -33,10 +33,7 @@ const ProviderAttemptSchema = v.object({
   startedAt: TimestampSchema,
   /** When our call ended without a destination. Absent while it runs, and for ever when its process died. */
   endedAt: v.optional(TimestampSchema),
-  /**
-   * `started` for ever means that the process died and the provider's outcome is unknown. A payment's row leaves out
-   * `created`.
-   */
+  /** `started` for ever: the process died and the outcome is unknown. A payment's row leaves out `created`. */
   outcome: v.optional(v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']), 'created'),
   code: v.optional(v.string()),
   /** Left out of the attempt that created the payment: it is the payment's own. */

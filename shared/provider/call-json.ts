@@ -21,10 +21,7 @@ export type HttpOutcome =
 
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/**
- * Calls once and follows no redirect, so credentials go only to the given URL. Connections are kept alive. Never throws
- * for a network or provider failure; the reason is a bare error code.
- */
+/** Calls once and follows no redirect with our credentials. Never throws; a failure is a bare error code. */
 export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
   // The rest of a deadline may have fractions, which a timer refuses.
   const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))

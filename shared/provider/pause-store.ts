@@ -44,10 +44,7 @@ const ownPause = ({ provider, now }: PauseDeps, operation: ProviderOperation): T
   return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
 }
 
-/**
- * The time until which the provider refuses these operations, as told to any environment; undefined: not paused. Costs
- * at most one read a second in each environment.
- */
+/** Until when the provider refuses these operations. Costs at most one read a second in each environment. */
 export const pausedUntil = async (
   deps: PauseDeps,
   operations: readonly ProviderOperation[],

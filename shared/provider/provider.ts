@@ -12,10 +12,7 @@ export type Provider = {
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
   /** The present balance of the payments account. It has no settlement time, so it proves no settlement. */
   getBalance(timeoutMs: number): Promise<Answer<ProviderBalance>>
-  /**
-   * How long the provider refuses calls of an operation, by the headers of its last answer; 0: not paused. Background
-   * work obeys it (`waitForProvider`); a call for a waiting customer does not.
-   */
+  /** How long the provider refuses calls of an operation, by its last answer; 0: not paused. */
   pauseMs(operation: ProviderOperation): number
   /** The remaining calls of an operation in the provider's present minute, by the same headers; undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
@@ -70,10 +67,7 @@ export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readon
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
-  /**
-   * A final refusal: nothing exists upstream. `code` is the provider's error code, safe to show. `ofAccount`: the cause
-   * is our provider account, so other payments are refused too.
-   */
+  /** A final refusal: nothing exists upstream. `code` is safe to show. `ofAccount`: others are refused too. */
   | { readonly kind: 'refused'; readonly code: string; readonly ofAccount?: boolean }
   /** The call had no effect: the provider answered 429, or no connection was made. */
   | { readonly kind: 'not_executed'; readonly reason: string }

@@ -13,10 +13,7 @@ const PUBLISHED: readonly { readonly effectiveFrom: Timestamp; readonly callsPer
   { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)), callsPerMinute: 600 },
 ]
 
-/**
- * The calls a minute of one operation for all background work: the stage's own setting, else the published limit.
- * Without `at` (in a deployment) the latest published limit counts.
- */
+/** The calls a minute of one operation: the stage's setting, else the published limit, in a deployment the latest. */
 export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at?: Timestamp): number => {
   const published = PUBLISHED.findLast(({ effectiveFrom }) => at === undefined || effectiveFrom <= at)
   assertInvariant(published !== undefined, 'no quota is in force')
@@ -40,9 +37,8 @@ type CallsTaken = { readonly granted: number; readonly retryAt: Timestamp | unde
 const MAX_TRIES = 3
 
 /**
- * Takes up to `wanted` calls of the quota for background work, in one conditional write (design section 9). All workers
- * together never take more than the quota. Unused calls expire with their ten-second window. During a pause the answer
- * is none.
+ * Takes up to `wanted` calls of the quota in one conditional write (design section 9), so all workers together never
+ * take more. Unused calls expire with their ten-second window. None during a pause.
  */
 export const takeCalls = async (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,

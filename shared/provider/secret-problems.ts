@@ -1,20 +1,26 @@
 import * as v from 'valibot'
-import { storedFields } from '../secrets.ts'
-import { CALLBACK_TOKENS_RULE, CallbackTokensSchema } from './callback-secret.ts'
+import { CallbackTokens } from './callback-secret.ts'
 import { ProviderKey } from './provider-secret.ts'
 
-/** The problems of the stored text, by field and never by value, for the operator who sets it; empty if it is valid. */
-export const providerSecretProblems = (text: string): readonly string[] => {
-  const fields = storedFields(text)
-  if (fields === undefined) return ['it is not JSON with the field secret_key']
-  return v.is(ProviderKey, fields['secret_key'])
-    ? []
-    : ['secret_key must be 1 to 1,024 printable ASCII characters without spaces']
-}
+const Fields = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
 
-/** The problems of the stored text, by field and never by value, for the operator who sets it; empty if it is valid. */
-export const callbackSecretProblems = (text: string): readonly string[] => {
-  const fields = storedFields(text)
-  if (fields === undefined) return ['it is not JSON with the field callback_tokens']
-  return v.is(CallbackTokensSchema, fields['callback_tokens']) ? [] : [CALLBACK_TOKENS_RULE]
-}
+/** The problems of a stored text, by field and never by value, for the operator who sets it; empty if it is valid. */
+const problemsOf =
+  (field: string, schema: v.GenericSchema, rule: string) =>
+  (text: string): readonly string[] => {
+    const fields = v.safeParse(Fields, text)
+    if (!fields.success) return [`it is not JSON with the field ${field}`]
+    return v.is(schema, fields.output[field]) ? [] : [`${field} must be ${rule}`]
+  }
+
+export const providerSecretProblems = problemsOf(
+  'secret_key',
+  ProviderKey,
+  '1 to 1,024 printable ASCII characters without spaces',
+)
+
+export const callbackSecretProblems = problemsOf(
+  'callback_tokens',
+  CallbackTokens,
+  'a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces',
+)

@@ -76,9 +76,8 @@ const withoutUnusedOperator = (input: v.GenericSchema, payload: object): object 
 }
 
 /**
- * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope. So a refusal is no
- * stack trace in the Lambda console. After a change `audit` holds operator, time and invocation of the last audit
- * record.
+ * Wraps an operator action. The answer is `{status, body}`, so a refusal is no stack trace in the Lambda console. After
+ * a change `audit` holds operator, time and invocation of the last audit record.
  */
 export const adminHandler = <const Schema extends v.GenericSchema>(
   { summary, input }: AdminAction<Schema>,

@@ -49,10 +49,7 @@ const filledParams = (params: HttpRequest['queryStringParameters'], neverEmpty: 
 
 const MAX_NAME = 64
 
-/**
- * Parses the query. An unknown parameter is refused, because a misspelt filter must not return everything
- * (design section 5).
- */
+/** Parses the query. A misspelt filter must not return everything, so unknown parameters are refused. */
 const parseQuery = <const Schema extends v.GenericSchema>(
   schema: Schema,
   params: Readonly<Record<string, unknown>>,

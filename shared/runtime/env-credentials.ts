@@ -4,10 +4,7 @@ type Credentials = {
   readonly sessionToken?: string
 }
 
-/**
- * The bundler replaces the SDK's default credential chain by this function, under the same name
- * (infra/stack/functions/assets-of.ts). Lambda provides the role's credentials in the environment.
- */
+/** Takes the place of the SDK's credential chain (infra/stack/functions/assets-of.ts): Lambda sets these. */
 export const defaultProvider = () => async (): Promise<Credentials> => {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,

@@ -48,10 +48,7 @@ export const httpHandler = (
     return (event, context) => inOneLine(() => answer(event, context))
   })
 
-/**
- * A closed stage answers every request with 500 and reads nothing. A probe passes, so that a closed release can be
- * proven (design section 13).
- */
+/** A closed stage answers 500 and reads nothing. A probe passes, so that a closed release can be proven. */
 const closedGuard = (deps: Pick<Deps, 'stage'>): MiddlewareObj => ({
   before: ({ event }) => {
     if (deps.stage.isClosed !== true || isRouteProbe(event)) return

@@ -21,10 +21,7 @@ const start = async (): Promise<Deps> => {
 /** Made only in a deployed environment, at the cold start and before the first request. */
 const deployedDeps = process.env[ENV.stage] === undefined ? undefined : await start()
 
-/**
- * Answers a probe before any effect. The bundle is loaded and the configuration is read by then; one empty read proves
- * that the role and the table let the function work.
- */
+/** Answers a probe before any effect. One empty read proves that the role and the table let the function work. */
 export const answeringProbes =
   <Event, Result>(
     deps: TableDeps,

@@ -68,9 +68,8 @@ export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
 const isLast = (code: LogCode): boolean => code === 'request.completed' || code === 'request.failed'
 
 /**
- * A log that joins the info lines of a request into its last line; `outcomes` names their codes. A line with another
- * value for the same field stays separate. Warnings and errors are written immediately. A crash loses the waiting
- * lines.
+ * Joins the info lines of a request into its last line; `outcomes` names their codes. A line with another value for the
+ * same field, warnings and errors stay separate. A crash loses the waiting lines.
  */
 export const joiningLog = (write: WriteLine): Log => {
   const end = (request: Request, last: Line): Line => {
@@ -150,10 +149,7 @@ const ofGroup = ({ measured, fixed }: LogMetrics, fields: LogFields) => {
   return { members: [...dimensions, ...values], directives: values.length === 0 ? [] : [directive] }
 }
 
-/**
- * The metrics of a log line in CloudWatch's embedded format, so that a metric needs no own line. Every metric has the
- * stage as the dimension `service`, which the log writes on each line.
- */
+/** The metrics of a log line in CloudWatch's embedded format. Each has the stage as the dimension `service`. */
 export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetrics => {
   const groups = (LOG_METRICS[code] ?? []).map((group) => ofGroup(group, fields))
   const directives = groups.flatMap((group) => group.directives)

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { isKnownSecret, originSecretName } from '../secrets.ts'
+import { isKnownSecret, originSecretName, readSecret } from '../secrets.ts'
 import { isRouteProbe } from './release/probe.ts'
 
 /** CloudFront sets this header on every request to its origin and replaces a caller's value. */
@@ -46,11 +46,12 @@ const originSecrets = async (
   { secrets, stage }: Pick<Deps, 'secrets' | 'stage'>,
   fresh?: 'fresh',
 ): Promise<readonly string[]> => {
-  const text = await secrets.get(originSecretName(stage.name), fresh)
-  if (text === undefined) throw new Error('the origin secret is missing')
-  const parsed = v.safeParse(OriginSecretSchema, text)
-  // No cause, because it would quote the secret.
-  if (!parsed.success) throw new Error('the origin secret is malformed')
-  const { current, previous } = parsed.output
+  const { current, previous } = await readSecret(
+    secrets,
+    'origin',
+    originSecretName(stage.name),
+    OriginSecretSchema,
+    fresh,
+  )
   return previous === undefined ? [current] : [current, previous]
 }

@@ -49,10 +49,7 @@ export const proveRelease =
     return { problems }
   }
 
-/**
- * Each release creates its own resource and deletes the previous one. A rollback only deletes, so it cannot fail on a
- * proof.
- */
+/** Each release makes its own resource and deletes the last one. A rollback only deletes, so it cannot fail. */
 const problemsOf = async (means: Means, { RequestType, ResourceProperties }: Request): Promise<readonly string[]> => {
   if (RequestType !== 'Create') return []
   const proof = v.safeParse(ProofSchema, ResourceProperties)

@@ -84,10 +84,7 @@ export const aside: NonNullable<Deps['aside']> = (work) => {
   void work().catch(() => undefined)
 }
 
-/**
- * Replaces dependencies that the manifest does not give the function, so that their clients are not bundled. A use
- * throws: the manifest entry is wrong.
- */
+/** Stands for a dependency that the manifest does not give. A use throws: the manifest entry is wrong. */
 const withheld = (means: string) => (): never => {
   assertInvariant(false, `the manifest gives this function no ${means}`)
 }

@@ -19,10 +19,7 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
 
-/**
- * A chargeback row with the amount that it disputes: the row's own, else the whole payment. Undefined when the row
- * shows neither; an operator then decides.
- */
+/** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
 export const withDisputed = (
   row: MoneyRow,
   { disputedMinor }: ProviderTransaction,

@@ -175,10 +175,7 @@ export const askAbout = (run: SyncRun): AskAbout => ({
   },
 })
 
-/**
- * The rows of a page with their payments, in one batch read. The read is eventually consistent, because every write has
- * a condition and reads again when it is refused.
- */
+/** The rows of a page with their payments. Every later write has a condition, so a stale read is harmless. */
 const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransaction[]): Promise<readonly Row[]> => {
   const ids = new Set(transactions.flatMap(({ reference }) => paymentIdOf(reference) ?? []))
   const payments = await findPaymentsByKey(deps, [...ids], 'eventual')

@@ -48,10 +48,7 @@ const postingBy = (deps: NewsDeps, { transaction, known }: KnownRow): Posting | 
   return row && { payment: known, by: { row } }
 }
 
-/**
- * Posts the open payments whose settled rows a page shows, together where they share a shard. Answers the updated
- * payments. `reconcileOwnRow` does all other work on a row.
- */
+/** Posts the open payments whose settled rows a page shows, together by shard. Answers the updated payments. */
 export const postPage = async (deps: NewsDeps, rows: readonly KnownRow[]): Promise<readonly Payment[]> => {
   const postings = rows.flatMap((row) => postingBy(deps, row) ?? [])
   if (postings.length === 0) return []

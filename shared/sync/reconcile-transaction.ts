@@ -100,9 +100,8 @@ const reconcileSuspense = async (
 }
 
 /**
- * Decides money that no payment is credited with. `applyProviderNews` credits or holds a capture whose callback was
- * lost. If the provider shows no such payment, the row stays open for two days, then becomes a finding: the provider
- * may show the payment later.
+ * Decides money that no payment is credited with: a lost capture is credited or held. If the provider shows no such
+ * payment, the row stays open for two days, because it may show it later, and becomes a finding.
  */
 const askAndReconcile = async (
   deps: NewsDeps,
@@ -137,10 +136,7 @@ const askAndReconcile = async (
   return stored !== undefined && isYoung ? OPEN : DONE
 }
 
-/**
- * Whether a reversal row concerns the credited money: it carries that provider payment id, or none at all. The provider
- * does not document which ids such rows carry.
- */
+/** Whether a reversal row concerns the credited money. The provider does not document which ids it carries. */
 const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
   known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
 

@@ -137,10 +137,7 @@ const endSync = ({ deps, tally, end, lagMs }: State, readTo: Timestamp | undefin
   return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
 }
 
-/**
- * Does the sync jobs that are due. `woken`: callbacks were deferred, so the worker also reads the rows updated after
- * the last round, unless that round is too recent.
- */
+/** Does the due jobs of the sync. `woken`: also reads the rows after the last round, if that is long enough ago. */
 export const shareSync = async (deps: SyncRun['deps'], { woken }: { readonly woken: boolean }): Promise<void> => {
   const run = startSync(deps)
   const readTo = woken && (await isRoundPast(deps)) ? await readHeadRounds(run) : undefined
@@ -178,10 +175,7 @@ export const syncProviderTransactions = async (deps: SyncRun['deps'] & Pick<Deps
 const againAt = (now: Timestamp, tries: number): Timestamp =>
   addMs(now, Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
 
-/**
- * Reconciles an open transaction again. Without an answer it stays open and is retried; after two days it becomes a
- * finding for an operator.
- */
+/** Reconciles an open transaction again. Without an answer it is retried; after two days it is a finding. */
 const recheckOnce = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
   const { deps, tally } = run
   const transaction = { keptMinor: undefined, settledAt: undefined, paymentRequestId: undefined, ...job.transaction }

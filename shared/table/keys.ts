@@ -41,12 +41,20 @@ export const pkPrefix = (partition: Partition) => `${partition}#` as const
 /** What a partition's key names after its kind: the id of a payment, a settlement or an item, or a subject. */
 export const idOf = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 
-export const clientKey = (clientId: ClientId): Key => ({ pk: `${pkPrefix('CLIENT')}${clientId}`, sk: 'CLIENT' })
+/** The partition key of a kind: `#` also separates the parts of its id. */
+const pkOf = (partition: Partition, ...id: readonly (string | number)[]): string => pkPrefix(partition) + id.join('#')
+/** The item of a partition that is called like its kind. */
+const itemKey = (partition: Partition, ...id: readonly (string | number)[]): Key => ({
+  pk: pkOf(partition, ...id),
+  sk: partition,
+})
+
+export const clientKey = (clientId: ClientId) => itemKey('CLIENT', clientId)
 
 /** By hash, so that the table never contains a usable API key. */
-export const apiKeyKey = (keyHash: string): Key => ({ pk: `${pkPrefix('APIKEY')}${keyHash}`, sk: 'APIKEY' })
+export const apiKeyKey = (keyHash: string) => itemKey('APIKEY', keyHash)
 
-export const endpointsPk = (clientId: ClientId) => `${pkPrefix('ENDPOINTS')}${clientId}`
+export const endpointsPk = (clientId: ClientId) => pkOf('ENDPOINTS', clientId)
 export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
 export const endpointKey = (clientId: ClientId, endpointId: EndpointId): Key => ({
   pk: endpointsPk(clientId),
@@ -57,11 +65,10 @@ export const goneEndpointKey = (clientId: ClientId, endpointId: EndpointId): Key
   sk: `GONE#${endpointId}`,
 })
 
-export const paymentKey = (paymentId: PaymentId): Key => ({ pk: `${pkPrefix('PAYMENT')}${paymentId}`, sk: 'PAYMENT' })
+export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)
 
 /** By hash, because a wallet's link may exceed a key's length and opens a checkout. */
-export const destinationPk = (destination: string) =>
-  `${pkPrefix('DESTINATION')}${derivedUuid('destination', destination)}`
+export const destinationPk = (destination: string) => pkOf('DESTINATION', derivedUuid('destination', destination))
 export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId): Key => ({
   pk: destinationPk(destination),
   sk: `${createdAt}#${paymentId}`,
@@ -72,7 +79,7 @@ export const destinationKey = (destination: string, createdAt: string, paymentId
  * client's parts, because a merchant may use one reference for all payments.
  */
 export const referencePk = (owner: string, reference: string) =>
-  `${pkPrefix('REFERENCE')}${derivedUuid('reference', owner, reference)}`
+  pkOf('REFERENCE', derivedUuid('reference', owner, reference))
 export const referenceKey = (owner: string, reference: string, paymentId: PaymentId): Key => ({
   pk: referencePk(owner, reference),
   sk: paymentId,
@@ -80,29 +87,25 @@ export const referenceKey = (owner: string, reference: string, paymentId: Paymen
 
 export const EVENT_SK_PREFIX = 'EVENT#'
 export const eventKey = (paymentId: PaymentId, type: string): Key => ({
-  pk: `${pkPrefix('PAYMENT')}${paymentId}`,
+  pk: pkOf('PAYMENT', paymentId),
   sk: `${EVENT_SK_PREFIX}${type}`,
 })
 
-const deliveryPk = (deliveryId: DeliveryId) => `${pkPrefix('DELIVERY')}${deliveryId}`
-export const deliveryKey = (deliveryId: DeliveryId): Key => ({ pk: deliveryPk(deliveryId), sk: 'DELIVERY' })
+export const deliveryKey = (deliveryId: DeliveryId) => itemKey('DELIVERY', deliveryId)
 export const attemptSkPrefix = 'ATTEMPT#'
 export const attemptKey = (deliveryId: DeliveryId, attempt: number): Key => ({
-  pk: deliveryPk(deliveryId),
+  pk: pkOf('DELIVERY', deliveryId),
   sk: `${attemptSkPrefix}${String(attempt).padStart(8, '0')}`,
 })
 
-/** The first part has the client's own id; items that are not divided belong to it too. */
-const inPart = (clientId: ClientId, part: number): string => (part === 0 ? clientId : `${clientId}#${part}`)
-
-/** The index owner of a client's payments and events in one part. */
-export const ownerOf = (clientId: ClientId, part = 0) => inPart(clientId, part)
+/** The index owner of a client's payments and events in one part: for the first part the client's own id. */
+export const ownerOf = (clientId: ClientId, part = 0): string => (part === 0 ? clientId : `${clientId}#${part}`)
 /** The owners of all parts. */
 export const ownersOf = (clientId: ClientId, parts: number): readonly string[] =>
   Array.from({ length: parts }, (_, part) => ownerOf(clientId, part))
 export const clientOfOwner = (owner: string): string => owner.split('#', 1)[0] ?? owner
 
-export const ledgerPk = (clientId: ClientId, part = 0) => `${pkPrefix('LEDGER')}${inPart(clientId, part)}`
+export const ledgerPk = (clientId: ClientId, part = 0) => pkOf('LEDGER', ownerOf(clientId, part))
 const shardSkPrefix = 'SHARD#'
 export const shardKey = (clientId: ClientId, shard: number, part = 0): Key => ({
   pk: ledgerPk(clientId, part),
@@ -112,14 +115,18 @@ export const shardNumberOf = (sk: string): number => Number(sk.slice(shardSkPref
 export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
 
-export const journalPk = (clientId: ClientId, part = 0) => `${pkPrefix('JOURNAL')}${inPart(clientId, part)}`
+export const journalPk = (clientId: ClientId, part = 0) => pkOf('JOURNAL', ownerOf(clientId, part))
+/** The parts of a client's journal. */
+export const journalPks = (clientId: ClientId, parts: number): readonly string[] =>
+  Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
 /** Sorted by the time from which entries can be settled. */
 export const entryKey = (
   { clientId, part }: { readonly clientId: ClientId; readonly part?: number | undefined },
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
 ): Key => ({ pk: journalPk(clientId, part), sk: `${eligibleAt}#${entryId}` })
+
 /** Entries of the house, by the day of the provider's row: one for each row and type. */
-export const houseDayPk = (rowDay: string) => `${pkPrefix('JOURNAL')}house#${rowDay}`
+export const houseDayPk = (rowDay: string) => pkOf('JOURNAL', 'house', rowDay)
 export const houseEntryKey = (rowDay: string, transactionId: string, type: string): Key => ({
   pk: houseDayPk(rowDay),
   sk: `${transactionId}#${type}`,
@@ -127,78 +134,57 @@ export const houseEntryKey = (rowDay: string, transactionId: string, type: strin
 /** Sums of house entries by posting day. They grow, so they are outside the journal, which no role may update. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 export const houseTotalKey = (day: string, type: string): Key => ({ pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` })
-/** The parts of a client's journal. */
-export const journalPks = (clientId: ClientId, parts: number): readonly string[] =>
-  Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
 
 /** By the operator's own reference, unique for each client. */
-export const adjustmentsPk = (clientId: ClientId) => `${pkPrefix('ADJUSTMENT')}${clientId}`
+export const adjustmentsPk = (clientId: ClientId) => pkOf('ADJUSTMENT', clientId)
 export const adjustmentKey = (clientId: ClientId, reference: string): Key => ({
   pk: adjustmentsPk(clientId),
   sk: reference,
 })
 
-export const settlementKey = (settlementId: SettlementId): Key => ({
-  pk: `${pkPrefix('SETTLEMENT')}${settlementId}`,
-  sk: 'SETTLEMENT',
-})
+export const settlementKey = (settlementId: SettlementId) => itemKey('SETTLEMENT', settlementId)
 
 /** The audit result of a client or a settlement, in a partition without money. */
-export const verdictKey = (subject: string): Key => ({ pk: `${pkPrefix('VERDICT')}${subject}`, sk: 'VERDICT' })
+export const verdictKey = (subject: string) => itemKey('VERDICT', subject)
 
 /** The settlement that a bank reference paid out. It makes the reference unique. */
 export const bankReferenceKey = (reference: string): Key => ({
-  pk: `${pkPrefix('REFERENCE')}${derivedUuid('bank', reference)}`,
+  pk: pkOf('REFERENCE', derivedUuid('bank', reference)),
   sk: 'PAYOUT',
 })
 
 /** A suspense id is a provider payment id, followed by a cause if one id can have several findings. */
-export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSPENSE')}${suspenseId}`, sk: 'SUSPENSE' })
+export const suspenseKey = (suspenseId: string) => itemKey('SUSPENSE', suspenseId)
 
 /** The rate limit of all requests of a client, or of its creates if the stage limits these. */
-export const rateKey = (clientId: ClientId, of: 'requests' | 'creates'): Key => ({
-  pk: `${pkPrefix('RATE')}${clientId}${of === 'creates' ? '#create' : ''}`,
-  sk: 'RATE',
-})
-
+export const rateKey = (clientId: ClientId, of: 'requests' | 'creates') =>
+  itemKey('RATE', clientId, ...(of === 'creates' ? ['create'] : []))
 /** The last use of an API key. It is in RATE, because authenticating functions may not write API keys. */
-export const keyUseKey = (clientId: ClientId, keyId: string): Key => ({
-  pk: `${pkPrefix('RATE')}${clientId}#key#${keyId}`,
-  sk: 'RATE',
-})
+export const keyUseKey = (clientId: ClientId, keyId: string) => itemKey('RATE', clientId, 'key', keyId)
 
 /** The calls of one provider operation taken in one time window. */
-export const quotaKey = (operation: string, window: number): Key => ({
-  pk: `${pkPrefix('QUOTA')}${UPSTREAM}#${operation}#${window}`,
-  sk: 'QUOTA',
-})
+export const quotaKey = (operation: string, window: number) => itemKey('QUOTA', UPSTREAM, operation, window)
 /** A client's share of an operation's quota, in a minute in which it is scarce. */
-export const quotaShareKey = (operation: string, clientId: ClientId, minute: number): Key => ({
-  pk: `${pkPrefix('QUOTA')}${UPSTREAM}#${operation}#${clientId}#${minute}`,
-  sk: 'QUOTA',
-})
+export const quotaShareKey = (operation: string, clientId: ClientId, minute: number) =>
+  itemKey('QUOTA', UPSTREAM, operation, clientId, minute)
 /** The end of each provider operation's pause. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk: 'QUOTA' }
 
 /** A job of the sync: the head, a slice, or an open transaction. */
-export const syncJobKey = (id: string): Key => ({ pk: `${pkPrefix('SYNC')}${id}`, sk: 'SYNC' })
+export const syncJobKey = (id: string) => itemKey('SYNC', id)
 
-export const auditRecordPk = (subject: string) => `${pkPrefix('AUDIT')}${subject}`
+export const auditRecordPk = (subject: string) => pkOf('AUDIT', subject)
 export const auditRecordKey = (subject: string, at: string, id: string): Key => ({
   pk: auditRecordPk(subject),
   sk: `${at}#${id}`,
 })
-
 /** In its own partition, so that the records' partition contains only records. */
-export const auditHeadKey = (subject: string): Key => ({ pk: `${auditRecordPk(subject)}#HEAD`, sk: 'HEAD' })
+export const auditHeadKey = (subject: string): Key => ({ pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' })
 
 /** Distinguishes the two kinds of `alert` due work: suspense items and abandoned deliveries. */
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
 
-/**
- * The primary key of an index row of the expected kind. Throws on any other kind: the caller has no access to it and
- * would misread its item.
- */
+/** The primary key of an index row. Throws on another kind, whose item the caller would misread. */
 export const foundKey = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
   assertInvariant(
     typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition)),

@@ -41,10 +41,7 @@ export const update = (key: Key, changes: Changes, condition?: Condition): Step 
   condition,
 })
 
-/**
- * An update whose changes and condition use only open fields, and which returns no item. A function may be granted only
- * these fields (table/access.ts).
- */
+/** An update of open fields alone, which returns no item (table/access.ts). */
 export const updateFields = (key: Key, changes: Changes, condition: Condition): Step => ({
   kind: 'update',
   key,

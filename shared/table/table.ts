@@ -44,12 +44,9 @@ export type QueryPage = {
 
 export type Reads = 'consistent' | 'eventual'
 
-/** The port to the one table: reads and writes as plain data. The adapter makes the requests. */
+/** The port to the one table: reads and writes as plain data. An item with a past `ttl` counts as absent. */
 export type Table = {
-  /**
-   * One item, strongly consistent. An item with a past `ttl` is absent. With `fields` only these are answered; a
-   * function may be granted only these (table/access.ts).
-   */
+  /** One item, strongly consistent. With `fields` only these; a role may allow no more (table/access.ts). */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
   /**
    * Fields of one item that never change after its creation. Reads eventually consistent at half the price, and again
@@ -61,10 +58,7 @@ export type Table = {
    * stays incomplete after retries. `eventual`: half the price, only for display; an item may be stale or missing.
    */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
-  /**
-   * One page of a key range. The table itself is read consistently; an index may lack its newest entries. `cursor`
-   * continues after the last page and is undefined at the end.
-   */
+  /** One page of a key range. An index may lack its newest entries. Without a `cursor` it was the last. */
   query(input: QueryInput): Promise<QueryPage>
   /**
    * Writes one item under its condition. Applied: an update answers the new item. Refused: the present item, or

@@ -1,5 +1,2 @@
-/**
- * The name of this gateway's provider. Payments, suspense, sync jobs, quotas and pauses store it, so that a second
- * provider can be added.
- */
+/** The name of this gateway's provider. Stored with what belongs to it, so that another can be added. */
 export const UPSTREAM = 'xendit'

@@ -8,10 +8,7 @@ const timingAt = (channel: ChannelChoice, at: Timestamp) => {
   return timing
 }
 
-/**
- * When a payment that is created now expires: the earlier of the client's wish and the channel's expiry, which we
- * enforce.
- */
+/** When a payment that is created now expires: by the client's wish, and at the latest by the channel's expiry. */
 export const expiryOf = (channel: ChannelChoice, now: Timestamp, expiresInSeconds: number | undefined) => {
   const { expiryMs, settable } = timingAt(channel, now)
   const own = addMs(now, expiryMs)
@@ -78,10 +75,7 @@ const isBusinessDay = (at: Timestamp): boolean => {
   return weekday !== 0 && weekday !== 6
 }
 
-/**
- * When the provider usually settles money that it received at `paidAt`, by the channel's business days. Holidays are
- * not known. For rows without a settlement time.
- */
+/** When the provider usually settles, by the channel's business days, without holidays. For rows that do not say. */
 export const expectedSettlement = (choice: ChannelChoice, paidAt: Timestamp): Timestamp => {
   const { settlesAtOnce, settlementDays = 2 } = channelOf(choice)
   if (settlesAtOnce) return addMs(paidAt, INSTANT_MS)

@@ -32,10 +32,7 @@ type Terms = {
   readonly timings: readonly (Dated & Timing)[]
 }
 
-/**
- * Calls the customer's phone at once and has no destination to show. An attempt with unknown outcome may still be paid
- * for this long: the push's own life with a margin.
- */
+/** Calls the customer's phone at once. An attempt with unknown outcome may be paid for this long. */
 export type Push = { readonly lifetimeMs: number }
 
 /** Everything specific to one bank or wallet, or to QRIS. */

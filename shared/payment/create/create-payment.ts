@@ -116,10 +116,7 @@ export const resume = async (
 const FIRST_POLL_MS = 100
 const SLOWEST_POLL_MS = 500
 
-/**
- * Waits for the running attempt and answers its payment. A failed attempt is answered as a failure: only a new request
- * takes over, so that many waiting callers do not call the provider together.
- */
+/** Waits for the running attempt. After its failure only a new request takes over, so waiting callers never race. */
 export const waitForAttempt = async (
   deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
   creating: CreatingPayment,
@@ -144,9 +141,8 @@ type TakeOver =
   | { readonly kind: 'overtaken'; readonly stored: StoredPayment | undefined }
 
 /**
- * Claims the next attempt of a payment whose last one failed or died. The stored request is used, unless the provider
- * refused every attempt so far for good; then nothing exists at the provider, and the new request counts. A provider
- * request whose commit failed is cancelled, best effort.
+ * Claims the next attempt. The stored request counts, unless the provider refused every attempt so far for good: then
+ * the new one. A provider request whose commit failed is cancelled, best effort.
  */
 export const takeOverPayment = async (
   deps: NewsDeps,
@@ -189,10 +185,7 @@ const MOST_KEPT = 20
 /** If all of them may have been sent, the oldest ones stay. */
 const KEPT_FIRST = 10
 
-/**
- * Adds an attempt. At twenty, the oldest attempt that left nothing at the provider is dropped, or the eleventh if all
- * may have.
- */
+/** Adds an attempt. At twenty, the oldest that left nothing at the provider is dropped, else the eleventh. */
 export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
   const all = [...attempts, attempt]
   if (all.length <= MOST_KEPT) return all

@@ -4,10 +4,7 @@ import type { Timestamp } from '../../time.ts'
 import { expiryOf, nextCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
-/**
- * Time limits of a create, each below the next (design section 4): the request's own deadline, the function's 25 s, the
- * attempt's lease, API Gateway's 30 s.
- */
+/** Time limits of a create, each below the next: its deadline, the function's 25 s, the lease, the gateway's 30 s. */
 export const REQUEST_BUDGET_MS = 22_000
 
 /** Longer than a function lives: when the lease has expired, its process is gone. */
@@ -28,10 +25,7 @@ export const attemptStart = ({
   claimedAt,
 }: Pick<CreatingPayment, 'providerAttempts' | 'claimedAt'>) => providerAttempts.at(-1)?.startedAt ?? claimedAt
 
-/**
- * Expiry and first check of an attempt's payment. Both follow from the start of the attempt: the claim writes the entry
- * in the index of due work, and the commit leaves it unchanged.
- */
+/** Expiry and first check of an attempt's payment, from its start. The commit keeps the due time of the claim. */
 export const timesOf = (request: PaymentRequest, startedAt: Timestamp) => {
   const expiry = expiryOf(request, startedAt, request.expiresInSeconds)
   return { ...expiry, dueAt: nextCheckAt({ ...request, createdAt: startedAt, expiresAt: expiry.expiresAt }, startedAt) }

@@ -71,10 +71,7 @@ export const endAttempt = (
   end: Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId' | 'endedAt'>,
 ): ProviderAttempt[] => attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
 
-/**
- * Records how the attempt ended, so that the next request may take over at once. Answers the payment when another
- * attempt, a capture or our own commit has overtaken it.
- */
+/** Records how the attempt ended, so that the next may take over. Answers the payment if that was overtaken. */
 const release = async (
   deps: AttemptDeps,
   creating: CreatingPayment,
@@ -120,10 +117,7 @@ export const failWithOrphan = async (
   return failAttempt(deps, creating, ourFailure(code, paymentRequestId))
 }
 
-/**
- * Releases an attempt whose commit failed, so that no caller waits for a lease without a process. The release detects a
- * commit that was applied after all; otherwise the error is thrown on.
- */
+/** Releases an attempt whose commit failed. Finds out whether it was applied after all; otherwise throws on. */
 export const releaseUncommitted = async (
   deps: AttemptDeps,
   creating: CreatingPayment,

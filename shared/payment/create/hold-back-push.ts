@@ -44,19 +44,13 @@ const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly Provi
 /** `no_money`: the push ended without money that this payment could be credited with. */
 type Verdict = 'no_money' | 'undecided' | { readonly overtakenBy: StoredPayment | undefined }
 
-/**
- * This row shows no money yet. If it is booked as paid, its capture will appear; otherwise its request says whether
- * money may come.
- */
+/** This row shows no money yet. If it is booked as paid, its capture will appear; else its request says. */
 const withoutMoney = ({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict => {
   const isClosed = requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
   return status !== 'success' && isClosed ? 'no_money' : 'undecided'
 }
 
-/**
- * A row that names another payment of the same request says nothing about this one. A row without a name is matched by
- * its amount.
- */
+/** Whether a row is about this capture. A row without a payment id is matched by its amount. */
 const isOf = (row: ProviderTransaction, capture: ProviderPayment): boolean =>
   row.providerPaymentId === ''
     ? capture.capturedMinor === row.amountMinor

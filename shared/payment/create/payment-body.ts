@@ -67,9 +67,8 @@ type MetadataRead =
   | { readonly ok: false; readonly reason: string }
 
 /**
- * Metadata as JSON text that comes back as it was sent: large integers and `1.0` digit for digit, keys in their order
- * (design section 5). An empty PHP array counts as an empty object. Takes the value as `readJson` reads it, and the
- * text of the body.
+ * Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design section 5). An empty
+ * PHP array counts as an empty object. Takes the value of `readJson` and the text of the body.
  */
 export const readMetadata = (value: unknown, body: string): MetadataRead => {
   if (value === undefined) return { ok: true, text: undefined }
@@ -144,10 +143,7 @@ const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
 const checkLength = (name: string, value: string | undefined, limit: number) =>
   value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
 
-/**
- * Checks the values in the order of design section 5. The first error becomes the message; all errors are
- * `field_errors`.
- */
+/** Checks the values in the order of design section 5. The first error is the message; all are `field_errors`. */
 export const checkPaymentRules = (
   body: PaymentBody,
   metadata: MetadataRead,

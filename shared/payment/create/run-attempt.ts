@@ -113,10 +113,7 @@ export const createInput = (
 const SHORTEST_NAME = 3
 const LONGEST_NAME = 50
 
-/**
- * The name that a bank shows to the payer of a virtual account. Banks accept letters and spaces only. A name with too
- * few of them is replaced by the stage's default.
- */
+/** The name that a bank shows to the payer: letters and spaces only. Too few of them: the stage's default. */
 const displayNameOf = (clientName: string, fallback: string): string => {
   const plain = clientName
     .normalize('NFKD')
@@ -140,10 +137,7 @@ export type Commit =
   | { readonly kind: 'committed'; readonly payment: Payment }
   /** A later attempt or a capture has overtaken this attempt, so its provider request is an orphan. */
   | { readonly kind: 'overtaken_by'; readonly stored: StoredPayment }
-  /**
-   * The payment expired before anyone saw its destination: a frozen process or a very short expiry. Its provider
-   * request is an orphan too.
-   */
+  /** The payment expired before its destination could be shown. Its provider request is an orphan too. */
   | { readonly kind: 'expired' }
 
 const MAX_TRIES = 4

@@ -56,10 +56,7 @@ export const applyProviderNews = async (
     : answer
 }
 
-/**
- * Applies provider news about a visible payment's own request. Merchant's cancel and expiry use it; it never changes a
- * payment that is being created.
- */
+/** Applies provider news about a visible payment's own request. Never changes a payment that is being created. */
 export const applyNewsOfVisible = async (
   deps: NewsDeps,
   { paymentRequestId }: Payment,
@@ -193,10 +190,7 @@ const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment,
     : { do: 'hold', capture, cause }
 }
 
-/**
- * A request was cancelled at the provider: for the client, by our expiry, or by someone at the provider (design section
- * 4).
- */
+/** Who cancelled a request at the provider: the client, our expiry, or someone there (design section 4). */
 const statusOfCancelled = (payment: Payment, now: Timestamp): 'cancelled' | 'expired' | 'failed' => {
   // After our expiry has begun, the provider may be reporting our own cancel.
   if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'

@@ -23,10 +23,7 @@ const answerAsKept = (payment: Payment): Payment => {
 
 const reread = (deps: NewsDeps, payment: Payment) => findPayment(deps, payment.clientId, payment.paymentId)
 
-/**
- * Answers by the stored status. If it is still pending, the outcome is unknown and the payment is checked again at
- * once.
- */
+/** Answers by the stored status. While that is pending, the outcome is unknown and the payment is due at once. */
 const answerBehind = async (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> => {
   const kept = await reread(deps, payment)
   if (kept.status !== 'pending') return answerAsKept(kept)

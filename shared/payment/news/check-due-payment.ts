@@ -20,9 +20,8 @@ type FollowUp = 'next_check' | 'retry'
 type Claim = { readonly nextDueAt: Timestamp; readonly claimedFor: FollowUp; readonly beginExpiryAt?: Timestamp }
 
 /**
- * Checks one due payment as it was read: whether it was paid or has failed, captures that came during its create, and
- * our own expiry (design section 4). The claim moves the due time on condition of its old value, so only one of two
- * workers asks.
+ * Checks one due payment: whether it was paid or has failed, its remembered captures, and our own expiry. The claim
+ * moves the due time on condition of its old value, so only one of two workers asks.
  */
 export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): Promise<CheckResult> => {
   const due = parseStored(read)

@@ -13,10 +13,7 @@ export const requestsOf = (payment: StoredPayment): readonly string[] => {
   return payment.status === 'creating' ? attempted : [...new Set([payment.paymentRequestId, ...attempted])]
 }
 
-/**
- * Asks the provider about one payment at once, for an operator, and applies the answer as usual. Answers the payment as
- * it then is. Throws 502 when the provider could not be asked.
- */
+/** Asks the provider about one payment for an operator, and applies the answer. Throws 502 without an answer. */
 export const refreshPayment = async (
   deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
   id: string,

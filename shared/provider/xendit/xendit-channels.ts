@@ -33,10 +33,7 @@ export const channelProperties = ({
 
 const ACCOUNT_NUMBER = /^\d{6,20}$/
 
-/**
- * What the customer is shown (spec 2.1.2). It is chosen by descriptor, because actions have no fixed order. Undefined
- * if no action fits the channel.
- */
+/** What the customer is shown (spec 2.1.2), by descriptor. Undefined if no action fits the channel. */
 export const destinationOf = (channelCode: string, actions: readonly Action[]): string | undefined => {
   const valueOf = (...descriptors: readonly string[]) =>
     descriptors.map((descriptor) => actions.find((action) => action.descriptor === descriptor)?.value).find(Boolean)
@@ -57,9 +54,6 @@ const isLink = (text: string) =>
 /** Codes of channels that are neither a wallet nor a bank of the tariff; `*` stands for any prefix. */
 export const OTHER_CHANNELS: readonly string[] = ['QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', '*_VIRTUAL_ACCOUNT']
 
-/**
- * True for a provider code that is no wallet. Any other code of the right form counts as a wallet (spec 2.1.1). A code
- * of this list must not open a virtual account or a card form.
- */
+/** True for a provider code that is no wallet; any other counts as one (spec 2.1.1). */
 export const isOtherChannel = (code: string): boolean =>
   OTHER_CHANNELS.some((other) => (other.startsWith('*') ? code.endsWith(other.slice(1)) : code === other))

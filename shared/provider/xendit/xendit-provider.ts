@@ -44,9 +44,8 @@ type Call = Pick<HttpCall, 'method' | 'body' | 'timeoutMs'> & {
 type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
 
 /**
- * Implements the provider port with Xendit's payments API v3. Every call is made once, within its timeout, and never
- * throws for a provider or network failure. The key is read at each call (cached, fresh after a 401), so a key rotation
- * needs no restart.
+ * The provider port with Xendit's payments API v3. Each call is made once and never throws for a provider or network
+ * failure. The key is read at each call (cached, fresh after a 401), so a rotation needs no restart.
  */
 export const xenditProvider = (options: XenditOptions): Provider => {
   const { baseUrl = BASE_URL, stage, secrets, nowMs, call: make = callJson } = options

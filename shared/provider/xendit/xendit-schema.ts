@@ -5,10 +5,7 @@ import { parseForeignTime, TimestampSchema } from '../../time.ts'
 import type { ProviderPayment, ProviderRequest } from '../provider.ts'
 import { destinationOf } from './xendit-channels.ts'
 
-/**
- * The provider's objects (payments API v3) that the gateway reads. Unknown fields are ignored; unknown states count as
- * not final.
- */
+/** The provider's objects (payments API v3) that we read. Unknown states count as not final. */
 
 const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/
 

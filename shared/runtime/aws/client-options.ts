@@ -1,7 +1,4 @@
-/**
- * Timeouts of one HTTP try of the AWS SDK. Without `throwOnRequestTimeout` the SDK only warns, and a hung connection
- * uses the function's whole time.
- */
+/** Limits of one HTTP try of the SDK. Without `throwOnRequestTimeout` it only warns of a hung connection. */
 export const AWS_HTTP_OPTIONS = {
   connectionTimeout: 1_000,
   requestTimeout: 3_000,

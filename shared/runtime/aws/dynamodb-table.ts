@@ -224,9 +224,6 @@ const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {
   }
 }
 
-/**
- * The client of every table: four tries, unless the function has fewer, each with a timeout. It caches the middleware
- * stack of each kind of command.
- */
+/** The client of every table: four tries, unless the function has fewer. It caches its middleware stacks. */
 export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
   withoutLog(new DynamoDBClient({ maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, cacheMiddleware: true, ...config }))

@@ -47,10 +47,7 @@ export const UNSEALED_MS = 5 * 60_000
 type Unsealed = { readonly secret: Promise<string | undefined>; readonly until: number }
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 
-/**
- * Seals with KMS under the stage's key. An unsealed secret is cached for five minutes, so concurrent deliveries to one
- * endpoint make one call. A failure is not cached.
- */
+/** Seals with KMS under the stage's key. Unsealed secrets are cached for five minutes, failures are not. */
 export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number): Sealer => {
   const cache = new Map<string, Unsealed>()
   const KeyId = () => {

@@ -13,10 +13,7 @@ const PUBLISH_DEADLINE_MS = 2_000
 /** Shorter than the minute between two runs of due work, so that each run tries a silent topic again. */
 const SILENCE_MS = 30_000
 
-/**
- * Publishes JSON to the operators' topic. Money flows wait for it, so after a timeout the alerts of the next half
- * minute fail immediately.
- */
+/** Publishes to the operators' topic. Money flows wait, so after a timeout it fails at once for half a minute. */
 export const snsAlerts = (
   client: Pick<SNSClient, 'send'>,
   topicArn: string | undefined,

@@ -120,10 +120,7 @@ export const isStatus = (status: DeliveryStatus): Condition =>
 const OVERDUE_AFTER_MS = MINUTE_MS
 const LONGEST_OVERDUE_MS = HOUR_MS
 
-/**
- * How long due work waits for an attempt's queue message before it sends another: a minute, doubled after each one
- * without effect, so that a long outage does not fill the queue.
- */
+/** How long due work waits before it sends an attempt's message again: doubled, so that no outage fills the queue. */
 export const overdueAfterMs = (resends: number): number =>
   Math.min(OVERDUE_AFTER_MS * 2 ** Math.min(resends, 10), LONGEST_OVERDUE_MS)
 
@@ -185,10 +182,7 @@ export const listAttempts = async (
   return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
 }
 
-/**
- * Sends the message of a delivery's next attempt. The endpoint is the message group, so a busy one delays no other. The
- * message names its lane, so that a worker of that lane does not send it on.
- */
+/** The message of the next attempt. The endpoint is its group, and it names its lane, so no worker moves it on. */
 const messageOf = (
   { deliveryId, clientId, endpointId, attempts }: Delivery,
   lane: Lane,

@@ -143,10 +143,7 @@ const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 export const newestFirst = (a: ListKey, b: ListKey): number => compare(b.at, a.at) || compare(b.id, a.id)
 
-/**
- * The newest deliveries of an endpoint, up to a limit. No index entry lists those without a failure by status, so they
- * are read one by one.
- */
+/** The newest deliveries of an endpoint. Those without a failure are not listed by status: each is read. */
 export const newestKeys = async (
   deps: StoreDeps,
   owner: EndpointId,

@@ -21,9 +21,8 @@ export const findOwnDelivery = async (deps: TableDeps, clientId: ClientId, id: s
 }
 
 /**
- * Sends one of a merchant's deliveries again: a new round, begun once however many callers ask. Throws 404. Throws 422
- * during a round, when its endpoint would not get it, and after ten rounds on one UTC day. Answers the delivery as the
- * round begins.
+ * Sends one of a merchant's deliveries again; however many callers ask, one round begins. Throws 404. Throws 422 during
+ * a round, when its endpoint would not get it, and after ten rounds on one UTC day.
  */
 export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)

@@ -26,9 +26,8 @@ import { endpointDisabled } from './send-test-event.ts'
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /**
- * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws
- * 404 for another client's delivery, and 422 while one is in progress, when its endpoint would not get it, and after ten
- * rounds on one UTC day.
+ * Starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another client's, and
+ * 422 in progress, when its endpoint would not get it, and after ten rounds on one UTC day.
  */
 export const redeliver = async (
   deps: RedeliverDeps,
@@ -81,10 +80,7 @@ type EndpointRedelivery = SinceRequest & {
   readonly operator: string
 }
 
-/**
- * Sends an endpoint what it missed, for an operator, each round with its audit record. Throws 404 and 422 as for one
- * delivery.
- */
+/** Sends an endpoint what it missed, for an operator, with audit records. Throws 404 and 422 as for one delivery. */
 export const redeliverToEndpoint = async (
   deps: RedeliverDeps,
   { clientId, endpointId, operator, ...asked }: EndpointRedelivery,

@@ -77,10 +77,7 @@ type Update = Target & {
   readonly eventTypes?: Endpoint['eventTypes'] | undefined
 }
 
-/**
- * Enables, disables or changes the subscription. A change without effect leaves no record. `redeliver` sends what the
- * endpoint missed.
- */
+/** Enables, disables or resubscribes. Without effect it leaves no record. `redeliver` sends what was missed. */
 export const updateEndpoint = async (
   deps: RecordDeps,
   { clientId, endpointId, operator, enabled, eventTypes }: Update,
@@ -97,10 +94,7 @@ export const updateEndpoint = async (
   return after
 }
 
-/**
- * Deletes an endpoint and its sealed secret. Its deliveries in progress become `skipped`. A repeat changes nothing and
- * answers the same.
- */
+/** Deletes an endpoint and its secret. Deliveries in progress become `skipped`. A repeat answers the same. */
 export const deleteEndpoint = async (
   deps: RecordDeps,
   { clientId, endpointId, operator }: Target & { readonly operator: string },

@@ -27,10 +27,7 @@ const asRead = ({ enabled, eventTypes }: Endpoint): Condition =>
 export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>): Step =>
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: changes }, asRead(endpoint))
 
-/**
- * Moves a deleted endpoint, without its secret, to a key that events do not read. Past deliveries can still be listed
- * by it.
- */
+/** Moves a deleted endpoint, without its secret, to a key that events do not read. */
 export const moveToGone = (endpoint: Endpoint, deletedAt: Timestamp) => ({
   endpoint: remove(endpointKey(endpoint.clientId, endpoint.endpointId), asRead(endpoint)),
   gone: put(goneEndpointKey(endpoint.clientId, endpoint.endpointId), { ...endpoint, enabled: false, deletedAt }),

@@ -28,10 +28,7 @@ export const findEndpoint = async (
   return item && v.parse(EndpointSchema, item)
 }
 
-/**
- * An endpoint, including a deleted one. The two keys are read one after the other, because a batch could miss a
- * deletion in between.
- */
+/** An endpoint, or a deleted one. One read after the other: a batch could miss a deletion in between. */
 export const findEndpointEver = async (
   deps: TableDeps,
   clientId: ClientId,

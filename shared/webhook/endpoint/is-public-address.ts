@@ -48,10 +48,7 @@ const specialIpv4 = listOf('ipv4', SPECIAL_IPV4)
 const publicIpv6 = listOf('ipv6', PUBLIC_IPV6)
 const specialIpv6 = listOf('ipv6', SPECIAL_IPV6)
 
-/**
- * True for the address of a host on the public internet, and not of our own network. Any other notation than the plain
- * form, a scoped address (`fe80::1%eth0`) too, is not.
- */
+/** True for the plain form of an address on the public internet that is not of our own network. */
 export const isPublicAddress = (address: string): boolean => {
   if (address.includes('%')) return false
   switch (isIP(address)) {

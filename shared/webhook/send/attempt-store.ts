@@ -85,10 +85,7 @@ const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: After
 const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition =>
   all(equals('attempts', number - 1), equals('claimToken', claimToken))
 
-/**
- * Ends a delivery whose first attempt succeeded, in one write. A retry by the SDK after a lost answer is refused; only
- * this worker can have recorded this attempt as delivered.
- */
+/** Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused. */
 const storeFirstSuccess = async (deps: TableDeps, claimed: Delivery, attempt: DeliveryAttempt): Promise<boolean> => {
   const outcome = await deps.table.write(
     update(

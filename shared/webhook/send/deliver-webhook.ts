@@ -52,10 +52,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
 
 type Found = { readonly delivery: Delivery | undefined; readonly endpoint: SealedEndpoint | undefined }
 
-/**
- * The delivery and its endpoint. A message with another endpoint would make another merchant's secret sign, so it is
- * ignored.
- */
+/** The delivery and its endpoint. A message that names another endpoint is ignored: its secret would sign. */
 const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage): Promise<Found> => {
   const [row, owner] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
   const delivery = row && v.parse(DeliverySchema, row)
@@ -86,10 +83,7 @@ const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: En
   if (!recorded) drop(deps, idsOf(delivery), 'claim_lost')
 }
 
-/**
- * Sends the message again for the time when it is due. SQS delays at most 15 minutes, so a longer wait takes several
- * hops.
- */
+/** Sends the message again for the time when it is due, in several hops if SQS cannot hold it that long. */
 const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delaySeconds: number): Promise<void> => {
   await sendDeliveryMessage(deps, delivery, lane, delaySeconds)
   deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
@@ -157,10 +151,7 @@ const attemptDelivery = async (
   if (!(await recordAttemptResult(deps, claimed, attempt, { lane, endpoint }))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
-/**
- * The signing secret. Undefined when the row has none, or one that this stage never sealed: only a new endpoint helps
- * then.
- */
+/** The signing secret; undefined when there is none, or not of this stage: only a new endpoint helps then. */
 const secretOf = async (
   deps: DeliverDeps,
   { sealedSecret, ...endpoint }: SealedEndpoint,

@@ -36,10 +36,7 @@ type Limits = {
   readonly bodyGraceMs: number
 }
 
-/**
- * Writes one request on a connection of its own and reads its answer up to the limit. The socket goes to one of the
- * checked addresses. Throws only for a request that node refuses to send.
- */
+/** Writes one request to a checked address and reads its answer. Throws only if node refuses to send it. */
 export const postWebhook = (request: CheckedRequest, { deadline, bodyGraceMs }: Limits): Promise<Outcome> => {
   const outgoing = requestTo(request)
   return new Promise((resolve) => {

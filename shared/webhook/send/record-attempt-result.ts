@@ -82,16 +82,12 @@ const afterAttempt = (
   return { status: 'scheduled', nextAttemptAt: nextAttemptAt(deps, claimed, attempt, waitMs) }
 }
 
-/**
- * Half of the time of an attempt. An attempt that took so long held its worker: an endpoint that answers in the ninth
- * second costs the others as much as one that never does.
- */
+/** Half of an attempt's time. After that long it held its worker, as much as an endpoint that never answers. */
 const HELD_MS = 5 * SECOND_MS
 
 /**
- * Marks when an endpoint begins to hold workers, and when it answers again; otherwise writes nothing. Answers the lane
- * of its next attempt. The mark is a hint: a failed write never fails a delivery, and a stale mark only sends the next
- * attempt through the slow lane.
+ * Marks when an endpoint begins to hold workers, and when it answers again. Answers the lane of its next attempt. The
+ * mark is a hint: a failed write never fails a delivery, and a stale mark costs one slow lane.
  */
 export const noteAnswer = async (
   deps: Pick<Deps, 'table' | 'log' | 'now'>,

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Answer, CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
-import { waitForProvider } from '../../../shared/provider/wait-for-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import {
   CAPTURED_PAYMENT,
@@ -10,7 +9,6 @@ import {
   scriptedProvider,
 } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
-import { testDeps } from '../../support/test-deps.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -170,21 +168,6 @@ describe('the provider’s Rate-Limit headers', () => {
     await list(provider)
 
     expect(provider.pauseMs('listTransactions')).toBe(0)
-  })
-})
-
-describe('waitForProvider', () => {
-  it.each([
-    ['goes on at once while there is room', 0, true, 0],
-    ['sleeps through a pause', 900, true, 900],
-    ['gives up where the pause leads past the deadline', 1_000, false, 0],
-  ])('%s', async (_case, pauseMs, allowed, waitedMs) => {
-    const deps = testDeps()
-    deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? pauseMs : 0))
-    const startedMs = deps.monotonicMs()
-
-    expect(await waitForProvider(deps, ['getRequest', 'getPayment'], startedMs + 1_000)).toBe(allowed)
-    expect(deps.monotonicMs() - startedMs).toBe(waitedMs)
   })
 })
 
