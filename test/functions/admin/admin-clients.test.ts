@@ -44,7 +44,7 @@ describe('create-client (design section 7)', () => {
     expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(answer)
   })
 
-  it('keeps everything it was given, and writes window and audit record with the client', async () => {
+  it('keeps all it was given, with parts in force at once, and writes window and audit record with the client', async () => {
     const deps = testDeps()
     const fields = {
       name: 'Toko Buku',
@@ -53,6 +53,7 @@ describe('create-client (design section 7)', () => {
       bank: BANK,
       return_url: 'https://toko.example/thanks',
       rate_limit_per_second: 50,
+      ledger_parts: 4,
     }
 
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
@@ -62,23 +63,12 @@ describe('create-client (design section 7)', () => {
     expect(body).toStrictEqual({ ...DEFAULTS, ...fields, ...known })
     const sums = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0, writtenOffMinor: 0 }
     const times = { settledUntil: deps.now(), closedUntil: deps.now() }
-    const window = { ...windowKey(clientId), ...times, ...sums, parts: 1 }
+    const window = { ...windowKey(clientId), ...times, ...sums, parts: 4 }
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual(window)
+    expect((await findClient(deps, clientId))?.ledgerParts).toStrictEqual({ number: 4, before: 4, from: deps.now() })
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
     expect(items).toMatchObject([{ operator: 'ana', action: 'create-client', after: body, at: deps.now() }])
     expect(items[0]).not.toHaveProperty('before')
-  })
-
-  it('is born with parts that are in force at once', async () => {
-    const deps = testDeps()
-    const asked = { operator: 'ana', name: 'x', ledger_parts: 4 }
-
-    const { status, body } = await invokeAdmin(createClient, deps, asked)
-
-    const clientId = theId(body)
-    expect([status, body]).toMatchObject([200, { ledger_parts: 4 }])
-    expect(await deps.table.get(windowKey(clientId))).toMatchObject({ parts: 4 })
-    expect((await findClient(deps, clientId))?.ledgerParts).toStrictEqual({ number: 4, before: 4, from: deps.now() })
   })
 
   it.each([

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
+import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
+import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import { lifeOf } from '../../../infra/local/console/page/payments/life.ts'
+import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { minor } from '../../../shared/money.ts'
 import { putPointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -86,20 +92,8 @@ describe('find-payments by destination', () => {
     expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({ ids: [], complete: true })
   })
 
-  it('finds a payment in every later state, and a link longer than a key may be', async () => {
-    const { deps, destination } = depsAt(`https://checkout.example/${crypto.randomUUID()}/${'x'.repeat(4_000)}`)
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
-
-    expect(body).toMatchObject({ data: [{ id: payment.paymentId, status: 'succeeded' }] })
-  })
-
-  it('finds a payment that was paid before the answer with its destination ever came', async () => {
-    const { deps, destination, goDeaf } = depsAt()
+  it('finds a paid payment by a link longer than a key may be, though the answer with it never came', async () => {
+    const { deps, destination, goDeaf } = depsAt(`https://pay.example/${crypto.randomUUID()}/${'x'.repeat(4_000)}`)
     const client = await aStoredClient(deps)
     goDeaf()
     await create(deps, client, undefined, 'key').catch(() => undefined)
@@ -183,35 +177,79 @@ describe('find-payments by amount and day', () => {
 })
 
 describe('find-payments refuses', () => {
-  it.each([
-    [{ external_reference: 'order-1' }, 'external_reference needs client_id: each merchant has its own'],
-    [{}, ONE_OF],
-    [{ external_reference: 'a', payment_destination: 'b' }, ONE_OF],
-    [{ payment_request_id: 'a', provider_payment_id: 'b' }, ONE_OF],
-    [{ amount_minor: 1 }, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
-    [{ payment_destination: '1', day: '2026-11-22' }, 'day, status, method, cursor go with amount_minor'],
-  ])('to guess what %j asks for, and says what is missing', async (payload, reason) => {
-    expect(await invokeAdmin(findPayments, testDeps(), payload)).toMatchObject({
-      status: 422,
-      body: { field_errors: { body: expect.arrayContaining([reason]) as unknown } },
-    })
+  const stranger = { client_id: crypto.randomUUID() }
+
+  it.each<[object, 422 | 404, string]>([
+    [{ external_reference: 'order-1' }, 422, 'external_reference needs client_id: each merchant has its own'],
+    [{}, 422, ONE_OF],
+    [{ external_reference: 'a', payment_destination: 'b' }, 422, ONE_OF],
+    [{ payment_request_id: 'a', provider_payment_id: 'b' }, 422, ONE_OF],
+    [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day the payment was made in Jakarta'],
+    [{ payment_destination: '1', day: '2026-11-22' }, 422, 'day, status, method, cursor go with amount_minor'],
+    [{ ...stranger, amount_minor: 1, day: '2026-11-31' }, 422, 'day'],
+    [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
+    [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
+  ])('%j with %i: %s', async (payload, status, message) => {
+    const { status: answered, body } = await invokeAdmin(findPayments, testDeps(), payload)
+
+    expect(answered).toBe(status)
+    expect(JSON.stringify(body)).toContain(message)
   })
 
-  it.each([
-    [{ day: '2026-11-31' }, 422, /day/],
-    [{ cursor: 'x' }, 422, /^cursor must be the cursor of an earlier find-payments answer$/],
-    [{ client_id: crypto.randomUUID() }, 404, /client/],
-    [
-      { client_id: crypto.randomUUID(), external_reference: 'a', amount_minor: undefined, day: undefined },
-      404,
-      /client/,
-    ],
-  ])('%j', async (fields, status, message) => {
+  it('a cursor that it did not give', async () => {
     const deps = testDeps()
     const { clientId } = await aStoredClient(deps)
-    const search = { client_id: clientId, amount_minor: 1, day: '2026-11-22', ...fields }
+    const search = { client_id: clientId, amount_minor: 1, day: '2026-11-22', cursor: 'x' }
 
-    const refusal = { status, body: { message: expect.stringMatching(message) as unknown } }
-    expect(await invokeAdmin(findPayments, deps, search)).toMatchObject(refusal)
+    const message = 'cursor must be the cursor of an earlier find-payments answer'
+    expect(await invokeAdmin(findPayments, deps, search)).toMatchObject({ status: 422, body: { message } })
+  })
+})
+
+describe('get-payment', () => {
+  it('says why a payment failed: in the payment, at its end, in the log and in the console', async () => {
+    const deps = testDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    deps.clock.advance(1)
+    await closePayment(deps, payment, { status: 'failed', source: 'callback', failureReason: 'declined' })
+
+    const { body } = await invokeAdmin(getPayment, deps, { payment_id: payment.paymentId })
+
+    const timeline = body as unknown as Timeline
+    expect(timeline).toMatchObject({ status: 'failed', failure_reason: 'declined' })
+    expect(timeline.timeline.transitions).toMatchObject([
+      { status: 'pending' },
+      { status: 'failed', source: 'callback', failure_reason: 'declined' },
+    ])
+    expect(timeline.timeline.transitions[0]).not.toHaveProperty('failure_reason')
+    expect(lifeOf(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
+    const said = deps.lines.filter(({ code }) => code === 'payment.failed')
+    expect(said).toMatchObject([{ fields: { failure_reason: 'declined' } }])
+  })
+
+  it('shows its money in suspense; list-suspense shows it by payment and by client', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const [payment, other] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]
+    const suspended = async (about: typeof payment | undefined) => {
+      const capture = { providerPaymentId: `py-${deps.newId()}`, capturedMinor: minor(7_000) }
+      await recordSuspense(deps, heldMoney({ capture, cause: 'wrong_amount', payment: about, now: deps.now() }))
+      return capture.providerPaymentId
+    }
+    const [own, others, unknown] = [await suspended(payment), await suspended(other), await suspended(undefined)]
+    const listed = async (payload: object) => {
+      const { body } = await invokeAdmin(listSuspense, deps, payload)
+      return (body as { readonly data: readonly { suspense_id: string }[] }).data.map((one) => one.suspense_id)
+    }
+
+    const { body } = await invokeAdmin(getPayment, deps, { payment_id: payment.paymentId })
+
+    const timeline = body as unknown as Timeline
+    expect(timeline.timeline.suspense).toMatchObject([{ suspense_id: own, kind: 'money', cause: 'wrong_amount' }])
+    expect(lifeOf(timeline).map(({ text }) => text)).toContain('In suspense: money, wrong amount')
+    expect(await listed({ payment_id: payment.paymentId })).toStrictEqual([own])
+    expect((await listed({ client_id: client.clientId })).toSorted()).toStrictEqual([own, others].toSorted())
+    expect(await listed({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])
+    expect(await listed({ per_page: 100 })).toContain(unknown)
   })
 })

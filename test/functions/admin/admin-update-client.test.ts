@@ -101,9 +101,9 @@ describe('update-client (design section 7)', () => {
 
   it.each([
     ['fewer', 4, 'can only grow: it is 8'],
-    ['none', 0, 'must be at least 1'],
+    ['no', 0, 'must be at least 1'],
     ['too many', 17, 'must be at most 16'],
-    ['half a part', 8.5, 'must be an integer'],
+    ['fractions of', 8.5, 'must be an integer'],
   ] as const)('refuses %s parts and changes nothing', async (_, parts, reason) => {
     const { deps, change, shown, client } = await aMerchant()
     await change({ ledger_parts: 8 })

@@ -54,7 +54,7 @@ it('insertEndpoint leaves an endpoint that has its id as it is', async ({ deps, 
   expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
 })
 
-/* Which endpoints are shown, and in which order, as to merchants: api-webhook-deliveries.test.ts. */
+/* Which endpoints are shown, and in which order, as to merchants: api-webhooks.test.ts. */
 it('list-endpoints shows the endpoints in use, newest first, page by page, without secrets', async () => {
   const { deps, clientId } = await withClient()
   const shown: object[] = []

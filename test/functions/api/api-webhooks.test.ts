@@ -7,6 +7,7 @@ import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { anApi } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -143,5 +144,48 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     expect(numbers(page)).toStrictEqual([2, 3, 4, 5, 6, 7, 8, 9])
     expect(numbers(fewer)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(Buffer.byteLength(JSON.stringify(page.text))).toBeLessThan(6_291_556)
+  })
+})
+
+/* What is sent, and what is not: redeliver-endpoint.test.ts. */
+
+describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
+  it('continues until nothing is left, and counts what it passes over', async () => {
+    const { deps, ask, endpoint } = await aMerchant(memoryDeps())
+    const [since, deliveries] = [deps.now(), [] as Delivery[]]
+    for (let made = 0; made < 131; made++) {
+      deps.clock.advance(1)
+      const exhausted = made === 0 && { rounds: 10, roundsOn: deps.now().slice(0, 10) }
+      const event = await storedEvent(deps, { clientId: endpoint.clientId })
+      deliveries.push(await storedDelivery(deps, endpoint, { ...ABANDONED, ...exhausted }, event))
+    }
+    const again = async (cursor: unknown) =>
+      (await ask('redeliverToEndpoint', { id: endpoint.endpointId, body: { since, cursor } })).body
+
+    const first = await again(null)
+    const second = await again(first['next'])
+
+    expect(first).toStrictEqual({ count: 99, passed_over: 1, next: expect.any(String) })
+    expect(second).toStrictEqual({ count: 31, next: null })
+    expect(deps.sent).toHaveLength(130)
+    // A merchant's script fills no table.
+    expect(await auditRecordsOf(deps, deliveries[1]?.deliveryId ?? '')).toStrictEqual([])
+  })
+
+  const AT = '2026-11-20T00:00:00Z'
+  const INVALID = 'invalid JSON body:'
+  it.each([
+    [undefined, `${INVALID} the body is empty`],
+    [{}, `${INVALID} since: required`],
+    [{ since: 'yesterday' }, `${INVALID} since: must be an RFC 3339 time`],
+    [{ since: AT, status: 'scheduled' }, `${INVALID} status: must be one of succeeded, abandoned, skipped`],
+    [{ since: AT, colour: 'red' }, `${INVALID} body: unknown field`],
+    [{ since: AT, cursor: 'x' }, 'cursor: must be the `next` of an earlier answer to the same since'],
+  ])('refuses %j', async (body, message) => {
+    const { ask, endpoint } = await aMerchant()
+
+    const answer = await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })
+
+    expect(answer).toMatchObject({ status: 422, body: { message } })
   })
 })
