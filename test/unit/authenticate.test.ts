@@ -42,10 +42,12 @@ const storeKey = async (deps: TestDeps, clientId: ClientId, fields: object = {})
 }
 
 describe('authenticate (spec 5)', () => {
-  it('takes keys of the documented form', async () => {
-    const { client, text, key, ask } = await withKey()
+  it('takes keys of the documented form, under the scheme in any letters', async () => {
+    const { deps, client, text, key } = await withKey()
 
-    expect(await ask()).toStrictEqual(client)
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      expect(await authenticate(deps, `${scheme} ${text}`)).toStrictEqual(client)
+    }
     expect(text).toMatch(new RegExp(`^gk_test_${client.clientId}_[A-Za-z0-9_-]{43}$`))
     expect(key.prefix).toBe(text.slice(0, `gk_test_${client.clientId}_`.length + 4))
   })

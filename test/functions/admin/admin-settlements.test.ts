@@ -67,6 +67,13 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
+  it('is refused in a closed stage', async () => {
+    const { deps, input } = await anEligible()
+    const closed = { ...deps, stage: { ...deps.stage, isClosed: true } }
+
+    expect(await invokeAdmin(trigger, closed, input)).toMatchObject({ body: { message: 'the stage is closed' } })
+  })
+
   it('warns of a settlement recorded without bank details, until it has them', async () => {
     const { deps, client, input, settle } = await anEligible({ bank: undefined })
     const settlement = async () =>

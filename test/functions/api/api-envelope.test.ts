@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { issueApiKey } from '../../../shared/client/api-key-store.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { originSecretName } from '../../../shared/secrets.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import {
@@ -25,6 +26,13 @@ const isPost = (name: Name) => API[name].route.startsWith('POST ')
 const AUTH = { message: 'invalid credentials', code: 'auth' }
 const READ_ONLY = { message: 'this API key may only read', code: 'forbidden' }
 const INTERNAL = { message: 'internal error; retry, or quote the request id to support', code: 'internal_error' }
+
+const PAST_FRONT = { message: 'requests must go to the public address of this API', code: 'forbidden' }
+const CLOSED = {
+  message: 'the gateway is closed for maintenance',
+  code: 'internal_error',
+  action_hint: 'Send the same request again later, with the same Idempotency-Key.',
+}
 
 const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 
@@ -95,13 +103,6 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
     expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([{ code: 'request.failed', fields }])
   })
 
-  it.each(['Bearer', 'bearer', 'BEARER'])('takes the scheme as %s', async (scheme) => {
-    const { deps, caller } = await anApi()
-    const authorization = caller.authorization.replace('Bearer', scheme)
-
-    expect((await call(deps, API.getBalance, { caller: { authorization } })).status).toBe(200)
-  })
-
   it('answers 404 in the envelope to an unknown path or method, with and without a key', async () => {
     const { deps, caller } = await anApi()
 
@@ -124,6 +125,21 @@ it('the rate limit (spec 7; design section 5) counts all endpoints of a client t
   statuses.push((await call(deps, API.getBalance, { caller: limited })).status)
 
   expect(statuses).toStrictEqual([200, 200, 429, 200, 200])
+})
+
+it.each([
+  ['is closed', { isClosed: true }, 500, CLOSED],
+  ['is asked past its front', { behindFront: true }, 403, PAST_FRONT],
+] as const)('a stage that %s refuses every request before it reads or writes', async (_, stage, status, body) => {
+  for (const endpoint of [...Object.values(API), CALLBACK, UNKNOWN_PATH]) {
+    const { deps, calls } = recordTable(testDeps({ stage: { ...testDeps().stage, ...stage } }))
+    deps.secretValues.set(originSecretName('test'), JSON.stringify({ current: 'c'.repeat(64) }))
+
+    const answer = await call(deps, endpoint, { ...hopeless, caller: { authorization: 'Bearer sk_test_x' } })
+
+    expect([endpoint.route, answer.status, answer.body]).toStrictEqual([endpoint.route, status, body])
+    expect([calls, deps.lines.map(({ fields }) => fields)]).toMatchObject([[], [{ status, code: body.code }]])
+  }
 })
 
 describe('the headers of every response', () => {

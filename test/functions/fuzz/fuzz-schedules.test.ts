@@ -10,10 +10,11 @@ import { handler as checkDueWork } from '../../../functions/schedule/check-due-w
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { hostileJson } from '../../support/hostile-values.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 const RUNS = { numRuns: runs(50) }
 
@@ -52,6 +53,13 @@ const BROKEN = new ConditionalCheckFailedException({
   message: 'the item of budi@example.org',
   $metadata: {},
   Item: { email: { S: 'budi@example.org' } },
+})
+
+it.each(Object.entries(SCHEDULES))('%s begins nothing in a closed stage', async (_, { handler }) => {
+  const { deps, calls } = recordTable(memoryDeps({ stage: { ...testDeps().stage, isClosed: true } }))
+
+  await expect(handler.withDeps(deps)({}, {} as never)).rejects.toThrow('the stage is closed')
+  expect(calls).toStrictEqual([])
 })
 
 describe('a scheduled run that breaks off', () => {

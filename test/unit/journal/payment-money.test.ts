@@ -4,15 +4,8 @@
  * after each row, and the test compares them.
  */
 
-import { describe, expect, it } from 'vitest'
-import {
-  type Figures,
-  figuresOf,
-  lessFigures,
-  NO_FIGURES,
-  type PaymentMoney,
-  untouched,
-} from '../../../shared/journal/entry.ts'
+import { expect, it } from 'vitest'
+import { type Figures, figuresOf, lessFigures, NO_FIGURES, untouched } from '../../../shared/journal/entry.ts'
 import { type MoneyRow, moveMoney } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -21,63 +14,6 @@ import { modelOf } from '../../support/money-model.ts'
 const AT = timestampOf(Date.UTC(2026, 10, 20))
 
 const together = (a: Figures, b: Figures) => lessFigures(a, lessFigures(NO_FIGURES, b))
-
-const aRow = (row: Partial<MoneyRow> & Pick<MoneyRow, 'type'>): MoneyRow => ({
-  transactionId: 'txn-1',
-  amountMinor: minor(1_000),
-  providerMinor: ZERO,
-  at: AT,
-  ...row,
-})
-
-/** Gross 100,000, fee 4,440, markup 100: net 95,460. */
-const aPayment = untouched(figuresOf(minor(100_000), minor(4_440), minor(100)))
-
-/** The figures of each row as [gross, fee, markup, net]. */
-const entriesOf = (rows: readonly MoneyRow[], from: PaymentMoney = aPayment) => {
-  let money = from
-  return rows.map((row) => {
-    const moved = moveMoney(money, row)
-    money = moved?.money ?? money
-    const { grossMinor, feeMinor, markupMinor, netMinor } = moved?.figures ?? NO_FIGURES
-    return [grossMinor, feeMinor, markupMinor, netMinor]
-  })
-}
-
-describe('money of a payment that goes back', () => {
-  it('takes all that is left with the part that exhausts the net, fee and markup with it', () => {
-    const entries = entriesOf([
-      aRow({ type: 'refund', transactionId: 'txn-1', amountMinor: minor(50_000) }),
-      aRow({ type: 'refund', transactionId: 'txn-2', amountMinor: minor(50_000) }),
-    ])
-
-    expect(entries).toStrictEqual([
-      [-50_000, 0, 0, -50_000],
-      [-50_000, -4_440, -100, -45_460],
-    ])
-  })
-
-  it('gives a won dispute back to the chargeback that it answers, and nothing to a refund', () => {
-    const entries = entriesOf([
-      aRow({ type: 'refund', transactionId: 'refund', amountMinor: minor(10_000) }),
-      aRow({ type: 'chargeback', transactionId: 'dispute', amountMinor: minor(20_000) }),
-      aRow({ type: 'dispute_won', transactionId: 'won', amountMinor: minor(100_000) }),
-    ])
-
-    expect(entries.at(-1)).toStrictEqual([20_000, 0, 0, 20_000])
-  })
-
-  it('takes again what a won dispute gave if that row is void, and gives it when the dispute is won once more', () => {
-    const entries = entriesOf([
-      aRow({ type: 'chargeback', transactionId: 'dispute', amountMinor: minor(20_000) }),
-      aRow({ type: 'dispute_won', transactionId: 'won', amountMinor: minor(20_000) }),
-      aRow({ type: 'reversal', transactionId: 'won' }),
-      aRow({ type: 'dispute_won', transactionId: 'won-again', amountMinor: minor(20_000) }),
-    ])
-
-    expect(entries.map(([, , , net]) => net)).toStrictEqual([-20_000, 20_000, -20_000, 20_000])
-  })
-})
 
 const HISTORIES = 200_000
 const SEED = 20_261_122
@@ -140,12 +76,10 @@ const contradicted = (next: (below: number) => number): readonly MoneyRow[] | un
   return undefined
 }
 
-describe('every prefix of every history', () => {
-  it(`adds up to what stands, by a model of its own, ${HISTORIES} times`, () => {
-    const next = numbersOf(SEED)
-    let wrong: readonly MoneyRow[] | undefined
-    for (let history = 0; history < HISTORIES && wrong === undefined; history++) wrong = contradicted(next)
+it(`every prefix of every history adds up to what stands, by a model of its own, ${HISTORIES} times`, () => {
+  const next = numbersOf(SEED)
+  let wrong: readonly MoneyRow[] | undefined
+  for (let history = 0; history < HISTORIES && wrong === undefined; history++) wrong = contradicted(next)
 
-    expect(wrong).toBeUndefined()
-  })
+  expect(wrong).toBeUndefined()
 })

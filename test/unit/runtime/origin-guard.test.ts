@@ -1,17 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
-import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
-import { API, anApiClient, aPaymentBody, call, type Endpoint, UNKNOWN_PATH } from '../../support/api-event.ts'
-import { recordTable } from '../../support/intercept-table.ts'
+import { API, anApiClient, call, UNKNOWN_PATH } from '../../support/api-event.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const CURRENT = 'current-origin-secret-'.padEnd(64, 'c')
 const PREVIOUS = 'previous-origin-secret-'.padEnd(64, 'p')
-
-const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: receiveCallback }
-const ENDPOINTS: readonly Endpoint[] = [...Object.values(API), CALLBACK, UNKNOWN_PATH]
 
 const REFUSAL = { message: 'requests must go to the public address of this API', code: 'forbidden' }
 
@@ -32,20 +27,6 @@ const statusesFrom = async (deps: Deps, ...origins: readonly string[]) => {
 }
 
 describe('origin guard of a stage behind a front', () => {
-  it.each(ENDPOINTS)('refuses $route past the front, before anything is read or written', async (endpoint) => {
-    const { deps, calls } = recordTable(behindFront().deps)
-
-    const answer = await call(deps, endpoint, {
-      headers: { authorization: 'Bearer sk_test_x' },
-      body: aPaymentBody(),
-    })
-
-    expect(answer).toMatchObject({ status: 403, body: REFUSAL })
-    expect(calls).toStrictEqual([])
-    const fields = expect.objectContaining({ status: 403, code: 'forbidden' })
-    expect(deps.lines).toStrictEqual([{ level: 'info', code: 'request.completed', fields }])
-  })
-
   it('refuses every other header, and quotes none of the secret', async () => {
     const near = [CURRENT.slice(0, -1), `${CURRENT}x`, CURRENT.toUpperCase(), ` ${CURRENT}`, `${CURRENT}\u0000`]
     const others = [
@@ -139,7 +120,8 @@ describe('the environment of a deployed function', () => {
     readConfig({ [ENV.stage]: 'prod', [ENV.table]: 'gateway-prod', ...environment }).stage
 
   it.each([
-    [{}, { behindFront: false, hasDomain: false, providerFees: 'deducted' }],
+    [{}, { behindFront: false, isClosed: false, hasDomain: false, providerFees: 'deducted' }],
+    [{ [ENV.role]: 'closed' }, { isClosed: true }],
     [{ [ENV.front]: 'none' }, { behindFront: false }],
     [{ [ENV.front]: 'cloudfront' }, { behindFront: true }],
     [{}, { httpsPortOnly: false }],
@@ -147,12 +129,13 @@ describe('the environment of a deployed function', () => {
     [{ [ENV.domain]: 'api.pay.example' }, { hasDomain: true }],
     [{ [ENV.providerFees]: 'invoiced' }, { providerFees: 'invoiced' }],
     [{ [ENV.providerCalls]: '6000' }, { providerCallsPerMinute: 6_000 }],
-  ])('says of front, domain and the provider, %j: %j', (environment, stage) => {
+  ])('says of front, role, domain and the provider, %j: %j', (environment, stage) => {
     expect(stageOf(environment)).toMatchObject(stage)
   })
 
-  it.each([
+  it.each<Readonly<Record<string, string>>>([
     ...['', 'CloudFront', 'cloudfront ', 'true', 'off'].map((value) => ({ [ENV.front]: value })),
+    { [ENV.role]: 'close' },
     { [ENV.providerFees]: 'Invoiced' },
     ...['', '0', '-1', '1e3', '6 000'].map((value) => ({ [ENV.providerCalls]: value })),
   ])('stops the function at %j instead of opening it', (environment) => {

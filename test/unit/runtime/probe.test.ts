@@ -95,10 +95,11 @@ describe('a probe of a route', () => {
     expect(await probed('createPayment', deps)).toMatchObject({ statusCode: 500, body: { code: 'internal_error' } })
   })
 
-  it('needs no front', async () => {
-    expect(await probed('getBalance', behindFront(JSON.stringify({ current: 'c'.repeat(64) })))).toMatchObject({
-      statusCode: 401,
-    })
+  it.each([
+    ['past a front', behindFront(JSON.stringify({ current: 'c'.repeat(64) }))],
+    ['of a closed stage', testDeps({ stage: { ...testDeps().stage, isClosed: true } })],
+  ])('is answered %s too', async (_, deps) => {
+    expect(await probed('getBalance', deps)).toMatchObject({ statusCode: 401 })
   })
 
   it.each([undefined, 'short'])('shows that the origin secret can be read: %j', async (secret) => {
