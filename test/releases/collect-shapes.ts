@@ -1,5 +1,5 @@
-import { alone, forClient, paid, pass } from '../simulation/crashes/flow-steps.ts'
 import { FLOWS } from '../simulation/crashes/flows.ts'
+import { alone, forClient, paid, pass } from '../simulation/crashes/payment-flows.ts'
 import { seenBy } from '../simulation/histories/books-at-rest.ts'
 import { startPlay } from '../simulation/histories/history.ts'
 import type { Play } from '../simulation/histories/operations.ts'

@@ -5,8 +5,8 @@ import { loadFunctions } from '../world/environments.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import type { CrashPoint, Process } from '../world/process.ts'
 import { drive } from '../world/world.ts'
-import type { Flow } from './flow-steps.ts'
 import { FLOWS } from './flows.ts'
+import { type Flow } from './payment-flows.ts'
 
 /**
  * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck.

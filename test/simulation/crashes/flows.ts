@@ -1,89 +1,243 @@
+import { exists, update } from '../../../shared/table/step.ts'
 import type { Play } from '../histories/operations.ts'
-import { type InvokeOptions, requestAs } from '../world/lambda.ts'
+import type { Faults } from '../world/faults.ts'
+import { type InvokeOptions, invoke, operate, requestAs } from '../world/lambda.ts'
+import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
 import { drive } from '../world/world.ts'
 import {
   alone,
   callback,
-  cancel,
   create,
   created,
+  credited,
   type Flow,
   flow,
+  forClient,
+  HOUR_MS,
   handedOut,
   later,
+  onSettlement,
+  PAYMENT_FLOWS,
   paid,
   pass,
-  QRIS,
   run,
   scheduledRun,
   tenantOf,
-} from './flow-steps.ts'
-import { MONEY_FLOWS } from './money-flows.ts'
-import { WEBHOOK_FLOWS } from './webhook-flows.ts'
+  upstreamOf,
+} from './payment-flows.ts'
 
-/** A page that counts as more requests than the client may send in a second. */
-const listLong = (play: Play, options: InvokeOptions = {}) =>
-  requestAs(play.world, tenantOf(play), 'api-list-payments', { query: { per_page: '100' } }, options)
-
-const EXPIRED_MS = 601_000
-
-/** A payment whose time is over, which was not noticed. In time, `before` happens to it. */
-const expired = async (play: Play, before = async (_id: string): Promise<unknown> => undefined) => {
-  const id = await created(play, QRIS)
-  await before(id)
-  await pass(play, EXPIRED_MS)
-  return id
-}
-
-const sendCreate: Flow['run'] = (play, _, options) => create(play, undefined, options)
-
-const retryCreate: Flow['retry'] = async (play) => {
-  await pass(play, 31_000)
-  await drive(play.world, create(play))
-}
-
-const retryCancel: Flow['retry'] = (play, id) => drive(play.world, cancel(play, id))
-
-const longPage: Flow['run'] = (play, _, options) => listLong(play, options)
-
-/** A long page takes more than the client may have in a second; the next one finds nothing left. */
-const usedUp: Flow['prepare'] = async (play) => {
-  await created(play)
-  await drive(play.world, listLong(play))
-}
-
-/** A create that the provider took and whose answer was lost. */
-const unanswered: Flow['prepare'] = async (play) => {
-  alone(play, { providerAnswerLost: 1 })
-  await drive(play.world, create(play))
+/** A credited payment whose messages were not sent. */
+const unsent = async (play: Play): Promise<void> => {
+  const id = await paid(play)
+  alone(play, { queueSendFails: 1 })
+  await drive(play.world, callback(play, id))
   alone(play)
 }
 
-const cancelFailed: Flow['prepare'] = (play) =>
-  expired(play, async (id) => {
-    alone(play, { providerUnreachable: 1 })
-    await drive(play.world, cancel(play, id))
-    alone(play)
-  })
+/** A delivery that waits in its queue, which no worker reads. */
+const scheduled = async (play: Play): Promise<object> => sqsEvent([await scheduledMessage(play)])
 
-const dueWork = scheduledRun('check-due-work')
-const duePayments = run('check-due-payments')
-const wrongAmount: Flow['prepare'] = (play) => paid(play, 299_999)
+/** Deliveries whose next failure is their last, as workers are given them. */
+const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<readonly object[]> => {
+  const { world } = play
+  const first: object[] = []
+  for (const key of keys) first.push(sqsEvent([await scheduledMessage(play, key)]))
+  alone(play, { merchantFails: 1 })
+  for (const event of first) await drive(world, invoke(world, 'deliver-webhook', event))
+  // Of eight attempts the second to the seventh.
+  await pass(play, (60 + 120 + 240 + 480 + 960 + 1_920 + 60) * 1_000)
+  world.paused.add('webhooks')
+  await pass(play, 3_840_000)
+  const last = world.queues.webhooks.receive({ max: 10, nowMs: world.scheduler.nowMs() })
+  // The merchant has two endpoints.
+  if (last.length !== 2 * keys.length) throw new Error(`${last.length} deliveries are at their last attempt`)
+  world.paused.delete('webhooks')
+  return last.map((message) => sqsEvent([message]))
+}
+
+/** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
+const alertsDue = async (play: Play): Promise<void> => {
+  for (const event of await atTheirLast(play, 'first', 'second', 'third')) {
+    await drive(play.world, invoke(play.world, 'deliver-webhook', event))
+  }
+  alone(play)
+  await pass(play, 901_000)
+}
+
+/** The same, after its endpoint hung, as a worker of either lane is given it. */
+const scheduledToSlow = (slow: boolean) => async (play: Play) => {
+  const message = await scheduledMessage(play)
+  const body = JSON.parse(message.body) as { readonly client_id: string; readonly endpoint_id: string }
+  const key = { pk: `ENDPOINTS#${body.client_id}`, sk: `ENDPOINT#${body.endpoint_id}` }
+  play.world.table.requests.write(update(key, { set: { slowSince: '2026-11-02T03:00:00.000Z' } }, exists))
+  return sqsEvent([{ ...message, body: JSON.stringify({ ...body, ...(slow && { slow }) }) }])
+}
+
+const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessage> => {
+  const { world } = play
+  world.paused.add('webhooks')
+  await credited(play, key)
+  const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })
+  if (!message) throw new Error('no delivery was sent')
+  world.paused.delete('webhooks')
+  return message
+}
+
+/** An abandoned delivery that its merchant redelivers while no worker runs. */
+const abandoned = async (play: Play): Promise<string> => {
+  const [record] = ((await scheduled(play)) as { readonly Records: readonly { readonly body: string }[] }).Records
+  const { delivery_id: id } = JSON.parse(record?.body ?? '') as { readonly delivery_id: string }
+  const change = { set: { status: 'skipped' }, remove: ['nextAttemptAt', 'state', 'work', 'slot', 'dueAt'] }
+  play.world.table.requests.write(update({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' }, change, exists))
+  return id
+}
+
+const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
+  requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
+
+const retryRedeliver: Flow['retry'] = (play, id) => drive(play.world, redeliverOwn(play, id))
+
+/** A delivery that waits while its merchant's server has this fault. */
+const scheduledWhile =
+  (faults: Partial<Faults>): Flow['prepare'] =>
+  async (play) => {
+    const event = await scheduled(play)
+    alone(play, faults)
+    return event
+  }
+
+const deliver = run('deliver-webhook')
+const dueDeliveries = run('check-due-deliveries')
+
+/** From an event to its last attempt, and to the operators. */
+const WEBHOOK_FLOWS: readonly Flow[] = [
+  flow('messages that were not sent', 5, handedOut('due-deliveries', later(unsent, 61_000), 2), dueDeliveries),
+  flow('deliver', 6, scheduled, deliver),
+  flow('deliver, refused by the merchant', 7, scheduledWhile({ merchantFails: 1 }), deliver),
+  flow('deliver, to an endpoint that hangs', 8, scheduledWhile({ endpointHangs: 1 }), deliver),
+  flow('deliver, sent on to the slow lane', 2, scheduledToSlow(false), deliver),
+  flow('deliver, answered in the slow lane', 7, scheduledToSlow(true), deliver),
+  flow('redelivery, by its merchant', 5, abandoned, redeliverOwn, retryRedeliver),
+  flow('deliver, abandoned', 6, async (play) => (await atTheirLast(play, 'last'))[0], deliver),
+  flow('alerts of an endpoint', 28, handedOut('due-alerts', alertsDue), run('check-due-alerts')),
+]
+
+/** A credited payment that the provider voids. */
+const voided = async (play: Play): Promise<void> => {
+  const id = await paid(play)
+  await drive(play.world, callback(play, id))
+  play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
+}
+
+/** A credited payment whose money a dispute took, which is heard of, and gives again. */
+const disputeWon = async (play: Play): Promise<void> => {
+  const id = await paid(play)
+  await drive(play.world, callback(play, id))
+  const take = (kind: string) => play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
+  take('chargeback')
+  await pass(play, HOUR_MS)
+  await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+  take('chargeback_reversal')
+}
+
+/** A credited payment whose row the provider settles meanwhile. */
+const unposted = async (play: Play): Promise<void> => {
+  await credited(play)
+  await pass(play, 26 * HOUR_MS)
+}
+
+/** Funds that are posted and may be settled. */
+const aged = async (play: Play): Promise<void> => {
+  await unposted(play)
+  await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+}
+
+/** More of them than one run sums. */
+const agedInNumbers = async (play: Play): Promise<void> => {
+  for (const key of ['first', 'second', 'third']) await credited(play, key)
+  await aged(play)
+}
+
+const settled = async (play: Play): Promise<string> => {
+  await aged(play)
+  const reply = await drive(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
+  const [settlement] = (reply?.body['settlements'] ?? []) as { readonly id: string }[]
+  if (!settlement) throw new Error(`nothing was settled: ${JSON.stringify(reply)}`)
+  return settlement.id
+}
+
+/** A settlement that was audited a minute after its record. */
+const audited = async (play: Play): Promise<string> => {
+  const id = await settled(play)
+  await pass(play, 61_000)
+  await drive(play.world, invoke(play.world, 'audit-client', messageOf({ settlement_id: id })))
+  return id
+}
+
+const messageOf = (body: object): object => sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
+
+const failed = async (play: Play): Promise<string> => {
+  const id = await settled(play)
+  await drive(play.world, operate(play.world, 'mark-settlement-failed', onSettlement(id)))
+  return id
+}
+
+const recredited = async (play: Play): Promise<void> => {
+  const id = await failed(play)
+  await drive(play.world, operate(play.world, 'recredit-settlement', onSettlement(id)))
+}
+
+/** After a sync that has read everything so far. */
+const synced =
+  (prepare: Flow['prepare']): Flow['prepare'] =>
+  async (play) => {
+    alone(play)
+    await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+    return prepare(play)
+  }
+
+const onPrepared = (name: string, more: object = {}) => run(name, (_, id) => ({ ...onSettlement(id), ...more }))
+const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
+
+const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))
+const audit = run('audit-client', (play) => messageOf({ client_id: forClient(play).client_id }))
+const auditRecorded = run('audit-client', (_, id) => messageOf({ settlement_id: id }))
+const adjust = run('adjust-ledger', (play) => ({ ...forClient(play), ...ADJUSTMENT }))
+const sync = scheduledRun('sync-provider-transactions')
+const woken = run('sync-slices', () => messageOf({ woken: true }))
+const trigger = run('trigger-settlement', forClient)
+const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
+const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
+
+/** Whatever was told or not told of the parts, what is made in them a minute later must be found by everybody. */
+const createGrown: Flow['retry'] = async (play, prepared) => {
+  await drive(play.world, grow(play, prepared, {}))
+  await pass(play, 61_000)
+  for (const key of ['grown-1', 'grown-2', 'grown-3']) await drive(play.world, create(play, undefined, {}, key))
+}
+
+/** From a settled row to a payout, and what may come between. */
+const MONEY_FLOWS: readonly Flow[] = [
+  flow('sweep', 3, aged, scheduledRun('sweep-settlements')),
+  flow('settle', 28, aged, settle),
+  flow('settle, in steps', 32, agedInNumbers, settle),
+  flow('trigger', 29, aged, trigger),
+  flow('mark paid', 20, audited, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })),
+  flow('mark failed', 3, settled, onPrepared('mark-settlement-failed')),
+  flow('recredit', 4, failed, onPrepared('recredit-settlement')),
+  flow('settle a re-credit', 29, recredited, trigger),
+  flow('adjust', 5, created, adjust, (play, id) => drive(play.world, adjust(play, id, {}))),
+  flow('audit', 18, aged, audit),
+  flow('audit, of a settlement', 17, later(settled, 61_000), auditRecorded),
+  flow('sync', 9, synced(later(credited, 3_600_000)), sync),
+  flow('sync, posting', 24, synced(unposted), sync),
+  flow('sync, finding a lost capture', 15, synced(paid), sync),
+  flow('sync, of money that went back', 15, synced(later(voided, 3_600_000)), sync),
+  flow('sync, of a dispute that was won', 15, synced(later(disputeWon, 3_600_000)), sync),
+  flow('sync, by a worker that is woken', 15, synced(later(paid, 300_000)), woken),
+  flow('grow', 20, created, grow, createGrown),
+  flow('refresh', 15, (play) => paid(play), refresh),
+]
 
 /** A flow of each kind: a new one has its place here. */
-export const FLOWS: readonly Flow[] = [
-  flow('create', 5, async () => undefined, sendCreate, retryCreate),
-  flow('create, taking over', 6, unanswered, sendCreate, retryCreate),
-  flow('long page, counted', 5, created, longPage),
-  flow('long page, refused', 2, usedUp, longPage),
-  flow('callback', 8, paid, callback),
-  flow('callback, wrong amount', 10, wrongAmount, callback),
-  flow('cancel', 5, created, cancel, retryCancel),
-  flow('due work, handed out', 35, expired, dueWork),
-  flow('expiry', 10, handedOut('due-payments', expired), duePayments),
-  flow('cancel, past its time', 9, expired, cancel, retryCancel),
-  flow('expiry, after a cancel that failed', 14, handedOut('due-payments', cancelFailed), duePayments),
-  flow('lost callback', 14, handedOut('due-payments', later(paid, 86_401_000)), duePayments),
-  ...WEBHOOK_FLOWS,
-  ...MONEY_FLOWS,
-]
+export const FLOWS: readonly Flow[] = [...PAYMENT_FLOWS, ...WEBHOOK_FLOWS, ...MONEY_FLOWS]
