@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { planStep } from '../../infra/local/emulators/memory-table/plan-step.ts'
 import { queryView } from '../../infra/local/emulators/memory-table/query-view.ts'
@@ -18,28 +19,14 @@ import type { Key } from '../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import type { Step } from '../../shared/table/step.ts'
 
-/** 53 bits of a text (cyrb53): enough to tell some hundred thousand states apart. */
-export const hashOf = (text: string, seed = 0): number => {
-  let high = 0xdeadbeef ^ seed
-  let low = 0x41c6ce57 ^ seed
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    high = Math.imul(high ^ unit, 2_654_435_761)
-    low = Math.imul(low ^ unit, 1_597_334_677)
-  }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
-  return 4_294_967_296 * (2_097_151 & low) + (high >>> 0)
-}
-
 /** Stored items never change, so each is read once. */
-const hashes = new WeakMap<StoredItem, number>()
+const hashes = new WeakMap<StoredItem, string>()
 
-const hashOfItem = (item: StoredItem | undefined): number => {
-  if (item === undefined) return 0
-  const hash = hashes.get(item) ?? hashOf(JSON.stringify(item))
-  hashes.set(item, hash)
-  return hash
+const hashOfItem = (item: StoredItem | undefined): string => {
+  if (item === undefined) return ''
+  const known = hashes.get(item) ?? hash('sha1', JSON.stringify(item))
+  hashes.set(item, known)
+  return known
 }
 
 export const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`
@@ -183,7 +170,7 @@ export const partialTable = (base: Base) => {
     /** Two tables with the same text have the same items, committed and visible. */
     state: (): string =>
       JSON.stringify([
-        [...committed].map(([name, item]) => hashOf(name, hashOfItem(item) | 0)).toSorted((a, b) => a - b),
+        [...committed].map(([name, item]) => `${name} ${hashOfItem(item)}`).toSorted(),
         late.map(({ key, before }) => [key, hashOfItem(before)]),
       ]),
     /** What the schedule has changed, by the names of the items. */

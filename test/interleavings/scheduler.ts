@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { addMs, epochMs, later, type Timestamp } from '../../shared/time.ts'
 import type { TableCall } from '../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
-import { type Base, hashOf, nameOf, type PartialTable, partialTable, type Visible } from './partial-table.ts'
+import { type Base, nameOf, type PartialTable, partialTable, type Visible } from './partial-table.ts'
 
 /** What an action waits with: one request to the table, or a time that passes. */
 export type Waiting = TableCall | { readonly name: 'sleep'; readonly ms: number }
@@ -52,7 +52,7 @@ export type Ran = {
 
 type Process = {
   /** Of every answer so far, and when it came: what the action knows. */
-  known: number
+  known: string
   readonly queue: { readonly call: Waiting; readonly run: (visible: Visible) => void }[]
   ended: boolean
 }
@@ -99,21 +99,21 @@ export const runSchedule = async (
 ): Promise<Ran | undefined> => {
   const table = partialTable(base)
   const clock = sharedClock(now)
-  const processes = actions.map((): Process => ({ known: 0, queue: [], ended: false }))
+  const processes = actions.map((): Process => ({ known: '', queue: [], ended: false }))
   const errors: unknown[] = actions.map(() => undefined)
 
   const start = async (act: Act, at: number, process: Process): Promise<void> => {
     const hold = <Answer>(call: Waiting, run: (visible: Visible) => Promise<Answer>): Promise<Answer> =>
       new Promise((resolve, reject) => {
         const noted = (answer: Answer) => {
-          process.known = hashOf(`${process.known} ${clock.now} ${JSON.stringify(answer)}`)
+          process.known = hash('sha1', `${process.known} ${clock.now} ${JSON.stringify(answer)}`)
           resolve(answer)
         }
         process.queue.push({ call, run: (visible) => void run(visible).then(noted, reject) })
       })
     const sleep = (ms: number): Promise<void> => {
       const [end, before] = [addMs(clock.now, ms), new Set<TableChange>(table.late())]
-      process.known = hashOf(`${process.known} ${[...before].map(({ key }) => nameOf(key)).join()}`)
+      process.known = hash('sha1', `${process.known} ${[...before].map(({ key }) => nameOf(key)).join()}`)
       return hold({ name: 'sleep', ms }, async () => {
         clock.until(end)
         if (border.isSleepless !== true) table.show((change) => before.has(change))
@@ -138,7 +138,8 @@ export const runSchedule = async (
     next.run(visible)
   }
   let current: number | undefined
-  const state = () => `${current} ${clock.now} ${processes.map(({ known }) => known).join()} ${table.state()}`
+  const state = () =>
+    hash('sha1', `${current} ${clock.now} ${processes.map(({ known }) => known).join()} ${table.state()}`)
   for (;;) {
     await quiet()
     const ownQueue = current === undefined ? [] : (processes[current]?.queue ?? [])
@@ -189,7 +190,7 @@ type Means = {
 /** Ids and bytes that only the process and their number decide. */
 export const chance = (process: number | string) => {
   let made = 0
-  const digest = () => createHash('sha256').update(`${process} ${++made}`).digest()
+  const digest = () => hash('sha256', `${process} ${++made}`, 'buffer')
   return {
     newId: () => {
       const text = digest().toString('hex')

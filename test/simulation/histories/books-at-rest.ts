@@ -3,6 +3,7 @@ import { problemsOf } from '../../support/recount/invariants.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { mustHear } from '../scenes/change-settings.ts'
 import { lookUp, operate } from '../world/lambda.ts'
+import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
@@ -26,9 +27,7 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
   const money = world.table.items().filter((item) => isMoney(item) && item['status'] !== 'creating')
   await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
-    const own = world.table
-      .items('DELIVERY#')
-      .filter((item) => item['client_id'] === clientId && item['sk'] === 'DELIVERY')
+    const own = rowsOf(world, 'DELIVERY', { client_id: clientId })
     const again = own.length === 0 ? undefined : world.oddities.pick(own)['delivery_id']
     if (again !== undefined) await drive(operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
   }
@@ -49,12 +48,12 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
 }
 
 /** What the provider has captured and the gateway can know: of a row that is never shown only a request tells. */
-const captured = ({ provider, table, unshownRows }: World): ReadonlyMap<string, number> => {
+const captured = (world: World): ReadonlyMap<string, number> => {
+  const { provider, unshownRows } = world
   const requests = provider.findPaymentRequests('')
   const isAskedFor = (id: string): boolean => {
     const request = requests.find(({ latest_payment_id: latest }) => latest === id)
-    const pk = `PAYMENT#${request?.reference_id.slice(0, 36)}`
-    const credited = table.item({ pk, sk: 'PAYMENT' })?.['credited_provider_payment_id']
+    const credited = paymentOfReference(world, request?.reference_id)?.['credited_provider_payment_id']
     return request !== undefined && (credited === undefined || credited === id)
   }
   const known = provider.capturedPayments().filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))

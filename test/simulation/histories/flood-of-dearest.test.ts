@@ -7,6 +7,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadFunctions } from '../world/environments.ts'
 import { type HttpRequest, requestAs } from '../world/lambda.ts'
+import { rowsOf } from '../world/rows.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
 import { drive, passed, passedUntil, type World } from '../world/world.ts'
 import { startPlay } from './history.ts'
@@ -103,10 +104,7 @@ const prepare = async (world: World, tenant: Tenant): Promise<readonly string[]>
     await pass(world, SECOND_MS / LIMIT)
   }
   await pass(world, REST_MS)
-  return world.table
-    .items('DELIVERY#')
-    .filter(({ sk, client_id: owner }) => sk === 'DELIVERY' && owner === tenant.clientId)
-    .map((row) => String(row['delivery_id']))
+  return rowsOf(world, 'DELIVERY', { client_id: tenant.clientId }).map((row) => String(row['delivery_id']))
 }
 
 /** When merchants heard of a payment first. */

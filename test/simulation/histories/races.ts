@@ -10,7 +10,7 @@ import { askedFor } from '../watching/observations.ts'
 import type { Faults } from '../world/faults.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
-import { deliveryRow, paymentOfReference, paymentRow } from '../world/rows.ts'
+import { deliveryRow, paymentOfReference, paymentRow, rowsOf, windowRow } from '../world/rows.ts'
 import { count, type World } from '../world/world.ts'
 import { sendCreate } from './creates.ts'
 import { customerActs, customerPays } from './customers.ts'
@@ -39,17 +39,15 @@ const clientOfMessage = (event: unknown): string => {
 }
 
 /** Some of its money can be settled by now. */
-const isToSettle = ({ scheduler, table }: World, clientId: string): boolean => {
-  const window = table.item({ pk: `LEDGER#${clientId}`, sk: 'WINDOW' }) ?? {}
-  const dayAgo = new Date(scheduler.nowMs() - DAY_MS).toISOString()
-  return table
-    .items('PAYMENT#')
-    .some(
-      (item) =>
-        item['client_id'] === clientId &&
-        text(item, 'paid_at') >= text(window, 'settled_until') &&
-        text(item, 'paid_at') < dayAgo,
-    )
+const isToSettle = (world: World, clientId: string): boolean => {
+  const window = windowRow(world, clientId)
+  const dayAgo = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
+  return rowsOf(world, 'PAYMENT').some(
+    (item) =>
+      item['client_id'] === clientId &&
+      text(item, 'paid_at') >= text(window, 'settled_until') &&
+      text(item, 'paid_at') < dayAgo,
+  )
 }
 
 /** Brings about what is rare by chance: cancels at the last moment, and triggers, reversals or changes during a sum. */

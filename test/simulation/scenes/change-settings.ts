@@ -3,7 +3,7 @@ import { meet } from '../sometimes/situations.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import type { Ailment } from '../world/merchants.ts'
 import type { Prng } from '../world/prng.ts'
-import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
+import { addEndpoint, liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { count, isHit, passed, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
@@ -184,7 +184,7 @@ export const changeEndpoints = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'endpointChanges')) return
   const tenant = world.prng.pick(tenants)
-  const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
+  const live = liveEndpoints(tenant)
   if (live.length > 0) await changeEndpoint(play, tenant, world.prng.pick(live))
 }
 
@@ -209,7 +209,7 @@ export const changeOneEndpointTogether = async (play: Scene): Promise<void> => {
   const { world, tenants, prng } = play
   if (world.faults.endpointChanges === 0) return
   const tenant = prng.pick(tenants)
-  const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
+  const live = liveEndpoints(tenant)
   if (live.length === 0) return
   const endpoint = prng.pick(live)
   const operators = Array.from({ length: prng.int(2, 4) }, async () => {

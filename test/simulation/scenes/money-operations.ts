@@ -2,7 +2,7 @@ import { amount, booksOf, clientOf, type RawItem, sum, text } from '../../suppor
 import { meet, type SituationName, settlementOf, stageOf } from '../sometimes/situations.ts'
 import type { Faults } from '../world/faults.ts'
 import { invoke, lookUp, operate } from '../world/lambda.ts'
-import { paymentOfReference, windowRow } from '../world/rows.ts'
+import { paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
 import { count, passed, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 import { takeBack } from './odd-rows.ts'
@@ -46,10 +46,7 @@ export const payOutNow = async ({ world, seen }: Scene, settlement: RawItem): Pr
 }
 
 /** Recorded settlements, as the table has them. */
-const recordedOf = ({ table }: World, clientId?: string): readonly RawItem[] =>
-  table
-    .items('SETTLEMENT#')
-    .filter((item) => item['status'] === 'recorded' && (clientId === undefined || item['client_id'] === clientId))
+const recordedOf = (world: World): readonly RawItem[] => rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
 
 /** An operator pays out what is there to be paid out, or hears that the bank refused it. */
 export const payOut = async (scene: Scene): Promise<void> => {
@@ -160,11 +157,10 @@ export const actsOn = (scene: Scene, clientId: string, settlement: RawItem | und
   return [() => payOutNow(scene, settlement), () => operate(world, 'mark-settlement-failed', named), trigger]
 }
 
-const settlementsOf = ({ table }: World, clientId: string): readonly RawItem[] =>
-  table
-    .items('SETTLEMENT#')
-    .filter((item) => item['client_id'] === clientId && item['status'] !== 'manual_paid')
-    .filter((item) => item['recredited_at'] === undefined)
+const settlementsOf = (world: World, clientId: string): readonly RawItem[] =>
+  rowsOf(world, 'SETTLEMENT', { client_id: clientId, recredited_at: undefined }).filter(
+    ({ status }) => status !== 'manual_paid',
+  )
 
 /** A worker that settles has read the floor by then. */
 const FLOOR_MS = 6 * 60_000

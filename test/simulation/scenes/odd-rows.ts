@@ -2,7 +2,7 @@ import type { StoredItem } from '../../../infra/local/emulators/memory-table/sto
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { stageOf } from '../sometimes/situations.ts'
 import { invoke } from '../world/lambda.ts'
-import { paymentOfReference } from '../world/rows.ts'
+import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, passed, struck, tell, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
@@ -127,9 +127,9 @@ export const takeBack = (
 ): void => {
   const { oddities, provider } = world
   if (!oddities.chance(probability)) return
-  const credited = world.table
-    .items('PAYMENT#')
-    .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && !isExhausted(item) && isMeant(item))
+  const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(
+    (payment) => payment['paid_at'] && !isExhausted(payment) && isMeant(payment),
+  )
   const disputed = credited.filter(isDisputed(world))
   const isWon = oddities.chance(disputed.length > 0 ? 0.5 : 0.02)
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)

@@ -4,6 +4,7 @@ import { text } from '../../support/recount/books.ts'
 import { stageOf } from '../sometimes/situations.ts'
 import { operate } from '../world/lambda.ts'
 import type { Prng } from '../world/prng.ts'
+import { rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
 import { createAs, type Scene } from './http.ts'
@@ -61,10 +62,10 @@ const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
 
 /** A client sells to several; later money of them goes back at once, of those that are not settled yet where there are some. */
 export const takeBackTogether = async (scene: Scene): Promise<void> => {
-  const { world, oddities, table } = scene
+  const { world, oddities } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
   await passed(world, world.prng.pick(WAITS_MS))
-  const credited = table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'succeeded')
+  const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return
   const clientId = oddities.pick(credited)['client_id']
   const own = credited.filter((payment) => payment['client_id'] === clientId)

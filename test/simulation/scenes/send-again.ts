@@ -3,7 +3,8 @@ import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import type { Faults } from '../world/faults.ts'
 import { invoke, operate } from '../world/lambda.ts'
-import type { SimEndpoint, Tenant } from '../world/tenants.ts'
+import { rowsOf } from '../world/rows.ts'
+import { liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
 import { changeEndpoint, setEnabled } from './change-settings.ts'
 import { http, type Scene, tenantOf } from './http.ts'
@@ -143,9 +144,7 @@ export const sendAgainWhileTold = (play: Scene, faults: Faults): void => {
 const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whileMs: number): Promise<void> => {
   const { world } = play
   await setEnabled(false)(play, tenant, endpoint)
-  const own = world.table
-    .items('DELIVERY#')
-    .filter(({ sk, endpoint_id: id }) => sk === 'DELIVERY' && id === endpoint.endpointId)
+  const own = rowsOf(world, 'DELIVERY', { endpoint_id: endpoint.endpointId })
   if (own.length > 0) {
     const id = text(world.oddities.pick(own), 'delivery_id')
     await Promise.all(rounds(play, tenant, { id, endpointId: endpoint.endpointId }).map((begin) => begin()))
@@ -160,7 +159,7 @@ export const switchEndpointOff = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (world.faults.endpointChanges === 0) return
   const tenant = world.oddities.pick(tenants)
-  const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
+  const live = liveEndpoints(tenant)
   if (live.length > 0) await switchOff(play, tenant, world.oddities.pick(live), 300_000)
 }
 
@@ -170,7 +169,7 @@ export const changeInBetween = (play: Scene, faults: Faults): void => {
   const change = (endpointId: string, chance: number): boolean => {
     if (faults.endpointChanges === 0 || world.faults !== faults || !oddities.chance(chance)) return false
     for (const tenant of tenants) {
-      const endpoint = tenant.endpoints.find((one) => one.endpointId === endpointId && one.isGone !== true)
+      const endpoint = liveEndpoints(tenant).find((one) => one.endpointId === endpointId)
       if (endpoint === undefined) continue
       const isForGood = oddities.chance(0.2)
       const begin = () =>

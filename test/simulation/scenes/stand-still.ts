@@ -5,6 +5,7 @@ import type { Faults } from '../world/faults.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
+import { liveEndpoints } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
@@ -138,7 +139,7 @@ const ROUND_MS = 128 * MINUTE_MS
 /** A server takes no connection for a round or two: deliveries are abandoned together, one soon after. */
 export const giveUp = async ({ world, tenants, prng, merchants }: Scene): Promise<void> => {
   const tenant = prng.pick(tenants)
-  const live = tenant.endpoints.filter(({ url, isGone }) => isGone !== true && !merchants.ailing.has(url))
+  const live = liveEndpoints(tenant).filter(({ url }) => !merchants.ailing.has(url))
   if (live.length === 0) return
   const { endpointId, url } = prng.pick(live)
   const asked = { client_id: tenant.clientId, endpoint_id: endpointId }

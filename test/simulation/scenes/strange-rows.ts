@@ -1,15 +1,15 @@
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { meet } from '../sometimes/situations.ts'
 import { invoke, operate } from '../world/lambda.ts'
-import { paymentOfReference } from '../world/rows.ts'
+import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, passed, tell, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A reference that may look like one of ours: of a payment that waits for its money, but of no attempt of it. */
 const drawReference = (world: World): { readonly reference_id: string; readonly amount: number } => {
-  const { oddities, table } = world
+  const { oddities } = world
   const amount = oddities.int(1, 100_000)
-  const pending = table.items('PAYMENT#').filter(({ status }) => status === 'pending')
+  const pending = rowsOf(world, 'PAYMENT', { status: 'pending' })
   if (pending.length === 0 || oddities.chance(0.4))
     return { amount, reference_id: oddities.chance(0.5) ? 'order 17' : `${oddities.uuid()}-1` }
   const { pk, notional_minor: asked } = oddities.pick(pending)

@@ -1,13 +1,13 @@
 import { text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
-import { paymentRow } from '../world/rows.ts'
+import { paymentRow, rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count } from '../world/world.ts'
 import { http, type Scene, tenantOf } from './http.ts'
 
 const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY'): string | undefined => {
-  const own = world.table.items(`${kind}#`).filter((item) => item['client_id'] === clientId && item['sk'] === kind)
+  const own = rowsOf(world, kind, { client_id: clientId })
   return own.length === 0
     ? undefined
     : text(world.prng.pick(own), kind === 'SETTLEMENT' ? 'settlement_id' : 'delivery_id')
@@ -26,12 +26,12 @@ const isDecided = (reply: HttpReply | undefined): reply is HttpReply =>
 
 /** The deliveries of another merchant's endpoint are answered like those of an endpoint that does not exist. */
 const askForEndpoint = async (play: Scene, stranger: Tenant, target: Tenant): Promise<void> => {
-  const { prng, table } = play
+  const { prng } = play
   const { endpointId } = prng.pick(target.endpoints)
   const list = (id: string) => http(play, stranger, 'api-list-webhook-deliveries', { query: { endpoint_id: id } })
   const [reply, unknown] = [await list(endpointId), await list(prng.uuid())]
   if (!isDecided(reply) || !isDecided(unknown)) return
-  if (table.items('DELIVERY#').some((item) => item['endpoint_id'] === endpointId))
+  if (rowsOf(play.world, 'DELIVERY', { endpoint_id: endpointId }).length > 0)
     meet(play.world, 'a merchant asks for the deliveries of another one')
   if (reply.status !== 404 || reply.text !== unknown.text)
     play.seen.problems.push(`${stranger.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
@@ -40,7 +40,7 @@ const askForEndpoint = async (play: Scene, stranger: Tenant, target: Tenant): Pr
 /** A payment belongs to no client before it has a destination. */
 const askForUnborn = async (play: Scene): Promise<void> => {
   const { world } = play
-  const creating = world.table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'creating')
+  const creating = rowsOf(world, 'PAYMENT', { status: 'creating' })
   if (creating.length === 0) return
   const item = world.prng.pick(creating)
   const tenant = tenantOf(play, item['client_id'])

@@ -1,5 +1,6 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
+import { rowsOf } from '../world/rows.ts'
 import { count, type Tally, type World } from '../world/world.ts'
 
 /** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of `.ci/nightly`. */
@@ -158,17 +159,12 @@ const eligibleAt = (payment: RawItem): string => {
 }
 
 /** The settlement that took a payment's own entry; undefined before it. */
-export const settlementOf = ({ table }: World, payment: RawItem): RawItem | undefined => {
+export const settlementOf = (world: World, payment: RawItem): RawItem | undefined => {
   if (text(payment, 'posted_at') === '') return undefined
   const at = eligibleAt(payment)
-  return table
-    .items('SETTLEMENT#')
-    .find(
-      (settlement) =>
-        settlement['client_id'] === payment['client_id'] &&
-        text(settlement, 'swept_from') <= at &&
-        at < text(settlement, 'swept_until'),
-    )
+  return rowsOf(world, 'SETTLEMENT', { client_id: payment['client_id'] }).find(
+    (settlement) => text(settlement, 'swept_from') <= at && at < text(settlement, 'swept_until'),
+  )
 }
 
 /** By the table's raw items, as they are at this moment. */

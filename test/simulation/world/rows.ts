@@ -24,9 +24,15 @@ export const windowRow = ({ table }: WithTable, clientId: unknown): StoredItem =
 export const paymentOfReference = (world: WithTable, reference: string | undefined): StoredItem | undefined =>
   paymentRow(world, reference?.slice(0, 36))
 
-/** All payments, or deliveries, without what lies beside them in their partitions. */
-export const rowsOf = ({ table }: WithTable, kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT'): readonly StoredItem[] =>
-  table.items(`${kind}#`).filter(({ sk }) => sk === kind)
+/** All rows of a kind that have these values, without what lies beside them in their partitions. */
+export const rowsOf = (
+  { table }: WithTable,
+  kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
+  having: Readonly<Record<string, unknown>> = {},
+): readonly StoredItem[] =>
+  table
+    .items(`${kind}#`)
+    .filter((row) => Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value))
 
 /** A delivery has its status under one name or the other: that decides whether an index lists it. */
 export const deliveryStatus = (row: StoredItem = {}): string => text(row, 'status') || text(row, 'state')

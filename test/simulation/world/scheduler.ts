@@ -3,30 +3,18 @@ type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boo
 /** Lets every promise that can go on do so: a tick comes after all microtasks, always in the same order. */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
-/** Where an event of that time goes among events in descending order: before those of the same time, which run first. */
-const placeOf = (events: readonly Event[], timeMs: number): number => {
-  let low = 0
-  let high = events.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((events[middle]?.timeMs ?? 0) > timeMs) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 /** Simulated time: everything that happens is an event here, and nothing else moves the clock. */
 export type Scheduler = ReturnType<typeof createScheduler>
 
 export const createScheduler = (startMs: number) => {
-  /** The next event is the last one. */
+  /** The next event is the last one. Of events of the same time the last one was added first. */
   const events: Event[] = []
   let now = startMs
   let steps = 0
 
   const at = (timeMs: number, run: () => void) => {
     const event: Event = { timeMs: Math.max(timeMs, now), run, cancelled: false }
-    events.splice(placeOf(events, event.timeMs), 0, event)
+    events.splice(events.findLastIndex((other) => other.timeMs > event.timeMs) + 1, 0, event)
     return () => {
       event.cancelled = true
     }

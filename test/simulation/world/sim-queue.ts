@@ -11,7 +11,6 @@ type SentMessage = {
   readonly body: string
   /** Whole seconds, 0 to 900. */
   readonly delaySeconds: number
-  readonly group?: string
   readonly nowMs: number
 }
 
@@ -20,7 +19,6 @@ export type ReceivedMessage = {
   /** Removes this message as long as it is the message's newest receipt. */
   readonly receipt: string
   readonly body: string
-  readonly group: string | undefined
   readonly sentAtMs: number
   readonly receiveCount: number
 }
@@ -36,7 +34,7 @@ export type Disorder = {
   readonly onDisorder?: (what: 'reorder' | 'duplicate') => void
 }
 
-type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'group' | 'sentAtMs'> & {
+type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'sentAtMs'> & {
   /** A copy that a server kept; it has no further copies. */
   readonly isCopy: boolean
   visibleAtMs: number
@@ -58,7 +56,7 @@ export const createSimQueue = (options: SimQueueOptions) => {
   let sent = 0
   let receipts = 0
 
-  const put = (message: Pick<Stored, 'body' | 'group' | 'sentAtMs' | 'visibleAtMs'>): string => {
+  const put = (message: Pick<Stored, 'body' | 'sentAtMs' | 'visibleAtMs'>): string => {
     const messageId = `message-${++sent}`
     const untouched = { receipt: undefined, receiveCount: 0, isCopy: false }
     stored.add({ ...message, ...untouched, messageId })
@@ -88,11 +86,11 @@ export const createSimQueue = (options: SimQueueOptions) => {
 
   return {
     /** Answers the message's id. */
-    send: ({ body, delaySeconds, group, nowMs }: SentMessage): string => {
+    send: ({ body, delaySeconds, nowMs }: SentMessage): string => {
       if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > MAX_DELAY_SECONDS) {
         throw new Error(`InvalidParameterValue: DelaySeconds ${delaySeconds} is not between 0 and 900`)
       }
-      return put({ body, group, sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 })
+      return put({ body, sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 })
     },
     /** Up to ten visible messages, which are hidden from then on; those received too often are set aside instead. */
     receive: ({ max, nowMs, disorder }: ReceiveRequest): readonly ReceivedMessage[] => {

@@ -31,6 +31,10 @@ export type Tenant = {
   readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
 }
 
+/** Those that no operator has deleted. */
+export const liveEndpoints = ({ endpoints }: Tenant): readonly SimEndpoint[] =>
+  endpoints.filter(({ isGone }) => isGone !== true)
+
 /** The second's is low enough that its own retries run into it now and then; the third floods. */
 const RATE_LIMITS = [undefined, 3, 4]
 
