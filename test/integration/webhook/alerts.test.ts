@@ -8,14 +8,13 @@ import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
+import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { checkAbandoned } from '../../../shared/webhook/delivery/tell-abandoned.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { findEndpoint } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
@@ -126,16 +125,6 @@ describe('alerts about one endpoint', () => {
     expect(await current()).toMatchObject({ lastAlertAt: deps.now() })
   })
 
-  it('are one message for a redelivery of many deliveries', async () => {
-    const { deps, endpoint, deliveries, named } = await world(3)
-    const { clientId, endpointId, createdAt: since } = endpoint
-
-    const bulk = { clientId, endpointId, since, operator: 'sari', status: undefined, cursor: undefined }
-    expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 3 })
-
-    expect(named()).toStrictEqual([idsOf(deliveries)])
-  })
-
   it('do not delay those of another endpoint', async () => {
     const { deps, endpoint } = await world()
     await dueAlerts(deps)
@@ -171,14 +160,6 @@ describe('alerts about one endpoint', () => {
     expect(left()).toStrictEqual([])
   })
 
-  it('are sent once when two workers check at the same time', async () => {
-    const { deps, check } = await world(2)
-
-    expect(await check(beforeFirst(deps, 'update', () => check()))).toBe(false)
-
-    expect(deps.published).toHaveLength(1)
-  })
-
   it('are sent again when the worker died after the message, before it marked the rows', async () => {
     const { deps, deliveries, named, left, check } = await world()
     await expect(check(failing(deps, deps.alerts.publish))).rejects.toThrow('no topic')
@@ -187,21 +168,6 @@ describe('alerts about one endpoint', () => {
     await dueAlerts(deps)
 
     expect(named()).toStrictEqual([idsOf(deliveries), idsOf(deliveries)])
-    expect(left()).toStrictEqual([])
-  })
-})
-
-describe('a redelivery', () => {
-  it('first reports the unreported deliveries of its endpoint', async () => {
-    const { deps, endpoint, deliveries: told, named, left } = await world()
-    await dueAlerts(deps)
-    const [again, other] = await abandon(deps, endpoint, 2)
-    if (!again || !other) throw new Error('no delivery')
-
-    await redeliver(deps, { clientId: endpoint.clientId, deliveryId: again.deliveryId, operator: 'ayu' })
-
-    expect(named([...told, again, other])).toStrictEqual([idsOf(told), idsOf([again, other])])
-    expect(await rowOf(deps, again)).toMatchObject({ status: 'scheduled', roundStart: 8 })
     expect(left()).toStrictEqual([])
   })
 })

@@ -8,20 +8,15 @@ import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { liveEndpoints } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { dueAtOf, storedEndpoint } from '../../support/webhook-builders.ts'
-import { withoutQueue } from './outages.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 /** A payment that its customer has paid, of a client with these endpoints. */
 const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
@@ -100,42 +95,6 @@ describe('the announcement of a payment', () => {
     expect([deps.sent.length, logged()]).toStrictEqual([3, [4]])
   })
 
-  it('passes by an endpoint that was deleted', async () => {
-    const { deps, payment, hear, deliveries } = await paidWith({})
-    const [endpoint] = await liveEndpoints(deps, payment.clientId)
-    if (endpoint) await deps.table.transact(moveToGone(endpoint, deps.now()))
-
-    await hear()
-
-    expect(await deliveries()).toStrictEqual([undefined])
-  })
-
-  it('reaches twenty endpoints', async () => {
-    const { deps, hear } = await paidWith(...Array.from({ length: 20 }, () => ({})))
-
-    await hear()
-
-    expect(deps.sent).toHaveLength(20)
-  })
-
-  it('of a client without endpoints is the event alone, which the log says', async () => {
-    const { deps, hear, events, logged } = await paidWith()
-
-    await hear()
-
-    expect(await events()).toHaveLength(1)
-    expect([deps.sent, logged()]).toStrictEqual([[], [0]])
-  })
-
-  it('is written and sent once, however often the news comes', async () => {
-    const { deps, hear } = await paidWith({})
-
-    await Promise.all([hear(), hear(), hear()])
-    await hear()
-
-    expect(deps.sent).toHaveLength(1)
-  })
-
   it.each([
     ['none of a payment that was cancelled', { status: 'cancelled', source: 'cancel' }, []],
     ['why a payment failed', { status: 'failed', source: 'callback', failureReason: 'declined' }, ['declined']],
@@ -147,20 +106,5 @@ describe('the announcement of a payment', () => {
     const told = (await events()).map(({ body }) => JSON.parse(body))
     expect(told).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
     expect(deps.sent).toHaveLength(reasons.length)
-  })
-
-  it('whose message is not taken costs the payment nothing, and due work sends it a minute later', async () => {
-    const { deps, payment, hear, deliveries } = await paidWith({})
-
-    await hear(withoutQueue(deps))
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
-    expect(deps.lines).toContainEqual(expect.objectContaining({ level: 'error', code: 'delivery.not_sent' }))
-    const [delivery] = await deliveries()
-    if (!delivery) throw new Error('no delivery')
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
-    deps.clock.advance(60)
-    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
-    expect(deps.sent).toHaveLength(1)
   })
 })

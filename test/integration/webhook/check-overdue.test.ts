@@ -1,9 +1,6 @@
 import { describe, expect } from 'vitest'
 import { addMs, msBetween } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
 import { deliverNextMessage, dueAtOf, rowOf } from '../../support/webhook-builders.ts'
 import { withoutQueue } from './outages.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -23,15 +20,6 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('sends nothing when another run has claimed it meanwhile', async ({ deps, delivery }) => {
-    deps.clock.advance(60)
-    const late = beforeFirst(deps, 'update', () => checkOverdueDelivery(deps, delivery.deliveryId))
-
-    expect(await checkOverdueDelivery(late, delivery.deliveryId)).toBe(false)
-
-    expect(deps.sent).toHaveLength(1)
-  })
-
   it('waits twice as long after each message sent in vain', async ({ deps, delivery }) => {
     const minutes: number[] = []
     for (let resent = 0; resent < 7; resent++) {
@@ -43,16 +31,6 @@ describe('checkOverdueDelivery (due work)', () => {
 
     expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60])
     expect(deps.sent).toHaveLength(7)
-  })
-
-  it('does nothing for a delivery that has ended or does not exist', async ({ deps, delivery }) => {
-    await skipDelivery(deps, delivery)
-    deps.clock.advance(3_600)
-
-    for (const id of [delivery.deliveryId, crypto.randomUUID() as Delivery['deliveryId']]) {
-      expect(await checkOverdueDelivery(deps, id)).toBe(false)
-    }
-    expect(deps.sent).toStrictEqual([])
   })
 
   it('comes back a minute later, and counts no message, when the queue does not take it', async ({

@@ -7,9 +7,8 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { claimAttempt } from '../../../shared/webhook/send/attempt-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { beforeFirst, interceptTable, recordTable, type TableCall } from '../../support/intercept-table.ts'
+import { interceptTable, recordTable, type TableCall } from '../../support/intercept-table.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
   anEvent,
@@ -26,25 +25,6 @@ import {
 import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: messages that come twice, late or for nothing', () => {
-  it('makes one POST for twenty workers with the same message', async ({ deps, delivery }) => {
-    const merchant = Promise.withResolvers<void>()
-    deps.answerWebhooks(async () => {
-      await merchant.promise
-      return FAILED
-    })
-
-    const workers = Array.from({ length: 20 }, () => deliverWebhook(deps, messageFor(delivery)))
-    await Promise.race(workers)
-    merchant.resolve()
-    await Promise.all(workers)
-
-    expect(deps.webhooks).toHaveLength(1)
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })
-    // One says when to try again; the others came too late, or look again when the claim would have ended.
-    const dropped = codes(deps).filter((code) => code === 'delivery.dropped')
-    expect(dropped.length + deps.sent.length).toBe(20)
-  })
-
   it.each([
     ['a finished delivery', { status: 'succeeded', nextAttemptAt: undefined, dueAt: undefined }, {}, 'finished'],
     ['an attempt that was made', { attempts: 2 }, { attempt: 2 }, 'attempt_made'],
@@ -92,27 +72,6 @@ describe('deliver-webhook: what is not there', () => {
       expect(codes(deps).at(-1)).toBe('delivery.skipped')
     },
   )
-
-  it('skips a delivery whose endpoint is of another client', async () => {
-    const { deps, delivery } = await dueDelivery({ clientId: crypto.randomUUID() as Delivery['clientId'] })
-
-    await deliverWebhook(deps, messageFor(delivery))
-
-    expect(deps.webhooks).toStrictEqual([])
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped' })
-  })
-
-  it('does not skip what another worker claims meanwhile', async ({ deps, endpoint, delivery }) => {
-    await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
-    const racing = beforeFirst(deps, 'update', () =>
-      claimAttempt(deps, delivery, { token: 'theirs', until: deps.now() }),
-    )
-
-    await deliverWebhook(racing, messageFor(delivery))
-
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', claimToken: 'theirs' })
-    expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'claimed' } }])
-  })
 
   it.for([
     ['is gone', async () => ({ remove: ['sealedSecret'] })],

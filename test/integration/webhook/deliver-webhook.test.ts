@@ -2,9 +2,7 @@ import { describe, expect } from 'vitest'
 import { itemSize } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
-import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { attemptsOf, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
@@ -69,41 +67,6 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     const result = { attempt: 1, duration_ms: 9, http_status: 500, error: 'http_status' }
     const fields = { delivery_id, event_id, endpoint_id, client_id, ...result, next_attempt_at: nextAttemptAt }
     expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'delivery.failed', fields }])
-  })
-
-  it('lists a delivery from its first failure on, and shows all its attempts', async ({ deps, delivery }) => {
-    let tried = 0
-    deps.answerWebhooks(async () => (++tried === 2 ? { ...FAILED, delivered: true, error: undefined } : FAILED))
-    await deliverWebhook(deps, messageFor(delivery))
-    await drainQueue(deps)
-
-    const row = await rowOf(deps, delivery)
-    expect([row.status, row.success]).toStrictEqual(['succeeded', undefined])
-    expect((await attemptsOf(deps, row)).map(({ error }) => error)).toStrictEqual(['http_status', undefined])
-  })
-
-  it('keeps the attempt that a row holds through a second round', async ({ deps, delivery }) => {
-    await deliverWebhook(deps, messageFor(delivery))
-    await deps.table.transact({ delivery: startRound(await rowOf(deps, delivery), deps.now()) })
-
-    await deliverWebhook(deps, messageFor(await rowOf(deps, delivery)))
-
-    const row = await rowOf(deps, delivery)
-    expect(row).not.toHaveProperty('unlisted')
-    expect((await attemptsOf(deps, row)).map(({ number }) => number)).toStrictEqual([1, 2])
-  })
-
-  it('leaves a row in one list or none when due work listed it meanwhile', async ({ deps, delivery }) => {
-    deps.clock.advance(120)
-    deps.answerWebhooks(async () => {
-      await checkOverdueDelivery(deps, delivery.deliveryId)
-      return { ...FAILED, delivered: true, error: undefined }
-    })
-
-    await deliverWebhook(deps, messageFor(delivery))
-
-    const item = Object(await deps.table.get(deliveryKey(delivery.deliveryId)))
-    expect([item.status, item.state]).toStrictEqual([undefined, 'succeeded'])
   })
 })
 
@@ -204,38 +167,5 @@ describe('deliver-webhook: workers that die or sleep', () => {
 
     expect(deps.webhooks).toStrictEqual([])
     expect(await attemptsOf(deps, await rowOf(deps, delivery))).toMatchObject([{ number: 1, error: 'unknown' }])
-  })
-
-  it('makes eight POSTs in a round even when every worker dies after its own', async ({ deps, delivery }) => {
-    deps.answerWebhooks(dies)
-
-    for (let tried = 0; tried < 40; tried++) {
-      await deliverWebhook(deps, messageFor(await rowOf(deps, delivery))).catch(() => {})
-      deps.clock.advance(3_900)
-    }
-
-    expect(deps.webhooks).toHaveLength(8)
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: 8 })
-  })
-
-  it('never overwrites a result when it wakes after its claim ran out', async ({ deps, delivery }) => {
-    const sleeper = Promise.withResolvers<void>()
-    deps.answerWebhooks(async () => {
-      await sleeper.promise
-      return { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
-    })
-    const late = deliverWebhook(deps, messageFor(delivery))
-    while ((await rowOf(deps, delivery)).claimToken === undefined) await deps.clock.sleep(0)
-    deps.clock.advance(16)
-    await deliverWebhook(deps, messageFor(delivery))
-    const recorded = await rowOf(deps, delivery)
-
-    sleeper.resolve()
-    await late
-
-    expect(await rowOf(deps, delivery)).toStrictEqual(recorded)
-    expect(await listAttempts(deps, delivery.deliveryId)).toMatchObject([{ number: 1, error: 'unknown' }])
-    expect(deps.sent).toHaveLength(1)
-    expect(deps.lines.at(-1)).toMatchObject({ code: 'delivery.dropped', fields: { reason: 'claim_lost' } })
   })
 })

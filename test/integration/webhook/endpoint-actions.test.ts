@@ -8,9 +8,8 @@ import { updateEndpoint as changeIt } from '../../../shared/webhook/endpoint/cha
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { findEndpointEver } from '../../../shared/webhook/endpoint/find-endpoints.ts'
-import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst, failingOn } from '../../support/intercept-table.ts'
-import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -32,19 +31,6 @@ const named = ({ clientId, endpointId }: Endpoint) => ({
   operator: OPERATOR,
   client_id: clientId,
   endpoint_id: endpointId,
-})
-
-describe("operators' actions on an endpoint", () => {
-  it.for(Object.entries(ACTIONS))(
-    '%s answers 404 for one of another client, as for none, and does nothing',
-    async ([, act], { deps, endpoint }) => {
-      expect(await act(deps, { ...endpoint, clientId: aClientId() })).toStrictEqual(notFoundReply('endpoint'))
-
-      expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
-      expect(await sealedSecretOf(deps, endpoint)).toEqual(expect.any(String))
-      expect(deps.sent).toStrictEqual([])
-    },
-  )
 })
 
 it('insertEndpoint leaves an endpoint that has its id as it is', async ({ deps, endpoint }) => {

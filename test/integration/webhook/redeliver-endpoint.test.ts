@@ -5,8 +5,7 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
-import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -123,17 +122,6 @@ describe('redeliver to an endpoint since a time', () => {
     expect(deps.sent).toHaveLength(103)
   })
 
-  it('does not follow a cursor into the events of another client', async ({ deps, endpoint }) => {
-    await eventsOf(deps, endpoint, 101)
-    const first = await redeliver(deps, endpoint)
-    const mine = await storedEndpoint(deps)
-
-    const answer = await redeliver(deps, mine, { cursor: first.body.next })
-
-    expect(answer).toStrictEqual({ status: 200, body: { count: 0, next: undefined } })
-    expect(deps.sent).toHaveLength(100)
-  })
-
   it.for([
     ['no cursor at all', 'x'],
     ['nothing', ''],
@@ -143,44 +131,6 @@ describe('redeliver to an endpoint since a time', () => {
   ] as const)('refuses %s as a cursor', async ([, cursor], { deps, endpoint }) => {
     const refused = { status: 422, body: { field_errors: { cursor: [expect.any(String)] } } }
     expect(await redeliver(deps, endpoint, { cursor })).toMatchObject(refused)
-  })
-
-  it('can be repeated after it failed half-way', async ({ kinds: { deps, again, statuses } }) => {
-    let sends = 0
-    const send: TestDeps['queues']['send'] = async (queue, message) => {
-      if (++sends === 2) throw new Error('no queue')
-      await deps.queues.send(queue, message)
-    }
-
-    expect(await again({}, { ...deps, queues: { send } })).toMatchObject({ status: 500 })
-    expect(await again()).toMatchObject({ status: 200, body: { count: 1 } })
-
-    // The one whose message was lost is scheduled, and due work sends its message.
-    expect(await statuses()).toMatchObject(SENT)
-  })
-
-  it('leaves a missing delivery to a faster concurrent call', async ({ deps, endpoint }) => {
-    await anEventOf(deps, endpoint)
-    const racing = beforeFirst(deps, 'transact', () => redeliver(deps, endpoint))
-
-    expect(await redeliver(racing, endpoint)).toMatchObject({ status: 200, body: { count: 0 } })
-
-    expect(deps.sent).toHaveLength(1)
-  })
-
-  it.for([
-    ['disabled', { enabled: false }],
-    ['deleted', { enabled: false, deletedAt: since }],
-  ] as const)('refuses for an endpoint that is %s, with a hint', async ([, overrides], { deps }) => {
-    const endpoint = await storedEndpoint(deps, overrides)
-
-    expect(await redeliver(deps, endpoint)).toMatchObject({ status: 422, body: { action_hint: expect.any(String) } })
-  })
-
-  it('answers the same 404 for another client, an absent id and a wrong shape', async ({ deps, endpoint }) => {
-    const others = [{ client_id: aClientId() }, { endpoint_id: crypto.randomUUID() }, { endpoint_id: 'x' }]
-    for (const other of others) expect(await redeliver(deps, endpoint, other)).toStrictEqual(notFoundReply('endpoint'))
-    expect(deps.sent).toStrictEqual([])
   })
 })
 

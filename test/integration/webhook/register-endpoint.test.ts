@@ -72,15 +72,6 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
   })
 
-  it('leaves a whole endpoint when it dies after its transaction, which can be deleted', async () => {
-    const { deps, clientId } = await withClient()
-
-    expect(await register(failingOn(deps, 'transact', 'after'), clientId)).toMatchObject({ status: 500 })
-
-    const [endpoint] = await liveEndpoints(deps, clientId)
-    expect(await secretOf(deps, clientId, endpoint?.endpointId ?? ('' as EndpointId))).toMatch(/^whsec_/)
-  })
-
   const known = 'must be ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.reversed" | "*")'
   const some = 'must be ["*"] alone or with payment.reversed, or a list of names'
   it.each([

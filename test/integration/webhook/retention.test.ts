@@ -52,18 +52,4 @@ describe('retention (design section 9)', () => {
     const bulk = { clientId, endpointId, operator: 'ayu', since: event.firedAt, status: undefined, cursor: undefined }
     expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
   })
-
-  it('extends a delivery’s retention when it is sent again', async ({
-    deps,
-    delivery: { clientId, deliveryId, ...delivery },
-  }) => {
-    await deliverWebhook(deps, messageFor({ ...delivery, clientId, deliveryId }))
-    pass(deps, 80)
-
-    await redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
-
-    expect(await ttlOf(deps, deliveryKey(deliveryId))).toBeUndefined()
-    await drainQueue(deps)
-    expect(await ttlOf(deps, deliveryKey(deliveryId))).toBe(days(deps.now(), 90))
-  })
 })

@@ -10,7 +10,7 @@ import { addMs, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { findEndpoint } from '../../../shared/webhook/endpoint/find-endpoints.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClient } from '../../support/client-builders.ts'
@@ -21,7 +21,6 @@ import {
   ABANDONED,
   codes,
   deliverNextMessage,
-  drainQueue,
   dueDelivery,
   FAILED,
   messageFor,
@@ -144,26 +143,6 @@ describe('the slow lane: the way back', () => {
     expect(codes(deps).includes('endpoint.answers_again')).toBe(!stays)
     expect(lanesOf(deps)).toStrictEqual(answer.delivered ? [] : [stays ? 'webhooks-slow' : 'webhooks'])
   })
-
-  it('delivers in the slow lane a message from before the endpoint answered again', async () => {
-    const { deps, delivery } = await slowDelivery({ slowSince: undefined })
-
-    await deliverWebhook(deps, { ...messageFor(delivery), slow: true })
-
-    expect(deps.sent).toStrictEqual([])
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
-  })
-
-  it('makes the next delivery of an endpoint with an old mark, and removes the mark', async () => {
-    const { deps, endpoint, delivery } = await slowDelivery()
-    deps.clock.advance(30 * 24 * 3_600)
-
-    await deliverWebhook(deps, messageFor(delivery))
-    await drainQueue(deps)
-
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
-    expect(await slowSince(deps, endpoint)).toBeUndefined()
-  })
 })
 
 describe('a worker of the fast lane', () => {
@@ -216,14 +195,5 @@ describe('the mark of an endpoint that hangs', () => {
     expect(codes(deps)).toStrictEqual(['endpoint.not_marked', 'delivery.failed'])
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })
     expect(lanesOf(deps)).toStrictEqual(['webhooks-slow'])
-  })
-
-  it('stays when an operator changes the endpoint', async () => {
-    const { deps, endpoint } = await slowDelivery()
-
-    const { applied } = await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
-
-    expect(applied).toBe(true)
-    expect(await slowSince(deps, endpoint)).toBe(endpoint.slowSince)
   })
 })
