@@ -5,7 +5,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { failingOn, interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import {
   aCreating,
@@ -141,17 +141,6 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(asked()).toBe(1)
   })
 
-  it('is credited by due work when the attempt died and no callback follows', async () => {
-    const { deps, hear, check, stored, ledger } = await paidOvo()
-    await hear()
-    deps.clock.advance(31)
-
-    expect(await check()).toBe('checked')
-
-    expect(await stored()).toMatchObject({ status: 'succeeded', paymentDestination: '' })
-    expect(await ledger()).toStrictEqual(CREDITED)
-  })
-
   it('is credited when it was paid on an unheard first attempt, and the request shown is cancelled', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
@@ -174,19 +163,6 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
     return { deps, client, creating, commit }
   }
 
-  it('tries a commit again that never arrived', async () => {
-    const { deps, client, commit } = await aFirstAttempt()
-    let failed = 0
-    const failing = interceptTable(deps, {
-      before: ({ name }) => {
-        if (name === 'transact' && failed++ < 2) throw new Error('the table cannot be reached')
-      },
-    })
-
-    expect((await commit(failing)).kind).toBe('committed')
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
-
   it('stops at once when another attempt took over', async () => {
     const { deps, creating, commit } = await aFirstAttempt()
     const taken = { ...creating, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
@@ -197,11 +173,5 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
 
     expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(1)
     expect(await findStoredPayment(deps, creating.paymentId)).toEqual(taken)
-  })
-
-  it('throws when the table stays away and no time is left', async () => {
-    const { deps, commit } = await aFirstAttempt()
-
-    await expect(commit(failingOn(deps, 'transact', 'before'), 100)).rejects.toThrow('cannot be reached')
   })
 })

@@ -4,7 +4,6 @@ import { GatewayError, invalid } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, create } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -73,20 +72,6 @@ describe('createPayment when the provider fails', () => {
     expect(payment.notionalMinor).toBe(70_000)
   })
 
-  it.for([
-    ['as if it had never been, 90 days after the provider refused it', [REFUSED, REFUSED], 1],
-    ['with the next attempt as long as one of them may exist upstream', [REFUSED, UNKNOWN, REFUSED], 4],
-  ] as const)('starts %s', async ([, answers, attempt], { deps, client }) => {
-    await failedCreate(deps, client, answers)
-    deps.clock.advance(90 * 86_400)
-
-    const { payment, replayed } = await create(deps, client, aRequest(), 'key-1')
-
-    expect(replayed).toBe(false)
-    expect(payment).toMatchObject({ status: 'pending', attempt })
-    expect(await deps.table.get(paymentKey(payment.paymentId))).not.toHaveProperty('ttl')
-  })
-
   it('takes over with the stored request when the retry cannot be read', async ({ deps, client }) => {
     await failedCreate(deps, client, [UNKNOWN])
 
@@ -135,19 +120,4 @@ describe('createPayment when the provider fails', () => {
 
     expect(deps.provider.calls.at(-1)).toStrictEqual({ operation: 'cancelRequest', id: 'pr-empty' })
   })
-})
-
-it('an attempt that fails after one that was quicker answers the payment that is there all the same', async () => {
-  const { deps, make, asked } = await aCreate()
-  const answer = Promise.withResolvers<CreateAnswer>()
-  deps.provider.script('createRequest', () => answer.promise)
-  const slow = make()
-  await expect.poll(asked).toBe(1)
-  deps.clock.advance(31)
-  deps.provider.heal('createRequest')
-  const { payment } = await make()
-
-  answer.resolve(UNKNOWN)
-
-  expect(await slow).toEqual({ payment, replayed: true })
 })

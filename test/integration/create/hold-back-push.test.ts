@@ -122,14 +122,6 @@ describe('a push that is not decided', () => {
     await expectHeldBack(UNDECIDED)
   })
 
-  it('is not sent again while the provider cannot be asked about its row', async () => {
-    const { deps, row, show, expectHeldBack } = await lostPush()
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    show([row('success')])
-
-    await expectHeldBack(UNDECIDED)
-  })
-
   it('is not sent again when the row leads to money of another payment', async () => {
     const { row, show, tell, expectHeldBack } = await lostPush()
     const known = row('success')
@@ -186,13 +178,6 @@ describe('rows found by reference', () => {
     show([row('reversed'), row('success', { type: 'return' })])
 
     await expectSecondPush()
-  })
-
-  it('are read after those of other references', async () => {
-    const { reference, row, show, expectHeldBack } = await lostPush()
-    show([row('failed', { reference: `${reference}0` }), row('pending')])
-
-    await expectHeldBack(UNDECIDED)
   })
 
   it('are read on the next pages, too', async () => {

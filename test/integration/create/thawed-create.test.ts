@@ -11,7 +11,6 @@ import { failingOn, interceptTable, type TableCall } from '../../support/interce
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { aCreate } from './a-create.ts'
-import { lostPush } from './lost-push.ts'
 
 const COMMIT = 'transact'
 const CLAIM = 'put'
@@ -76,15 +75,6 @@ describe('a create answered early and thawed later', () => {
     expect(asked()).toBe(1)
   })
 
-  it('commits what still has time left', async () => {
-    const { deps, make } = await aCreate({ expiresInSeconds: 3_600 })
-    frozenAfterCall(deps, HOUR_MS - 1)
-
-    const { payment } = await make()
-
-    expect(payment).toMatchObject({ status: 'pending', createdAt: deps.now(), expiresAt: addMs(deps.now(), 1) })
-  })
-
   it('knows its own commit from before it was frozen, and leaves its request payable', async () => {
     const { deps, make, ledger, upstream } = await aCreate({ expiresInSeconds: 10 })
 
@@ -115,18 +105,6 @@ describe('a create answered early and thawed later', () => {
     expect(asked()).toBe(0)
     expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ outcome: 'not_executed' }] })
     expect(await stored()).not.toHaveProperty('leaseUntil')
-  })
-
-  it('sends no second push when it was frozen after it had asked about the first, which may have been paid', async () => {
-    const { deps, make, asked } = await lostPush()
-    deps.provider.script('listTransactions', async () => {
-      freeze(deps, 30_000)
-      return { kind: 'found', value: { transactions: [], hasMore: false } }
-    })
-
-    await expect(make()).rejects.toThrow('took too long')
-
-    expect(asked()).toBe(1)
   })
 })
 

@@ -71,31 +71,6 @@ describe('an unpaid payment (design section 9: at most 3 calls after its create)
   )
 })
 
-describe('checkDuePayment: callbacks switched off entirely', () => {
-  it.each([
-    ['before its usual time is over', DANA, 15],
-    ['within the last moments of its time', QRIS, 2_880],
-  ])('finds a payment that was paid %s', async (_, fields, minutes) => {
-    const { deps, payment, pay, check, now, ledger } = await aPending(fields)
-    pay()
-
-    expect(await check()).toBe('checked')
-
-    expect(deps.now()).toBe(addMs(payment.createdAt, minutes * MINUTE_MS))
-    expect(await now()).toMatchObject({ status: 'succeeded' })
-    expect(await ledger()).toMatchObject({ succeeded: 1 })
-  })
-
-  it('finds a payment that failed', async () => {
-    const { request, check, now } = await aPending(DANA)
-    request({ status: 'failed' })
-
-    await check()
-
-    expect(await now()).toMatchObject({ status: 'failed' })
-  })
-})
-
 describe('checkDuePayment: our own expiry', () => {
   it.each([
     ['cannot cancel a request that is not final', 'not_cancellable', undefined],

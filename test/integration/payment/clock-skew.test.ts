@@ -7,81 +7,9 @@ import { describe, expect, it } from 'vitest'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { update } from '../../../shared/table/step.ts'
-import { addMs, SECOND_MS } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { sweep, withFloor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-/** The same world for a machine whose clock is wrong by so many seconds. */
-const machine = (deps: TestDeps, offSeconds: number): TestDeps => ({
-  ...deps,
-  now: () => addMs(deps.clock.now(), offSeconds * SECOND_MS),
-  table: {
-    ...deps.table,
-    // The machine's own clock decides what is fresh.
-    transact: (steps, options) => {
-      const fresh = options && { freshUntil: addMs(options.freshUntil, -offSeconds * SECOND_MS) }
-      return deps.table.transact(steps, fresh)
-    },
-  },
-})
-
-const machines = () => {
-  const deps = testDeps()
-  return { deps, behind: machine(deps, -10), ahead: machine(deps, 10) }
-}
-
-describe("a client's window", () => {
-  it('has no entry before its start when the clocks of two machines differ', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await withFloor(ahead)
-    const created = await aPendingPayment(behind, client)
-    const providerPaymentId = behind.provider.pay(created.paymentRequestId)
-    await applyProviderNews(behind, { providerPaymentId }, 'callback')
-    const payment = await findStoredPayment(behind, created.paymentId)
-    await aSucceededPayment(behind, client)
-    deps.clock.advance(8 * 86_400)
-
-    const settlement = await sweep(behind, client)
-
-    expect(payment).toMatchObject({ status: 'succeeded', paidAt: addMs(client.createdAt, -20 * SECOND_MS) })
-    expect(settlement).toMatchObject({ sweptFrom: client.createdAt, paymentCount: 2 })
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('takes the entry of a slow machine after the fence of a fast one', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await withFloor(deps)
-    await aSucceededPayment(deps, client)
-    deps.clock.advance(86_400)
-    const { sweptUntil = '' } = (await sweep(ahead, client)) ?? {}
-
-    const { postedAt } = await aSucceededPayment(behind, client)
-
-    expect(postedAt).toBe(sweptUntil)
-    deps.clock.advance(2 * 86_400)
-    expect(await sweep(behind, client)).toMatchObject({ sweptFrom: sweptUntil, paymentCount: 1 })
-    await expectBalanced(deps, client.clientId)
-  })
-})
-
-describe('the audit', () => {
-  it('balances when a payment is due before it was created', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(ahead, client)
-    behind.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    await deps.table.write(
-      update({ pk: `PAYMENT#${payment.paymentId}`, sk: 'PAYMENT' }, { set: { dueAt: behind.now() } }),
-    )
-
-    await expectBalanced(deps, client.clientId)
-  })
-})
 
 /** So many tries of a transaction conflict with other writers, and the environment is frozen for so long at each. */
 const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderOperation } from '../../../shared/provider/provider.ts'
 import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
@@ -7,7 +6,7 @@ import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../
 import { interceptTable } from '../../support/intercept-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 
-import { aFlood, expiredIn, gatewayWith, messagesTo, oneOfEachKind, unpaid, work, workerOf } from './due-flood.ts'
+import { aFlood, expiredIn, gatewayWith, unpaid, workerOf } from './due-flood.ts'
 
 describe('the provider’s quota', () => {
   it('bounds how many payments are checked a minute, to the call, and no other kind', async () => {
@@ -110,19 +109,5 @@ describe('the provider’s quota', () => {
     expect(early.length).toBeLessThanOrEqual(5)
     expect(deps.stored.item(pausesKey)).toHaveProperty('cancel_request')
     expect(expired()).toBe(99)
-  })
-
-  it('hangs without holding up another kind', async () => {
-    const deps = await oneOfEachKind()
-    const provider = Promise.withResolvers<{ readonly kind: 'not_found' }>()
-    deps.provider.script('cancelRequest', () => provider.promise)
-    await checkDueWork(deps)
-    const hanging = work(deps, 'due-payments')
-
-    await work(deps, 'due-deliveries', 'due-alerts')
-
-    expect([deps.published.length, messagesTo(deps, 'webhooks').length]).toStrictEqual([1, 1])
-    provider.resolve({ kind: 'not_found' })
-    await hanging
   })
 })

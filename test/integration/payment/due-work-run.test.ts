@@ -6,22 +6,10 @@
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aFlood, idsCancelled, LIFE_S, messagesTo, NOTHING, oneOfEachKind, unpaid, work } from './due-flood.ts'
 
 describe('checkDueWork (design section 4)', () => {
-  it('hands out nothing before its time, and writes nothing', async () => {
-    const deps = memoryDeps()
-    await unpaid(deps, await aStoredClient(deps), 3)
-    deps.clock.advance(LIFE_S - 1)
-    const written = deps.changes.length
-
-    expect(await checkDueWork(deps)).toStrictEqual(NOTHING)
-
-    expect([deps.sent, deps.changes.length]).toStrictEqual([[], written])
-  })
-
   it('hands each slot to workers of its kind, and they do all of it', async () => {
     const deps = await oneOfEachKind()
 
@@ -99,15 +87,6 @@ describe('a worker of a slot', () => {
     expect(asked.slice(0, 16)).toContain(payment?.paymentRequestId)
     // The whole quota of a minute.
     expect(asked).toHaveLength(600)
-  })
-
-  it('shares its slot with others: the provider is called once for each item', async () => {
-    const { deps, expired, worker } = await aFlood(60)
-
-    await Promise.all([1, 2, 3].map(() => worker()))
-
-    expect(deps.provider.countOf('cancelRequest')).toBe(60)
-    expect(expired()).toBe(60)
   })
 
   it('continues when one item fails, and leaves it due', async () => {

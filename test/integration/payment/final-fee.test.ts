@@ -3,11 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderFees } from '../../../shared/stage-settings.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { DAY_MS } from '../../../shared/time.ts'
-import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { entriesIn } from '../../support/recount/entries-in.ts'
-import { settle } from '../../support/settlement-builders.ts'
 import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest } from '../sync/sync-test.ts'
@@ -36,30 +32,6 @@ describe('a contract that bills fees after the month (stage setting providerFees
     expect(stored).toMatchObject(TARIFFS_FEE)
     expect(finalFee).toStrictEqual(invoiced)
     expect(deps.provider.countOf('listTransactions')).toBe(0)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
-
-  it('posts a payment when its row settles, and not before', async ({ deps, client, rows, credited }) => {
-    rows.push(rowNow(deps, credited, NOT_SETTLED))
-    await syncProviderTransactions(deps)
-    deps.clock.advance(DAY_MS / 1_000)
-    expect(await settle(deps, client)).toMatchObject({ settlement: undefined })
-    rows.splice(0, 1, rowNow(deps, credited, NO_FEE))
-    await syncProviderTransactions(deps)
-
-    const { settlement } = await settle(deps, client)
-
-    expect(settlement).toMatchObject({ providerFeesMinor: 4_000, netMinor: 95_900, paymentCount: 1 })
-    expect(await entriesIn(deps, client)).toMatchObject([{ providerMinor: 100_000, houseMinor: 4_100 }])
-  })
-
-  it('reports nothing when a row shows no fee', async ({ deps, client, rows, credited }) => {
-    rows.push(rowNow(deps, credited, NO_FEE))
-
-    await syncProviderTransactions(deps)
-
-    expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, credited)).toMatchObject({ ...TARIFFS_FEE, providerSettledAt: expect.any(String) })
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 

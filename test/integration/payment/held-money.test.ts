@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { checkSuspenseAlert, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it } from './payment-test.ts'
@@ -112,23 +112,6 @@ it('a closing status whose payment is paid between read and write changes nothin
 
   expect(await stored()).toMatchObject({ status: 'succeeded' })
   expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-})
-
-it('a wrong amount is held in the very transaction that fails the payment', async ({ scene }) => {
-  const { deps, pay, hear, stored, held } = scene
-  const providerPaymentId = pay(99_999)
-  let transactions = 0
-  // The process dies after its first transaction, and no other process completes its work.
-  const dying = interceptTable(deps, {
-    after: ({ name }) => {
-      if (name === 'transact' && transactions++ === 0) throw new Error('the process died')
-    },
-  })
-
-  await expect(hear({ providerPaymentId }, dying)).rejects.toThrow('died')
-
-  expect(await stored()).toMatchObject({ status: 'failed' })
-  expect(await held(providerPaymentId)).toMatchObject({ amountMinor: minor(99_999), status: 'open' })
 })
 
 it('money that is already held and reported fails the payment, and is not reported again', async ({ scene }) => {

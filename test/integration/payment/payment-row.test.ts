@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 
 /** What keys and places in the indexes say anyhow. */
@@ -52,25 +51,6 @@ describe('what the rows of a payment leave out', () => {
     ]
     expect(kept(row, SAID_ANYHOW.payment)).toStrictEqual([])
     expect(kept(event, SAID_ANYHOW.event)).toStrictEqual([])
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('is left out too when it was paid while it was being created', async () => {
-    const { deps, client, creating } = await aCreating({ leaseUntil: undefined })
-    const providerPaymentId = 'py-1'
-    const capture = {
-      providerPaymentId,
-      paymentRequestId: 'pr-1',
-      reference: `${creating.paymentId}-2`,
-      currency: 'IDR',
-      status: 'captured',
-      capturedMinor: creating.request.notionalMinor,
-    } as const
-
-    const paid = await succeedCreatingPayment(deps, creating, { capture, destination: '123', source: 'callback' })
-
-    expect(await findStoredPayment(deps, creating.paymentId)).toEqual(paid)
-    expect(kept(await deps.table.get(paymentKey(creating.paymentId)), SAID_ANYHOW.payment)).toStrictEqual([])
     await expectBalanced(deps, client.clientId)
   })
 })

@@ -6,34 +6,18 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import {
   endCheck,
   findStoredPayment,
-  leavePending,
   markDueNow,
   noteCancelRequested,
   noteExpiryStarted,
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
-import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { addMs } from '../../../shared/time.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'
 import { aCreating } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene } from './payment-test.ts'
-
-const transact = (deps: TestDeps, payment: Payment) => deps.table.transact({ payment: leavePending(payment) })
-
-describe('leavePending', () => {
-  it('takes the payment off the due work and happens once', async () => {
-    const { deps, payment, stored } = await aScene()
-    const expired: Payment = { ...payment, status: 'expired', dueAt: undefined }
-
-    const [first, second] = [await transact(deps, expired), await transact(deps, { ...expired, status: 'failed' })]
-
-    expect([first.applied, second.applied]).toStrictEqual([true, false])
-    expect(await stored()).toMatchObject({ status: 'expired' })
-    expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
-  })
-})
 
 it('an expiry does not begin before a cancel is asked about that was noted since the payment was read', async () => {
   const { deps, payment, request, stored } = await aScene()
@@ -68,20 +52,6 @@ it.each<[string, Applies]>([
   expect(await write(deps, payment)).toBe(false)
   expect(await stored()).toEqual(before)
   expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
-})
-
-it.each<[string, (deps: TestDeps, payment: Payment, at: Timestamp) => Promise<unknown>]>([
-  ['cancelRequestedAt', (deps, { paymentId }, at) => noteCancelRequested(deps, paymentId, at, addMs(at, 30_000))],
-  ['expiryStartedAt', (deps, payment, at) => noteExpiryStarted(deps, payment, at)],
-])('the first time of %s counts, and not the last', async (field, note) => {
-  const { deps, payment, stored } = await aScene()
-  const later = addMs(deps.now(), 5_000)
-
-  await note(deps, payment, deps.now())
-  await note(deps, payment, later)
-
-  const dueAt = field === 'cancelRequestedAt' ? addMs(later, 30_000) : payment.dueAt
-  expect(await stored()).toMatchObject({ [field]: deps.now(), dueAt })
 })
 
 describe('scheduleCheck and endCheck', () => {

@@ -2,8 +2,6 @@ import { describe, expect } from 'vitest'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { paymentTest as it } from './payment-test.ts'
 
-const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
-
 describe('a capture on a pending payment (spec 3.1)', () => {
   it('marks it succeeded, credits its net and writes its event, in one go, by its estimate', async ({ scene }) => {
     const { deps, payment, pay, hear, stored, ledger, event } = scene
@@ -31,16 +29,6 @@ describe('a capture on a pending payment (spec 3.1)', () => {
       data: { ...data, fee_status: 'estimated' },
     })
     expect(deps.provider.countOf('listTransactions')).toBe(0)
-  })
-
-  it('closes nothing while the provider cannot be asked about the money', async ({ scene }) => {
-    const { deps, payment, pay, hear, stored } = scene
-    pay()
-    deps.provider.script('getPayment', async () => UNREACHABLE)
-
-    expect(await hear()).toStrictEqual(UNREACHABLE)
-
-    expect(await stored()).toEqual(payment)
   })
 })
 

@@ -40,26 +40,6 @@ describe('takeCalls', () => {
     first.clock.set(windowEnd)
     expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
   })
-
-  it('never grants concurrent callers more than the window’s limit', async () => {
-    const { first, second } = environments()
-
-    const taken = await Promise.all(
-      [first, second, first, second, first].map((deps) => takeCalls(deps, 'getRequest', 3)),
-    )
-
-    const granted = taken.reduce((sum, { granted: calls }) => sum + calls, 0)
-    expect(granted).toBeLessThanOrEqual(10)
-    expect(granted).toBeGreaterThanOrEqual(9)
-  })
-
-  it('costs one write for many calls', async () => {
-    const deps = memoryDeps()
-
-    await takeCalls(deps, 'listTransactions', 90)
-
-    expect(deps.changes).toHaveLength(1)
-  })
 })
 
 describe('a pause', () => {
@@ -137,16 +117,5 @@ describe('a callback while the provider limits our calls', () => {
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
     expect(deps.sent.map(({ queue }) => queue)).toStrictEqual(['sync'])
-  })
-
-  it('is applied once the pause is over', async () => {
-    const { deps, say, stored } = await aCallback()
-    deps.provider.script('getPayment', async () => LIMITED)
-    await say()
-    deps.provider.heal('getPayment')
-    deps.clock.advance(6)
-
-    expect(await say()).toBe(200)
-    expect(await stored()).toMatchObject({ status: 'succeeded' })
   })
 })

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { minor } from '../../../shared/money.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment, noteCancelRequested } from '../../../shared/payment/payment-store.ts'
@@ -75,18 +74,6 @@ describe('a callback faster than the provider’s own read side', () => {
 
     expect(await check()).toBe('not_shown')
     expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 120_000) })
-  })
-
-  it('does not let its payment expire', async () => {
-    const { deps, show, hear, check, stored } = await aHidden()
-    deps.clock.advance(86_400)
-
-    expect(await check()).toBe('not_shown')
-
-    expect(await stored()).toMatchObject({ status: 'pending' })
-    show()
-    await hear()
-    expect(await stored()).toMatchObject({ status: 'succeeded' })
   })
 
   it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {
@@ -194,44 +181,9 @@ describe('a callback that comes again', () => {
     expect(deps.provider.calls).toHaveLength(asked)
     expect(await stored()).toStrictEqual(before)
   })
-
-  it('about another capture of the same payment is asked about, and its money held', async () => {
-    const { pay, show, sayPaid, held } = await aHidden()
-    show()
-    await sayPaid()
-    const second = pay()
-
-    expect(await sayPaid(second)).toBe('applied')
-
-    expect(await held(second)).toMatchObject({ cause: 'second_capture' })
-  })
-
-  it('about the expiry of a payment that is pending is asked about', async () => {
-    const { request, sayExpired, stored } = await aHidden()
-    request({ status: 'expired' })
-
-    expect(await sayExpired()).toBe('applied')
-
-    expect(await stored()).toMatchObject({ status: 'expired' })
-  })
 })
 
 describe('a payment that changes while the provider is asked', () => {
-  it('is read again: money for one that was cancelled meanwhile is held', async () => {
-    const { deps, payment, providerPaymentId, show, sayPaid, stored, held, ledger } = await aHidden()
-    show()
-    deps.provider.script('getPayment', async (id, timeoutMs) => {
-      await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
-      return deps.provider.healthy.getPayment(id, timeoutMs)
-    })
-
-    expect(await sayPaid()).toBe('applied')
-
-    expect(await stored()).toMatchObject({ status: 'cancelled' })
-    expect(await held(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
-    expect(await ledger()).toMatchObject({ pendingMinor: 0 })
-  })
-
   it('is closed by the earlier note: a cancel that was requested meanwhile is no failure', async () => {
     const { deps, payment, request, sayExpired, stored } = await aHidden()
     deps.provider.script('getRequest', async () => {

@@ -1,7 +1,5 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { rememberCapture } from '../../../shared/payment/creating-store.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
@@ -42,33 +40,6 @@ describe('captures remembered while the payment was created', () => {
 
     expect(await now()).not.toHaveProperty('rememberedProviderPaymentIds')
     expect(await now()).toMatchObject({ dueAt: payment.expiresAt })
-  })
-
-  const remembering = async () => {
-    const { deps, creating } = await aCreating(FIRST_ATTEMPT)
-    await rememberCapture(deps, creating, 'py-remembered', deps.now())
-    const dueAt = () => dueAtOf(deps, 'payment', creating.paymentId)
-    const stored = () => findStoredPayment(deps, creating.paymentId)
-    return { deps, creating, stored, dueAt, check: () => checkWhenDue(deps, creating) }
-  }
-
-  it('are kept, and due again, while the provider does not answer about them', async () => {
-    const { deps, check, stored, dueAt } = await remembering()
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-
-    expect(await check()).toBe('unanswered')
-
-    expect(await stored()).toMatchObject(REMEMBERED)
-    expect(await dueAt()).toBe('2026-11-20T04:02:00.000Z')
-  })
-
-  it('are forgotten when the provider does not know them and no attempt is open', async () => {
-    const { creating, check, stored, dueAt } = await remembering()
-
-    expect(await check()).toBe('checked')
-
-    expect(await stored()).toEqual(creating)
-    expect(await dueAt()).toBeUndefined()
   })
 
   it('are the only reason to check a create: one that died is checked once, without a call', async () => {

@@ -4,7 +4,7 @@ import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
-import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { type OperatorResolution, resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -87,19 +87,6 @@ it('endSuspenseAlert ends an alert once, and makes no missing item', async ({ de
   expect(ended.map(({ applied }) => applied)).toStrictEqual([true, false, false])
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
   expect(await findSuspense(deps, absent)).toBeUndefined()
-})
-
-it('recordSuspense leaves the alert due when the topic does not answer', async ({ deps }) => {
-  const subject = crypto.randomUUID()
-  const item = finding({ subject, cause: 'not_found_upstream', payment: undefined, now: deps.now() })
-  const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
-
-  await recordSuspense(silent, item)
-
-  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
-  expect(await publishSuspenseAlert(deps, item)).toBe(true)
-  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
-  expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: item.suspenseId }])
 })
 
 it('listSuspense lists all items, or those that are open or resolved, newest first', async () => {
