@@ -4,13 +4,11 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
   aTransaction,
   feeOf,
-  post,
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
@@ -99,15 +97,6 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       expect(deps.published).toStrictEqual([])
     },
   )
-
-  it('is read again where its row posted it while the provider was asked', async ({ deps, client, overdue }) => {
-    const raced = beforeFirst(deps, 'transact', () => post(deps, overdue, { feeMinor: 4_100 }))
-
-    expect(await sweep(raced, client)).toMatchObject({ providerFeesMinor: 4_100 })
-
-    expect(await feeOf(deps, overdue)).toStrictEqual([4_100, 95_800, 'actual'])
-    expect(await findingAbout(deps, overdue.paymentId, 'transaction_missing')).toBeUndefined()
-  })
 
   it('is one of fifty that a run asks about; the queue has the rest', async ({ deps, client }) => {
     const open = Array.from({ length: 51 }, () => succeededPayment(client, { paidAt: deps.now() }))

@@ -6,18 +6,17 @@ import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { shardOf } from '../../../shared/ledger/count-store.ts'
-import { closeShard, closeWindow, raiseFence } from '../../../shared/ledger/fence-store.ts'
+import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { adjustCredit, allShards, moveCredit } from '../../../shared/ledger/shard-store.ts'
 import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
-import { ledgerPk, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { adjusted } from '../../support/money-rows.ts'
-import { anIdOfShard, anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
+import { anIdOfShard, anOpenPayment, post } from '../../support/paid-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
-import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 
@@ -54,18 +53,6 @@ describe('raiseFence (design sections 4 and 12)', () => {
     await raiseFence(deps, client.clientId, addMs(end, -1))
 
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
-  })
-
-  it('continues where a run died, and moves no time that a merchant sees', async ({ deps, client }) => {
-    const end = addMs(deps.now(), 1)
-    await closeWindow(deps, client.clientId, end)
-    await closeShard(deps, client.clientId, { part: 0, shard: 3 }, end)
-
-    await raiseFence(deps, client.clientId, end)
-
-    expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
-    const items = await deps.table.query({ partition: [ledgerPk(client.clientId)], limit: 20 })
-    expect(items.items.filter((item) => 'changedAt' in item || 'creditedAt' in item)).toStrictEqual([])
   })
 
   it('throws where an item is not there or has no fence, and makes none', async ({ deps, client }) => {
@@ -150,17 +137,5 @@ describe('a write whose fence is raised', () => {
 
     expect(await entriesIn(deps, client)).toStrictEqual([])
     await write(deps)
-  })
-})
-
-describe('a client that gets more parts', () => {
-  it('has the fence on each new shard before it has the parts', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const { sweptUntil } = await sweptNow(deps, client)
-
-    await grow(deps, client, 3)
-
-    expect(await fencesOf(deps, client)).toStrictEqual(new Set([sweptUntil]))
   })
 })

@@ -1,10 +1,8 @@
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
-import { slotOf } from '../../../shared/ids.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
@@ -88,15 +86,6 @@ describe('postPayments (design section 12)', () => {
 
     expect(await entriesIn(deps, client)).toMatchObject([{ eligibleAt: deps.now(), postedAt: deps.now() }])
   })
-
-  it('posts a payment that a page names twice once', async ({ deps, client }) => {
-    const open = await anOpenPayment(deps, client)
-
-    const answers = await postPayments(deps, [byRow(open), byRow(open)])
-
-    expect(answers.map((payment) => payment?.postedAt)).toStrictEqual([deps.now(), undefined])
-    expect(await entriesIn(deps, client)).toHaveLength(1)
-  })
 })
 
 describe('payments of one page', () => {
@@ -135,16 +124,5 @@ describe('payments of one page', () => {
 
     expect(answers.map((payment) => payment !== undefined)).toStrictEqual([false, true, true, true, true])
     expect(await entriesIn(deps, client)).toHaveLength(4)
-  })
-
-  it('of several clients and shards are posted side by side', async ({ deps, client }) => {
-    const open = Array.from({ length: 40 }, () => succeededPayment(client, { paidAt: deps.now() }))
-    await storeOpen(deps, open)
-    const { deps: recorded, calls } = recordTable(deps)
-
-    await postPayments(recorded, open.map(byRow))
-
-    const shards = new Set(open.map(({ paymentId }) => slotOf(paymentId, LEDGER_SHARDS)))
-    expect(transactionsIn(calls)).toHaveLength(shards.size)
   })
 })

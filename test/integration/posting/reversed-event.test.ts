@@ -8,12 +8,11 @@ import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { it, now } from './worked-case.ts'
 
 const move = async (deps: TestDeps, payment: Payment, row: MoneyRow) => movePayment(deps, await now(deps, payment), row)
@@ -73,35 +72,6 @@ describe('payment.reversed', () => {
     const ids = deliveries.map(({ delivery }) => delivery.endpointId)
     expect(ids.toSorted()).toStrictEqual([named.endpointId, both.endpointId].toSorted())
     expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(2)
-  })
-
-  it('is posted under its type, with the bytes of its movement', async ({ deps, payment }) => {
-    const { clientId } = payment
-    await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
-    await move(deps, payment, aRefund(deps, 10_000))
-    await move(deps, payment, aRefund(deps, 5_000))
-
-    for (const event of await reversedEvents(deps, payment)) {
-      const [shown] = await deliveriesOfEvent(deps, clientId, event.eventId)
-      if (shown) await deliverWebhook(deps, messageFor(shown.delivery))
-      const posted = deps.webhooks.at(-1)
-      expect(posted?.headers).toMatchObject({ 'X-Gateway-Event': 'payment.reversed', 'webhook-id': event.eventId })
-      expect(posted?.body.toString()).toBe(event.body)
-    }
-    expect(deps.webhooks).toHaveLength(2)
-  })
-
-  it('is written once, however often and by however many its row is met', async ({ deps, payment }) => {
-    await storedEndpoint(deps, { clientId: payment.clientId, eventTypes: ['payment.reversed'] })
-    const row = aRefund(deps, 10_000)
-    const before = await now(deps, payment)
-    const raced = beforeFirst(deps, 'transact', () => movePayment(deps, before, row))
-
-    await movePayment(raced, before, row)
-    await move(deps, payment, row)
-
-    expect(await reversedEvents(deps, payment)).toHaveLength(1)
-    expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(1)
   })
 
   it('is not written with endpoints that were read more than five seconds before', async ({ deps, payment }) => {

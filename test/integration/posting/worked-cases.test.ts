@@ -7,11 +7,10 @@ import { describe, expect } from 'vitest'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { aChargeback, adjusted, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { aDayLater, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'
+import { aDayLater, payOut, sweptNow } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -71,14 +70,6 @@ describe('money of a posted payment', () => {
     expect(await now(deps, payment)).toMatchObject(shown)
   })
 
-  it('moves once by a row that is heard of twice', async ({ deps, client, payment }) => {
-    const refund = aRefund(deps, 30_000)
-    await heard(deps, payment, refund, refund)
-    await movePayment(deps, payment, refund)
-
-    expect(await linesIn(deps, client)).toHaveLength(2)
-  })
-
   it('that moves the 51st time is a finding and the house’s', async ({ deps, client, payment }) => {
     const rows = Array.from({ length: 51 }, () => aRefund(deps, 1_000))
     await heard(deps, payment, ...rows)
@@ -99,25 +90,6 @@ describe('money of a payment that was paid out', () => {
     return payment
   })
 
-  paidOut('goes back from the next settlement, which nets it', async ({ deps, client, paid }) => {
-    await heard(deps, paid, aRefund(deps, 30_000))
-    expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: -30_000, paidOutMinor: 95_460 })
-    expect(await sweep(deps, client)).toBeUndefined()
-
-    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
-    aDayLater(deps)
-
-    expect(await sweep(deps, client)).toMatchObject({
-      grossMinor: 20_000,
-      providerFeesMinor: 4_000,
-      markupMinor: 50,
-      netMinor: 15_950,
-      paymentCount: 1,
-      entryCount: 2,
-    })
-    expect(await trialBalance(deps, client)).toBe('111,560 111,410 150')
-  })
-
   paidOut.for([
     [95_460, 'written_off 95,460 0 0 95,460 0 -95,460', 'written_off -95,460 0 0 -95,460 0 95,460'],
     // Of less the client has the rest.
@@ -135,19 +107,6 @@ describe('money of a payment that was paid out', () => {
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0, paidOutMinor: 95_460 })
     expect(await trialBalance(deps, client)).toBe('70,560 95,460 -24,900')
   })
-})
-
-it('money in a settlement that failed goes back beside its re-credit', async ({ deps, client, payment }) => {
-  aDayLater(deps)
-  const failed = await sweptNow(deps, client)
-  await heard(deps, payment, aChargeback(deps, 40_000))
-  await fail(deps, failed)
-  await recredit(deps, failed)
-  deps.clock.advance(60)
-
-  const sums = { grossMinor: 60_000, netMinor: 55_460, recreditedMinor: 95_460, paymentCount: 1, entryCount: 2 }
-  expect(await sweep(deps, client)).toMatchObject(sums)
-  expect(await trialBalance(deps, client)).toBe('30,560 55,460 -24,900')
 })
 
 describe('money of an open payment', () => {

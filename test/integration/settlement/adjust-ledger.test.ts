@@ -9,10 +9,9 @@ import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { sweep, withFloor } from '../../support/settlement-builders.ts'
+import { withFloor } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
@@ -118,15 +117,6 @@ describe('adjust-ledger (design section 10)', () => {
     },
   )
 
-  it('is a line of the next settlement', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-    await adjusted()
-    await adjusted({ ...CORRECTION, provider_transaction_id: undefined, amount_minor: -5_000, reference: 'C-1' })
-
-    const sums = { netMinor: 20_000, entryCount: 2, paymentCount: 0, unprovenMinor: -5_000 }
-    expect(await sweep(deps, { clientId })).toMatchObject(sums)
-  })
-
   it('answers the stored entry when the reference is reused, and writes nothing', async () => {
     const { deps, adjusted } = await aWorld()
     await anUnclaimedRow(deps)
@@ -152,14 +142,6 @@ describe('adjust-ledger (design section 10)', () => {
       expect(await entries()).toHaveLength(1)
     },
   )
-
-  it('keeps references of two merchants apart', async () => {
-    const { deps, adjusted } = await aWorld()
-    const other = await aStoredClient(deps)
-    await adjusted()
-
-    expect(await adjusted({ client_id: other.clientId, amount_minor: 1 })).toMatchObject({ status: 200 })
-  })
 
   it.each([
     [{ amount_minor: 0 }, 'amount_minor must not be 0'],

@@ -10,7 +10,7 @@ import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { beforeFirst, interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
+import { interceptTable, queriesIn, recordTable, withRequests } from '../../support/intercept-table.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -20,30 +20,12 @@ import {
   settle,
   settlementsOf,
   sweep,
-  trigger,
   withFloor,
 } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest, clientTest as it } from './client-test.ts'
 
 describe('settleClient that another run overtakes', () => {
-  it('lets the late one settle what became eligible since', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
-    await aSucceededPayment(deps, client, { notionalMinor: 200_000, paidAt: addMs(deps.now(), 5_000) })
-    aDayLater(deps)
-    const overtaken = beforeFirst(deps, 'transact', async () => {
-      await sweep(deps, client)
-      deps.clock.advance(5)
-    })
-
-    const late = await trigger(overtaken, client)
-
-    const [second, first] = await settlementsOf(deps, client)
-    expect(late).toEqual(second)
-    expect(first).toMatchObject({ grossMinor: 100_000, triggeredBy: 'auto' })
-    expect(second).toMatchObject({ grossMinor: 200_000, triggeredBy: 'manual', sweptFrom: first?.sweptUntil })
-  })
-
   it('ends for a later retry when the window moves at each try', async ({ deps, client }) => {
     const first = deps.now()
     for (let at = 0; at < 6; at++) {
@@ -144,18 +126,6 @@ describe('a window that one run cannot sum', () => {
     expect(await settledIn(inSteps(deps, 2, 1, block), client)).toMatchObject([ALL_FIVE])
   })
 
-  stepped('goes on to a later end, with entries that were posted since', async ({ deps, client }) => {
-    await fivePayments(deps, client)
-    const small = inSteps(deps)
-    await settle(small, client)
-    await fivePayments(deps, client)
-
-    await workedOff(small)
-
-    expect(await settlementsOf(deps, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
-    await expectBalanced(small, client.clientId)
-  })
-
   stepped('is not read from its beginning again', async ({ deps, client }) => {
     await fivePayments(deps, client)
     const small = inSteps(deps)
@@ -186,16 +156,6 @@ describe('a window that one run cannot sum', () => {
     expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
     expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
     await expectBalanced(inSteps(deps), client.clientId)
-  })
-
-  stepped('waits below the floor, and is settled with what comes', async ({ deps }) => {
-    const client = await withFloor(deps, 600_000)
-    await fivePayments(deps, client)
-    const small = inSteps(deps)
-    expect(await settledIn(small, client)).toStrictEqual([])
-    await fivePayments(deps, client)
-
-    expect(await settledIn(small, client)).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
   })
 })
 

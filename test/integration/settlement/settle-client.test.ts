@@ -4,14 +4,13 @@ import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import { recordStep } from '../../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
-import { aClient } from '../../support/client-builders.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { interceptTable, queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, BANK, settle, settlementsOf, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, BANK, settle, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
@@ -82,36 +81,6 @@ describe('settleClient (spec 3.2)', () => {
     expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
   })
 
-  it('finds nothing before a day, the second time, or after a clock stepped back', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-
-    deps.clock.advance(3_600)
-    expect(await sweep(deps, client)).toBeUndefined()
-    deps.clock.advance(23 * 3_600)
-    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
-    expect(await sweep(deps, client)).toBeUndefined()
-    deps.clock.set(addMs(deps.now(), -HOUR_MS))
-    expect(await sweep(deps, client)).toBeUndefined()
-  })
-
-  it('holds up no posted payment by one that is open', async ({ deps, client }) => {
-    const open = await anOpenPayment(deps, client)
-    deps.clock.advance(1)
-    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
-
-    expect(await sweepADayLater(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 45_950 })
-    await post(deps, open, { feeMinor: 4_440 })
-    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_460 })
-  })
-
-  it('refuses an unknown client with 404 and writes nothing', async ({ deps }) => {
-    const { deps: recorded, calls } = recordTable(deps)
-
-    await expect(sweep(recorded, aClient())).rejects.toThrow('client not found')
-
-    expect(writtenKeys(calls)).toStrictEqual([])
-  })
-
   it('raises no fence and reads one page while a window is not above the floor', async ({ deps }) => {
     const client = await withFloor(deps, 95_900)
     await aSucceededPayment(deps, client)
@@ -138,22 +107,6 @@ describe('settleClient (spec 3.2)', () => {
 })
 
 describe('bank details of a settlement (spec 2.3)', () => {
-  it('are null until they are registered, and a snapshot from then on', async ({ deps }) => {
-    const client = await withFloor(deps)
-    const register = (bank: typeof BANK) =>
-      changeClient(deps, { clientId: client.clientId, operator: 'sari', changes: { bank } })
-    await aSucceededPayment(deps, client)
-    await sweepADayLater(deps, client)
-    await register(BANK)
-    await aSucceededPayment(deps, client)
-    await sweepADayLater(deps, client)
-    await register({ ...BANK, bankAccountNo: '9999999999' })
-
-    const banks = (await settlementsOf(deps, client)).map(({ bank }) => bank)
-    expect(banks).toStrictEqual([{ ...BANK, since: expect.any(String), isChange: true }, undefined])
-    await expectBalanced(deps, client.clientId)
-  })
-
   it.for([
     [
       'those of the record, as the floor is',
@@ -176,35 +129,5 @@ describe('bank details of a settlement (spec 2.3)', () => {
 
     expect(settlement && { bank: settlement.bank?.bankAccountNo }).toStrictEqual(settled)
     await expectBalanced(deps, client.clientId)
-  })
-})
-
-describe('the settlement floor (spec 3.2, rule 3)', () => {
-  it('keeps a net equal to the floor pending, and settles one rupiah more', async ({ deps }) => {
-    const equal = await withFloor(deps, 95_900)
-    const above = await withFloor(deps, 95_899)
-    for (const client of [equal, above]) await aSucceededPayment(deps, client)
-    aDayLater(deps)
-
-    expect(await sweep(deps, equal)).toBeUndefined()
-    expect(await sweep(deps, above)).toMatchObject({ netMinor: 95_900 })
-
-    expect(await ledgerView(deps, equal.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    await expectBalanced(deps, equal.clientId)
-    await expectBalanced(deps, above.clientId)
-  })
-
-  it('of zero needs a net above zero; what stays below counts again', async ({ deps, client }) => {
-    const paid = (notionalMinor: number) => aSucceededPayment(deps, client, { notionalMinor, providerFeeMinor: 4_000 })
-    await paid(1_000)
-    expect(await sweepADayLater(deps, client)).toBeUndefined()
-    await paid(7_007)
-    // -3,001 and 3,000: still below zero.
-    expect(await sweepADayLater(deps, client)).toBeUndefined()
-    await paid(4_006)
-
-    const settlement = await sweepADayLater(deps, client)
-
-    expect(settlement).toMatchObject({ sweptFrom: client.createdAt, grossMinor: 12_013, netMinor: 1, paymentCount: 3 })
   })
 })

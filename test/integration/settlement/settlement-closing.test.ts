@@ -6,14 +6,13 @@ import type { Client } from '../../../shared/client/client.ts'
 import { type ClientChanges, changeClient } from '../../../shared/client/client-store.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
-import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
-import { settled, sweepADayLater } from '../../support/payout-builders.ts'
+import { sweepADayLater } from '../../support/payout-builders.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
 import {
   aDayLater,
@@ -194,21 +193,6 @@ describe('a re-credit in the next settlement', () => {
     expect([failed, await sweep(deps, client)]).toMatchObject([sums, sums])
   })
 
-  it('fails and is settled again twenty times, and is paid out once', async ({ deps, client }) => {
-    let last = await settled(deps, client, 100_000)
-    for (let round = 0; round < 20; round++) {
-      await recreditedNow(deps, last)
-      expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900, pendingMinor: 0 })
-      last = await sweptNow(deps, client)
-      expect(last).toMatchObject({ netMinor: 95_900, paymentCount: 1, entryCount: 1 })
-    }
-
-    await payOut(deps, last)
-
-    expect(await getBalance(deps, client.clientId)).toMatchObject({ paidOutMinor: 95_900, inSettlementMinor: 0 })
-    expect(await settlementsOf(deps, client)).toHaveLength(21)
-  })
-
   it('shows the payment that it carries in that payment’s timeline', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
     aDayLater(deps)
@@ -222,24 +206,5 @@ describe('a re-credit in the next settlement', () => {
       { settlement_id: failed.settlementId, status: 'failed' },
       { settlement_id: again.settlementId, status: 'recorded' },
     ])
-  })
-
-  it('waits in available while the sum is not above the floor', async ({ deps, client, recredited }) => {
-    await change(deps, client, { settlementFloorMinor: recredited.netMinor })
-    deps.clock.advance(60)
-
-    const refusal = { code: 'validation', actionHint: 'Nothing else is open.' }
-    await expect(trigger(deps, client)).rejects.toMatchObject(refusal)
-    expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 95_900 })
-    await change(deps, client, { settlementFloorMinor: minor(95_899) })
-    expect(await sweep(deps, client)).toMatchObject({ netMinor: 95_900 })
-  })
-
-  it('is paid with another re-credit when neither is above the floor alone', async ({ deps, client }) => {
-    const [small, large] = [await settled(deps, client, 20_000), await settled(deps, client, 30_000)]
-    for (const settlement of [small, large]) await recreditedNow(deps, settlement)
-    await change(deps, client, { settlementFloorMinor: minor(large.netMinor) })
-
-    expect(await sweep(deps, client)).toMatchObject({ netMinor: small.netMinor + large.netMinor, paymentCount: 2 })
   })
 })

@@ -1,23 +1,11 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { postPayments } from '../../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
-import { post, settledRowFor } from '../../support/paid-builders.ts'
-import {
-  creditedPayment,
-  findingAbout,
-  type PaidUpstream,
-  paymentOf,
-  pendingOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { post } from '../../support/paid-builders.ts'
+import { findingAbout, type PaidUpstream, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
-
-const QRIS = { method: 'qris', channelCode: undefined } as const
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
   it('turns the estimate, and the ledger, into what the provider kept', async ({ deps, client, rows, credited }) => {
@@ -34,20 +22,6 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
       ownRow: { transactionId: rows[0]?.transactionId, providerMinor: 95_560 },
     })
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
-  })
-
-  it.for([
-    ['a zero where the tariff says zero', { ...QRIS, notionalMinor: minor(100) }, 0, 100],
-    ['a zero where the tariff names a fee', { notionalMinor: minor(100_000) }, 0, 99_900],
-    ['a flat fee that is more than the payment', { notionalMinor: minor(1_000) }, 4_440, -3_441],
-  ] as const)('accepts %s', async ([, fields, fee, net], { deps, client, rows }) => {
-    const paid = await creditedPayment(deps, client, fields)
-    rows.push(rowNow(deps, paid, { amountMinor: fields.notionalMinor, keptMinor: minor(fee) }))
-
-    await syncProviderTransactions(deps)
-
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: fee, netMinor: net })
-    expect(await pendingOf(deps, client.clientId)).toBe(net)
   })
 })
 
@@ -86,24 +60,6 @@ describe('sync: what it cannot explain about a credited payment', () => {
     expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_000 })
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
-
-  it('another run that posted it first is the one that counts', async ({ deps, client, rows, credited }) => {
-    rows.push(rowNow(deps, credited))
-    const { payment } = credited
-    const { pk } = paymentKey(payment.paymentId)
-    const overtaken = interceptTable(deps, {
-      before: async (call) => {
-        if (call.name !== 'transact' || !call.steps.some(({ key }) => key.pk === pk)) return
-        await postPayments(deps, [{ payment, by: { row: settledRowFor(payment, { feeMinor: 4_321 }) } }])
-      },
-    })
-
-    await syncProviderTransactions(overtaken)
-
-    expect(await paymentOf(deps, credited)).toMatchObject({ providerFeeMinor: 4_321, netMinor: 95_579 })
-    expect(await findingAbout(deps, payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_440 })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_579)
   })
 })
 
@@ -188,16 +144,5 @@ describe('sync: a dispute that is won', () => {
     expect(await findingAbout(deps, unclear.transactionId, 'disputed_amount_unknown')).toMatchObject(finding)
     expect(deps.published).toHaveLength(1)
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
-
-  it('of a payment whose callback was lost credits that first', async ({ deps, client, rows, paid }) => {
-    rows.push(wonRow(deps, paid), dispute(deps, paid))
-
-    await syncProviderTransactions(deps)
-    deps.clock.advance(90 * MINUTES)
-    await syncProviderTransactions(deps)
-
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    expect((await paymentOf(deps, paid)).reversal).toMatchObject({ kind: 'chargeback', undoneAt: expect.any(String) })
   })
 })

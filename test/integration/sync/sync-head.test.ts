@@ -35,17 +35,6 @@ describe('sync: what the head reads', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('costs one question and a handful of writes where nothing happened', async ({ deps, rows }) => {
-    const { asked } = await withBacklog(deps, rows, 0)
-    const before = deps.changes.length
-
-    await syncProviderTransactions(deps)
-
-    expect(asked).toHaveLength(1)
-    // The head, its slice, its end, and the portion of the quota.
-    expect(deps.changes.length - before).toBe(4)
-  })
-
   it('notes a row that cannot be read, pages on after it and reads the others', async ({ deps, credited }) => {
     const odd = { transactions: [], unreadableIds: ['txn_odd'], hasMore: true, afterId: 'txn_odd' }
     const rest = { transactions: [rowNow(deps, credited)], hasMore: false }

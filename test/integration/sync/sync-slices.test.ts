@@ -14,7 +14,6 @@ import {
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { foreignRow, syncTest as it, withBacklog } from './sync-test.ts'
@@ -75,36 +74,6 @@ describe('sync: its positions', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('begin again at the span’s beginning where the provider refuses the cursor', async ({ deps, rows, credited }) => {
-    rows.push(rowNow(deps, credited))
-    const { asked, state } = await withBacklog(deps, rows, 120)
-    state.answer = (question) => (question === 3 ? { kind: 'unanswered', reason: 'refused' } : undefined)
-
-    const summary = await syncProviderTransactions(deps)
-
-    expect(summary).toMatchObject({ complete: true, transactions: 2 * 50 + 121 })
-    expect(asked.map(({ afterId }) => afterId !== undefined)).toStrictEqual([false, true, true, false, true, true])
-  })
-
-  it('are the taker’s: a worker that comes back after its lease keeps none', async ({ deps, rows }) => {
-    const { asked } = await withBacklog(deps, rows, 120)
-    let woke = false
-    const slept = listing(deps, async (...page) => {
-      const answer = await deps.provider.listTransactions(...page)
-      if (woke) return answer
-      woke = true
-      deps.clock.advance(301)
-      await shareSync(deps, { woken: false })
-      return answer
-    })
-
-    const summary = await syncProviderTransactions(slept)
-
-    expect(summary).toMatchObject({ transactions: 50, complete: false })
-    expect(asked).toHaveLength(1 + 3)
-    expect(await findDueJobs(deps, 10)).toStrictEqual([])
-  })
-
   it('are the taker’s alone: an overtaken worker neither keeps nor ends a slice', async ({ deps, rows }) => {
     const { state } = await withBacklog(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
@@ -133,17 +102,6 @@ describe('sync: its positions', () => {
 
     expect(summary).toMatchObject({ complete: false, until: null, transactions: 0 })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-  })
-
-  it('are planned by one of 20 runs, and each row counts once', async ({ deps, client, rows, credited, paid }) => {
-    rows.push(rowNow(deps, credited), rowNow(deps, paid), rowNow(deps, paid))
-
-    const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
-
-    expect(runs.some(({ until }) => until !== null)).toBe(true)
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 2 * 95_460, succeeded: 2 })
-    expect(deps.published).toStrictEqual([])
-    expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
   it('make progress in a backlog that no run can finish', async ({ deps, rows }) => {
@@ -200,20 +158,5 @@ describe('sync: a provider with a quota', () => {
     expect(deps.monotonicMs() - startedMs).toBe(45_000)
     expect(asked[2]).toStrictEqual(asked[1])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-  })
-
-  it('that is used up for questions reads on, and asks later', async ({ deps, rows, credited, paid }) => {
-    rows.push(rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` }), rowNow(deps, credited))
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
-
-    const first = await syncProviderTransactions(deps)
-    deps.provider.heal('getPayment')
-    deps.clock.advance(300)
-    const second = await syncProviderTransactions(deps)
-
-    expect(first).toMatchObject({ complete: true, unanswered: 1 })
-    expect(second).toMatchObject({ complete: true })
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
   })
 })

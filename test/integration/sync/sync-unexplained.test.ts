@@ -1,12 +1,9 @@
 import { describe, expect } from 'vitest'
-import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
-import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -34,20 +31,6 @@ describe('sync: a transaction without a payment', () => {
     expect(finding).toMatchObject({ amountMinor: 100_000, status: 'open' })
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
     expect(deps.provider.countOf('getPayment')).toBe(1)
-  })
-
-  it('is asked about again while the provider calls it paid and does not show it', async ({ deps, rows, paid }) => {
-    const show = hide(deps, paid)
-    rows.push({ ...rowOfOtherAttempt(deps, paid), paymentRequestId: paid.payment.paymentRequestId })
-
-    const first = await syncProviderTransactions(deps)
-    show()
-    deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
-
-    expect(first).toMatchObject({ complete: true, unanswered: 1 })
-    expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
   })
 
   it('names it by the transaction when it has no payment id at all', async ({ deps, rows }) => {
@@ -92,19 +75,6 @@ describe('sync: a transaction without a payment', () => {
       expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${type}#money_went_back` }])
     },
   )
-
-  it('asks so of a payment that is being created too, whose row has turned already', async ({ deps, client, rows }) => {
-    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
-    rows.push(settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' }))
-    deps.clock.advance(60)
-
-    await syncProviderTransactions(deps)
-
-    const stored = await findStoredPayment(deps, paymentIdForKey(client.clientId, 'key-1'))
-    expect(stored).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
-    answer.resolve()
-    await creating
-  })
 
   it.for(['pending', 'failed'] as const)(
     'passes over a transaction that is %s, and takes no fee from it',
@@ -187,18 +157,6 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     expect(summary).toMatchObject({ transactions: 4, unanswered: 0, complete: true })
     expect(deps.published).toStrictEqual([])
     expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([{ fields: { passed_over: 4 } }])
-  })
-
-  it('does not treat another row as the payment’s own: a partial refund fixes no fee', async ({
-    deps,
-    rows,
-    credited,
-  }) => {
-    rows.push(rowNow(deps, credited, { type: 'return', amountMinor: minor(25_000) }))
-
-    await syncProviderTransactions(deps)
-
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'estimated', reversal: { amountMinor: 25_000 } })
   })
 
   it('does not book a refund of other money on the payment that it names', async ({ deps, rows, credited }) => {
