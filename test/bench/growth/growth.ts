@@ -146,21 +146,18 @@ const CONSTANT = [
 /** A page that was not kept: at most 2,000 rows of the index, a million bytes. */
 const MOST_MORE = 125
 
-const unitsOf = ({ reads, writes }: Growth['costs'][number]): number => reads + writes
-
-const failuresIn = (sizes: readonly Growth[]): readonly string[] => {
-  const [smallest, ...larger] = sizes
-  return CONSTANT.flatMap((action) => {
-    const of = (size: Growth | undefined) => size?.costs.find((cost) => cost.action === action)
-    const first = of(smallest)
+const failuresIn = ([smallest, ...larger]: readonly Growth[]): readonly string[] =>
+  CONSTANT.flatMap((action) => {
+    const unitsAt = (size: Growth | undefined) => {
+      const cost = size?.costs.find((one) => one.action === action)
+      if (cost === undefined) throw new Error(`${action} was not measured`)
+      return cost.reads + cost.writes
+    }
     return larger.flatMap((size) => {
-      const cost = of(size)
-      if (first === undefined || cost === undefined) return [`${action} was not measured at ${size.payments}`]
-      const more = unitsOf(cost) - unitsOf(first)
+      const more = unitsAt(size) - unitsAt(smallest)
       return more <= MOST_MORE ? [] : [`${action} costs ${shown(more)} units more at ${size.payments} payments`]
     })
   })
-}
 
 /** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
 export const growthReport = async (sizes: readonly number[] = SIZES): Promise<SuiteReport> => {
@@ -168,13 +165,7 @@ export const growthReport = async (sizes: readonly number[] = SIZES): Promise<Su
   for (const payments of sizes) measured.push(await measureGrowth(payments))
   const [smallest] = measured
   const heading = ['Action', ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`)]
-  const rows = (smallest?.costs ?? []).map(({ action }, at) => [
-    action,
-    ...measured.map(({ costs }) => {
-      const cost = costs[at]
-      if (cost === undefined) return ''
-      return `${shown(cost.reads)} read, ${shown(cost.writes)} written`
-    }),
-  ])
+  const cell = (cost?: Cost) => (cost ? `${shown(cost.reads)} read, ${shown(cost.writes)} written` : '')
+  const rows = smallest?.costs.map(({ action }, at) => [action, ...measured.map(({ costs }) => cell(costs[at]))]) ?? []
   return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }
