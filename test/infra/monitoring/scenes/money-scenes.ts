@@ -24,18 +24,6 @@ const NO_TOPIC = {
   },
 }
 
-const alertOwedForLong: Scene = async (deps) => {
-  await wrongAmount({ ...deps, alerts: NO_TOPIC })
-  deps.clock.advance(30 * 60)
-  await runDueWork(deps)
-}
-
-const paymentsUnchecked: Scene = async (deps) => {
-  await aPending(deps)
-  deps.clock.advance(25 * 60 * 60)
-  await runDueWork(deps)
-}
-
 const itemInTrouble: Scene = async (deps) => {
   await aPending(deps)
   deps.clock.advance(25 * 60 * 60)
@@ -52,54 +40,52 @@ const sweptTwice: Scene = async (deps) => {
   await run(sweepSettlements, deps)
 }
 
-/** What could not be read is read half an hour later. */
-const listLeftAlone: Scene = async (deps) => {
-  answersLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
-  await run(syncProviderTransactions, deps)
-  deps.provider.heal('listTransactions')
-  deps.clock.advance(30 * 60)
-  await run(syncProviderTransactions, deps)
-}
-
-/** As for a filter or a value that the provider does not take. */
-const refusedList: Scene = async (deps) => {
-  deps.provider.script('listTransactions', async () => ({
-    kind: 'unanswered',
-    reason: 'refused',
-    code: 'API_VALIDATION_ERROR',
-  }))
-  await run(syncProviderTransactions, deps)
-}
-
-/** A person writes into the table by hand. */
-const falsifiedBooks: Scene = async (deps) => {
-  const client = await withFloor(deps)
-  const payment = await aSucceededPayment(deps, client)
-  await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
-  await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
-}
-
-const sweptAndUnsettled: Scene = async (deps) => {
-  await sweptTwice(deps)
-  await unsettled(deps)
-}
-
-const unfinishedWork: Scene = async (deps) => {
-  await itemInTrouble(deps)
-  await unreadableMessages(deps)
-}
-
 /** By the alarm that must see it. */
 export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
-  'settled-in-time-fast': sweptAndUnsettled,
+  'settled-in-time-fast': async (deps) => {
+    await sweptTwice(deps)
+    await unsettled(deps)
+  },
   'settled-in-time-slow': sweptTwice,
-  'alerts-late': alertOwedForLong,
-  'payment-checks-late': paymentsUnchecked,
+  'alerts-late': async (deps) => {
+    await wrongAmount({ ...deps, alerts: NO_TOPIC })
+    deps.clock.advance(30 * 60)
+    await runDueWork(deps)
+  },
+  'payment-checks-late': async (deps) => {
+    await aPending(deps)
+    deps.clock.advance(25 * 60 * 60)
+    await runDueWork(deps)
+  },
   'due-work-not-running': runDueWork,
-  'work-failing': unfinishedWork,
+  'work-failing': async (deps) => {
+    await itemInTrouble(deps)
+    await unreadableMessages(deps)
+  },
   'sweep-not-run': sweptTwice,
-  'sync-behind': listLeftAlone,
-  'provider-refuses-calls': refusedList,
+  // What could not be read is read half an hour later.
+  'sync-behind': async (deps) => {
+    answersLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
+    await run(syncProviderTransactions, deps)
+    deps.provider.heal('listTransactions')
+    deps.clock.advance(30 * 60)
+    await run(syncProviderTransactions, deps)
+  },
+  // As for a filter or a value that the provider does not take.
+  'provider-refuses-calls': async (deps) => {
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'unanswered',
+      reason: 'refused',
+      code: 'API_VALIDATION_ERROR',
+    }))
+    await run(syncProviderTransactions, deps)
+  },
   'suspense-flood': wrongAmount,
-  'audit-imbalance': falsifiedBooks,
+  // A person writes into the table by hand.
+  'audit-imbalance': async (deps) => {
+    const client = await withFloor(deps)
+    const payment = await aSucceededPayment(deps, client)
+    await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
+    await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
+  },
 }

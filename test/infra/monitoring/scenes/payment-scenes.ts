@@ -55,28 +55,6 @@ const createdAndPaid: Scene = async (deps) => {
   await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
 }
 
-/** One is told by a callback; the callback of the other is lost, and due work finds it. */
-const lostCallback: Scene = async (deps) => {
-  await createdAndPaid(deps)
-  const { paymentRequestId } = await aPending(deps)
-  deps.provider.pay(paymentRequestId)
-  deps.clock.advance(A_DAY_S)
-  await runDueWork(deps)
-}
-
-/** Neither question about a payment is answered: that of a cancel which comes too late, and that of a callback. */
-const unansweredQuestions: Scene = async (deps) => {
-  const { paymentRequestId } = await aPending(deps)
-  deps.provider.close(paymentRequestId, 'expired')
-  deps.clock.advance(A_DAY_S)
-  answersLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
-  await runDueWork(deps)
-  const payment = await aPending(deps)
-  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  answersLate(deps, 'getPayment', { kind: 'unanswered', reason: 'server_error' })
-  await callBack(deps, payment, providerPaymentId)
-}
-
 /** By the alarm that must see it. */
 export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
   'creates-answered-fast': refusedCreates,
@@ -86,8 +64,26 @@ export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
   'api-errors-lasting': refusedCreate,
   'canary-server-errors': refusedCreate,
   'money-not-moving': createdAndPaid,
-  'callbacks-missing': lostCallback,
-  'provider-failing': unansweredQuestions,
+  // One is told by a callback; the callback of the other is lost, and due work finds it.
+  'callbacks-missing': async (deps) => {
+    await createdAndPaid(deps)
+    const { paymentRequestId } = await aPending(deps)
+    deps.provider.pay(paymentRequestId)
+    deps.clock.advance(A_DAY_S)
+    await runDueWork(deps)
+  },
+  // Neither question about a payment is answered: that of a cancel which comes too late, and that of a callback.
+  'provider-failing': async (deps) => {
+    const { paymentRequestId } = await aPending(deps)
+    deps.provider.close(paymentRequestId, 'expired')
+    deps.clock.advance(A_DAY_S)
+    answersLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
+    await runDueWork(deps)
+    const payment = await aPending(deps)
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    answersLate(deps, 'getPayment', { kind: 'unanswered', reason: 'server_error' })
+    await callBack(deps, payment, providerPaymentId)
+  },
 }
 
 const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
@@ -121,22 +117,18 @@ export const unreadableMessages: Scene = async (deps) => {
 
 export const unsettled: Scene = (deps) => handOver(settleClient, deps, UNREADABLE, 'settle-client')
 
-/** One merchant answers, another does not until it is given up. */
-const failingDeliveries: Scene = async (deps) => {
-  await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
-  await abandonedDelivery(deps)
-}
-
-const lostMessage: Scene = async (deps) => {
-  await storedDelivery(deps, await storedEndpoint(deps))
-  deps.clock.advance(15 * 60)
-  await runDueWork(deps)
-}
-
 /** By the alarm that must see it. */
 export const WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
   'webhooks-in-time-fast': announcedLate,
   'webhooks-in-time-slow': announcedLate,
-  'deliveries-failing': failingDeliveries,
-  'deliveries-late': lostMessage,
+  // One merchant answers, another does not until it is given up.
+  'deliveries-failing': async (deps) => {
+    await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
+    await abandonedDelivery(deps)
+  },
+  'deliveries-late': async (deps) => {
+    await storedDelivery(deps, await storedEndpoint(deps))
+    deps.clock.advance(15 * 60)
+    await runDueWork(deps)
+  },
 }
