@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
-import { PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import { BASIC } from '../bench/local/merchants-and-customers.ts'
 import { call, eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal } from './rehearsal.ts'
-import { basicAuth } from './world.ts'
 
 const ClientSchema = v.object({ client_id: v.string() })
 const KeySchema = v.object({ key_id: v.string(), api_key: v.string() })
@@ -118,16 +117,8 @@ export const requestOf = async (provider: string, { id }: Payment): Promise<stri
   return found.payment_request_id
 }
 
-const payAtProvider = async (
-  { provider }: Rehearsal['world'],
-  payment: Payment,
-  amount: number | undefined,
-): Promise<void> => {
-  const headers = {
-    authorization: basicAuth(PROVIDER_KEY),
-    'api-version': '2024-11-11',
-    'content-type': 'application/json',
-  }
+const payAtProvider = async ({ provider }: Rehearsal['world'], payment: Payment, amount: number | undefined) => {
+  const headers = { ...BASIC, 'content-type': 'application/json' }
   const path = `/v3/payment_requests/${await requestOf(provider, payment)}/simulate`
   await call(v.unknown(), `${provider}${path}`, { method: 'POST', headers, body: JSON.stringify({ amount }) })
 }

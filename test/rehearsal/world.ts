@@ -56,7 +56,7 @@ export type OutsideWorld = {
   close(): Promise<void>
 }
 
-export const basicAuth = (key: string): string => `Basic ${Buffer.from(`${key}:`).toString('base64')}`
+const basicAuth = (key: string): string => `Basic ${Buffer.from(`${key}:`).toString('base64')}`
 
 /** Everybody outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
 export const startWorld = async (certificates: Certificates): Promise<OutsideWorld> => {
@@ -125,7 +125,7 @@ type Options = Certificates & {
 }
 
 /** TLS before a server of this machine, on the address at which the world looks for it. */
-export const startTlsFront = async ({
+const startTlsFront = async ({
   address,
   behind,
   authorized,

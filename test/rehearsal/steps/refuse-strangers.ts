@@ -13,6 +13,9 @@ import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
 import { RESTORED } from './restore-stage.ts'
 
+const CALLERS = ['api-get-payment', 'deliver-webhook', 'register-endpoint']
+type Three<Client> = [Client, Client, Client]
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const configurationOf = (name: string) =>
@@ -35,92 +38,76 @@ const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'none' } })
 /** The table that the roles are for by now. */
 const TableName = RESTORED
 
+const NONE = { clientId: 'none', endpointId: 'none' }
+const PAYMENT = key('PAYMENT#none')
+const ONLY_URL = { ProjectionExpression: '#pk, #url', Select: 'SPECIFIC_ATTRIBUTES' as const }
+const some = (...names: readonly string[]) => ({
+  ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
+  ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
+})
+const endpoints = (more: Partial<dynamodb.QueryCommandInput> = {}) =>
+  new dynamodb.QueryCommand({
+    TableName,
+    KeyConditionExpression: '#pk = :pk',
+    ExpressionAttributeNames: { '#pk': 'pk', '#url': 'url' },
+    ExpressionAttributeValues: { ':pk': { S: 'ENDPOINTS#none' } },
+    ...more,
+  })
+const get = (Key: typeof PAYMENT, more: object = {}) => new dynamodb.GetItemCommand({ TableName, Key, ...more })
+const batch = (...Keys: (typeof PAYMENT)[]) =>
+  new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } })
+const ofIndex = new dynamodb.QueryCommand({
+  TableName,
+  IndexName: 'by-owner',
+  KeyConditionExpression: 'owner = :owner',
+  ExpressionAttributeValues: { ':owner': { S: 'none' } },
+})
+const check = { TableName, Key: PAYMENT, ConditionExpression: 'attribute_not_exists(pk)' }
+const intoQueue = new SendMessageCommand({ QueueUrl: `${ENDPOINT}/${ACCOUNT}/${STACK}-webhooks`, MessageBody: '{}' })
+const ofCallback = new GetSecretValueCommand({ SecretId: callbackSecretName('dev') })
+
 /** Calls beside a granted one, each as a role that may not make it; the granted one shows that the role is the right one. */
 const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region: string }, KeyId: string) => {
-  const reader = new DynamoDBClient(as('api-get-payment'))
-  const worker = new DynamoDBClient(as('deliver-webhook'))
-  const get = (client: DynamoDBClient, pk: string, more: object = {}) =>
-    client.send(new dynamodb.GetItemCommand({ TableName, Key: key(pk), ...more }))
-  const some = (...names: readonly string[]) => ({
-    ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
-  })
-  const endpoints = (more: object = {}) =>
-    new dynamodb.QueryCommand({ ...ofEndpoints, ...more, ExpressionAttributeNames: { '#pk': 'pk', '#url': 'url' } })
-  const [registering, delivering] = ['register-endpoint', 'deliver-webhook'].map((name) => new KMSClient(as(name))) as [
-    KMSClient,
-    KMSClient,
-  ]
-  const seal = (client: KMSClient, stage = 'dev') =>
-    client.send(new EncryptCommand({ KeyId, Plaintext: Buffer.from('x'), EncryptionContext: sealContext(stage, NONE) }))
-  const unseal = (client: KMSClient, stage = 'dev') =>
-    client.send(
-      new DecryptCommand({ KeyId, CiphertextBlob: Buffer.from('x'), EncryptionContext: sealContext(stage, NONE) }),
-    )
-  const registrar = new DynamoDBClient(as('register-endpoint'))
-  const checked = (pk: string) => ({
-    ConditionCheck: { TableName, Key: key(pk), ConditionExpression: 'attribute_not_exists(pk)' },
-  })
+  const [reader, worker, registrar] = CALLERS.map((name) => new DynamoDBClient(as(name))) as Three<DynamoDBClient>
+  const [, unsealer, sealer] = CALLERS.map((name) => new KMSClient(as(name))) as Three<KMSClient>
+  const sealing = (stage: string) => ({ KeyId, EncryptionContext: sealContext(stage, NONE) })
+  const seal = (stage = 'dev') => new EncryptCommand({ ...sealing(stage), Plaintext: Buffer.from('x') })
+  const unseal = (stage = 'dev') => new DecryptCommand({ ...sealing(stage), CiphertextBlob: Buffer.from('x') })
   return {
     granted: [
-      ['its own kind of item', () => get(reader, 'PAYMENT#none')],
-      ['the fields it may read', () => get(worker, 'PAYMENT#none', some('pk', 'body'))],
+      ['its own kind of item', () => reader.send(get(PAYMENT))],
+      ['the fields it may read', () => worker.send(get(PAYMENT, some('pk', 'body')))],
       ['the fields it may query', () => registrar.send(endpoints(ONLY_URL))],
-      ['sealing', () => seal(registering)],
+      ['sealing', () => sealer.send(seal())],
     ],
     refused: [
-      ['an item of another kind', () => get(reader, 'ENDPOINTS#none')],
-      ['one of another kind among its own', () => reader.send(batchGet('CLIENT#none', 'PAYMENT#none'))],
+      ['an item of another kind', () => reader.send(get(key('ENDPOINTS#none')))],
+      ['one of another kind among its own', () => reader.send(batch(key('CLIENT#none'), PAYMENT))],
       ['all there is', () => reader.send(new dynamodb.ScanCommand({ TableName }))],
-      ['an index', () => reader.send(new dynamodb.QueryCommand(ofIndex))],
-      [
-        'another action on its own kind',
-        () => reader.send(new dynamodb.DeleteItemCommand({ TableName, Key: key('PAYMENT#none') })),
-      ],
+      ['an index', () => reader.send(ofIndex)],
+      ['another action', () => reader.send(new dynamodb.DeleteItemCommand({ TableName, Key: PAYMENT }))],
       [
         'a step of a transaction',
-        () => reader.send(new dynamodb.TransactWriteItemsCommand({ TransactItems: [checked('PAYMENT#none')] })),
+        () => reader.send(new dynamodb.TransactWriteItemsCommand({ TransactItems: [{ ConditionCheck: check }] })),
       ],
-      ['a field beside those it may read', () => get(worker, 'PAYMENT#none', some('pk', 'body', 'amount'))],
-      ['all fields where it may read some', () => get(worker, 'PAYMENT#none')],
+      ['a field beside those it may read', () => worker.send(get(PAYMENT, some('pk', 'body', 'amount')))],
+      ['all fields where it may read some', () => worker.send(get(PAYMENT))],
       ['the sealed secrets of endpoints', () => registrar.send(endpoints())],
-      ['sealing by who unseals', () => seal(delivering)],
-      ['sealing for another stage', () => seal(registering, 'prod')],
-      ['unsealing by who seals', () => unseal(registering)],
-      ['unsealing for another stage', () => unseal(delivering, 'prod')],
+      ['sealing by who unseals', () => unsealer.send(seal())],
+      ['sealing for another stage', () => sealer.send(seal('prod'))],
+      ['unsealing by who seals', () => sealer.send(unseal())],
+      ['unsealing for another stage', () => unsealer.send(unseal('prod'))],
       ['a queue', () => new SQSClient(as('api-get-payment')).send(intoQueue)],
       ['a secret', () => new SecretsManagerClient(as('deliver-webhook')).send(ofCallback)],
     ],
   } as const
 }
 
-const NONE = { clientId: 'none', endpointId: 'none' }
-const ONLY_URL = { ProjectionExpression: '#pk, #url', Select: 'SPECIFIC_ATTRIBUTES' }
-const ofEndpoints = {
-  TableName,
-  KeyConditionExpression: '#pk = :pk',
-  ExpressionAttributeValues: { ':pk': { S: 'ENDPOINTS#none' } },
-}
-const batchGet = (...pks: readonly string[]) =>
-  new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: pks.map(key) } } })
-const ofIndex = {
-  TableName,
-  IndexName: 'by-owner',
-  KeyConditionExpression: 'owner = :owner',
-  ExpressionAttributeValues: { ':owner': { S: 'none' } },
-}
-const intoQueue = new SendMessageCommand({
-  QueueUrl: `${ENDPOINT}/${ACCOUNT}/${STACK}-webhooks`,
-  MessageBody: '{}',
-})
-const ofCallback = new GetSecretValueCommand({ SecretId: callbackSecretName('dev') })
-
 /** That the judge says no: without this, silence would prove nothing. Answers how many calls it refused. */
 export const refuseStrangers = ({ step }: Rehearsal): Promise<number> =>
   step('the judge refuses what is outside of a role, and nothing inside', async () => {
-    const names = ['api-get-payment', 'deliver-webhook', 'register-endpoint']
     const credentials = new Map<string, Awaited<ReturnType<typeof credentialsOf>>>()
-    for (const name of names) credentials.set(name, await credentialsOf(name))
+    for (const name of CALLERS) credentials.set(name, await credentialsOf(name))
     const as = (name: string) => ({ region: REGION, credentials: credentials.get(name) })
     const { granted, refused } = probesOf(as, await sealKeyArn())
     for (const [what, call] of granted) {
