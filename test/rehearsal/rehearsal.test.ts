@@ -16,49 +16,26 @@ beforeEach(() => {
   rehearsal = startRehearsal(parts as unknown as Parameters<typeof startRehearsal>[0])
 })
 
-describe('a step of the rehearsal', () => {
-  it('that fails is reported, and stops only the steps that read what it would have made', async () => {
-    const { step } = rehearsal
-    const created = await step('created', fails)
-    const paid = await step('paid', async () => ({ id: `${created.id} paid` }))
-    await step('announced', async () => paid.id)
+describe('a part of the rehearsal', () => {
+  it('that fails is reported, and stops only the parts that need what it would have made', async () => {
+    const { step, part } = rehearsal
+    const created = await part('created', [], () => step('a create', fails))
+    const paid = await part('paid', [created], ({ id }) => step('a payment', async () => id))
+    const other = await part('another', [], () => step('another create', async () => ({ id: 'p1' })))
 
-    expect(await step('another', async () => ({ id: 'p1' }))).toStrictEqual({ id: 'p1' })
+    expect([created, paid, other]).toStrictEqual([undefined, undefined, { id: 'p1' }])
     expect(told).toStrictEqual([
-      'FAILED  created: broken',
-      'NOT RUN  paid: it needs: created',
-      'NOT RUN  announced: it needs: paid',
-      'another',
+      'FAILED  a create: broken',
+      'NOT RUN  paid: what it needs was not made',
+      'another create',
     ])
-    expect(rehearsal.failures()).toStrictEqual(['FAILED  created', 'NOT RUN  paid', 'NOT RUN  announced'])
+    expect(rehearsal.failures()).toStrictEqual(['FAILED  a create', 'NOT RUN  paid'])
   })
 
-  it.each([
-    ['text', (made: unknown) => String(made)],
-    ['a function', (made: unknown) => (made as () => void)()],
-    ['parts', (made: unknown) => (made as { readonly one: string }).one],
-  ])('is not run when it takes what was not made for %s', async (_, use) => {
-    const made = await rehearsal.step('made', fails)
-    await rehearsal.step('used', async () => use(made))
+  it('is given up when one of its steps takes too long', async () => {
+    await rehearsal.part('hangs', [], () => rehearsal.step('a step', () => never))
 
-    expect(rehearsal.failures()).toStrictEqual(['FAILED  made', 'NOT RUN  used'])
-  })
-
-  it('is not run when one that it names among its needs failed, whatever that makes', async () => {
-    const { step } = rehearsal
-    const closed = await step('closed', fails)
-    const opened = await step('opened', async () => undefined, [closed])
-    await step('used', async () => undefined, [opened])
-    await step('apart', async () => undefined, [await step('fine', async () => undefined)])
-
-    expect(rehearsal.failures()).toStrictEqual(['FAILED  closed', 'NOT RUN  opened', 'NOT RUN  used'])
-  })
-
-  it('that never ends is given up after its time, and the next one runs', async () => {
-    await rehearsal.step('hangs', () => never)
-    await rehearsal.step('next', async () => undefined)
-
-    expect(told).toStrictEqual(['FAILED  hangs: it took longer than 0.05 s', 'next'])
+    expect(told).toStrictEqual(['FAILED  a step: it took longer than 0.05 s'])
   })
 })
 

@@ -17,11 +17,14 @@ export type Rehearsal = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
-  /**
-   * One step of the report, with its seconds. It never throws: what fails, or takes too long, is reported and answered
-   * by a stand-in, and the steps that read it or name it among their needs are not run.
-   */
-  step<T>(what: string, run: () => Promise<T>, needs?: readonly unknown[]): Promise<T>
+  /** One step of the report, with its seconds. What fails, or takes too long, is reported and thrown. */
+  step<T>(what: string, run: () => Promise<T>): Promise<T>
+  /** Steps that belong together, with what they need. Undefined where one failed, or where a need was not made. */
+  part<T, const Needs extends readonly unknown[]>(
+    what: string,
+    needs: Needs,
+    run: (...made: Made<Needs>) => Promise<T>,
+  ): Promise<T | undefined>
   /** Steps that failed or were not run. */
   readonly failures: () => readonly string[]
   /** What the emulator cannot do, so that it is listed and not passed over. */
@@ -34,6 +37,8 @@ export type Rehearsal = {
   /** An operator's action by the operators' command; answers its body, undefined where it failed and was allowed to. */
   admin(action: string, payload?: object, codes?: readonly number[]): Promise<unknown>
 }
+
+type Made<Needs extends readonly unknown[]> = { -readonly [At in keyof Needs]: NonNullable<Needs[At]> }
 
 type NpmRun = { readonly codes?: readonly number[]; readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
 
@@ -55,21 +60,30 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
   }
   return {
     ...parts,
-    step: async <T>(what: string, run: () => Promise<T>, needs: readonly unknown[] = []) => {
+    step: async (what, run) => {
       const begun = performance.now()
       const tell = (said: string) =>
         console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(6)} s  ${said}`)
       try {
-        assertMade(needs)
         const done = await inTime(run(), stepMs)
         tell(what)
         return done
       } catch (error) {
-        const verb = error instanceof NotRun ? 'NOT RUN' : 'FAILED'
-        failures.push(`${verb}  ${what}`)
-        tell(`${verb}  ${what}: ${error instanceof Error ? error.message : String(error)}`)
-        return standIn(what)
+        failures.push(`FAILED  ${what}`)
+        tell(`FAILED  ${what}: ${error instanceof Error ? error.message : String(error)}`)
+        throw error
       }
+    },
+    part: async <T, const Needs extends readonly unknown[]>(
+      what: string,
+      needs: Needs,
+      run: (...made: Made<Needs>) => Promise<T>,
+    ) => {
+      const isMade = (made: readonly unknown[]): made is Made<Needs> => made.every((one) => one !== undefined)
+      if (isMade(needs)) return run(...needs).catch(() => undefined)
+      failures.push(`NOT RUN  ${what}`)
+      console.log(`NOT RUN  ${what}: what it needs was not made`)
+      return undefined
     },
     failures: () => failures,
     cannot: (what) => void limits.push(what),
@@ -119,33 +133,3 @@ export const call = async <const Schema extends v.GenericSchema>(
 }
 
 export const HOOKS_URL = `https://${MERCHANT_HOST}/hooks`
-
-/** A step did not run, because what it needs was not made. */
-class NotRun extends Error {
-  override readonly name = 'NotRun'
-}
-
-const standIns = new WeakMap<object, string>()
-
-/**
- * In place of what a failed step would have made: a read or a call of it throws `NotRun`. So the steps
- * that depend on a failed one are not run, and all others are.
- */
-export const standIn = (what: string): never => {
-  const refuse = () => {
-    throw new NotRun(`it needs: ${what}`)
-  }
-  // A promise asks whether its value is a promise.
-  const get = (_: object, key: string | symbol) => (key === 'then' ? undefined : refuse())
-  const made = new Proxy(() => undefined, { get, apply: refuse })
-  standIns.set(made, what)
-  return made as never
-}
-
-/** Throws `NotRun` where one of these was not made. */
-const assertMade = (needs: readonly unknown[]): void => {
-  for (const one of needs) {
-    const what = typeof one === 'function' ? standIns.get(one) : undefined
-    if (what !== undefined) throw new NotRun(`it needs: ${what}`)
-  }
-}

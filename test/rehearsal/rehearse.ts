@@ -4,7 +4,7 @@ import { REGION, rehearsalClock, startEmulator, toolEnvironment, VERDICTS } from
 import { type Judgement, judgementOn, printReport, readVerdicts } from './judgement.ts'
 import { takeOnMerchant } from './merchant.ts'
 import { furnishNamespace } from './namespace.ts'
-import { type Rehearsal, standIn, startRehearsal } from './rehearsal.ts'
+import { type Rehearsal, startRehearsal } from './rehearsal.ts'
 import { deployStage } from './steps/deploy-stage.ts'
 import { destroyStage, loseRegion, OTHER_REGION } from './steps/lose-region.ts'
 import { examineStage, lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
@@ -53,7 +53,7 @@ export const rehearse = async (directory: string, only: readonly Part[]): Promis
   const rehearsal = startRehearsal({ directory, env, clock, world, verdicts, envOf: (action) => envOf(action) })
   try {
     const apiUrl = await deployStage(rehearsal)
-    envOf = await rehearsal.step('a person is given the policy of each duty', hireDutyHolders, [apiUrl])
+    envOf = await rehearsal.step('a person is given the policy of each duty', hireDutyHolders)
     const judged = await live(rehearsal, apiUrl, only)
     const isWell = printReport(only.length > 0 ? { ...judged, silent: [] } : judged, rehearsal.limits())
     for (const failure of rehearsal.failures()) console.log(failure)
@@ -68,43 +68,37 @@ export const rehearse = async (directory: string, only: readonly Part[]): Promis
 /** Answers what the judge said. A part that is left out or fails stops those that need it, and no other. */
 const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[]): Promise<Judgement> => {
   const { step, verdicts } = rehearsal
-  const part = async <T>(name: Part, run: () => Promise<T>): Promise<T> => {
-    if (only.length > 0 && !only.includes(name)) return standIn(name)
-    try {
-      return await run()
-    } catch (error) {
-      return step<T>(name, () => Promise.reject(error))
-    }
-  }
+  const part: typeof rehearsal.part = async (what, needs, run) =>
+    only.length > 0 && !only.some((name) => name === what) ? undefined : rehearsal.part(what, needs, run)
   const merchant = await step('operators take a merchant on', () => takeOnMerchant(rehearsal, apiUrl, 'Warung Satu'))
-  const payments = await part('take-payments', () => takePayments(rehearsal, merchant))
-  const paidOut = await part('pay-out', () => payOut(rehearsal, merchant, payments))
-  await part('operate-stage', async () => {
-    const done = { merchant, payments, settlement: paidOut.settlement }
+  const payments = await part('take-payments', [], () => takePayments(rehearsal, merchant))
+  const paidOut = await part('pay-out', [payments], (taken) => payOut(rehearsal, merchant, taken))
+  await part('operate-stage', [payments, paidOut], async (taken, { settlement }) => {
+    const done = { merchant, payments: taken, settlement }
     await lookUp(rehearsal, done, apiUrl)
     await operateStage(rehearsal, done)
     await wakeHelpers(rehearsal)
   })
-  await part('examine-stage', () => examineStage(rehearsal))
-  const rotated = await part('rotate-secrets', () => rotateSecrets(rehearsal, merchant, apiUrl))
-  const updated = await part('update-stage', () => updateStage(rehearsal, merchant, payments))
-  await part('rotate-secrets', () => endRotation(rehearsal, merchant, apiUrl, [rotated, updated]))
+  await part('examine-stage', [], () => examineStage(rehearsal))
+  const rotated = await part('rotate-secrets', [], () => rotateSecrets(rehearsal, merchant, apiUrl))
+  const updated = await part('update-stage', [payments], () => updateStage(rehearsal, merchant))
+  await part('rotate-secrets', [rotated, updated], () => endRotation(rehearsal, merchant, apiUrl))
   const beforeBroken = verdicts().length
-  await part('refuse-release', () => refuseRelease(rehearsal, merchant))
+  await part('refuse-release', [], () => refuseRelease(rehearsal, merchant))
   const afterBroken = verdicts().length
-  await part('roll-back-update', () => rollBackUpdate(rehearsal, merchant))
-  await part('restore-stage', () => restoreStage(rehearsal, merchant, payments.paid))
+  await part('roll-back-update', [], () => rollBackUpdate(rehearsal, merchant))
+  const restored = await part('restore-stage', [payments], ({ paid }) => restoreStage(rehearsal, merchant, paid))
   // A release was broken by taking a right away.
   const before = verdicts().filter(({ denied }, at) => denied === null || at < beforeBroken || at >= afterBroken)
-  await part('refuse-strangers', () => refuseStrangers(rehearsal))
+  await part('refuse-strangers', [restored], () => refuseStrangers(rehearsal))
   const refused = verdicts().length
-  await part('lose-region', () => loseRegion(rehearsal, merchant, payments.paid))
+  await part('lose-region', [payments, restored], ({ paid }) => loseRegion(rehearsal, merchant, paid))
   // Of the region that is lost nothing counts any more: the new stack's roles have taken the names of its roles.
   const elsewhere = verdicts()
     .slice(refused)
     .filter(({ resource }) => resource.includes(`:${OTHER_REGION}:`))
   const judged = judgementOn([...before, ...elsewhere])
-  await part('lose-region', () => destroyStage(rehearsal, OTHER_REGION))
-  await part('destroy-stage', () => destroyStage(rehearsal, REGION))
+  await part('lose-region', [], () => destroyStage(rehearsal, OTHER_REGION))
+  await part('destroy-stage', [], () => destroyStage(rehearsal, REGION))
   return judged
 }

@@ -61,7 +61,7 @@ const copyRows = async (): Promise<number> => {
 export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known: Payment): Promise<void> => {
   const { step, env, cannot } = rehearsal
   const there = { env: { AWS_REGION: OTHER_REGION } }
-  const copied = await step('a lost region: a copy of the table is in another one', async () => {
+  await step('a lost region: a copy of the table is in another one', async () => {
     await makeTable()
     expect((await copyRows()) > 0, 'there was nothing to copy')
     cannot('AWS Backup copies nothing to another region: the rows were written there one by one')
@@ -69,27 +69,25 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
     const { code, errors } = await runTool('npx', bootstrap, { env: { ...env, ...there.env } })
     expect(code === 0, `cdk bootstrap: ${errors.slice(-2_000)}`)
   })
-  const names = 'its names that are not regional make way: the policies of the duties'
-  const freed = await step(names, removeDutyPolicies, [copied])
+  await step('its names that are not regional make way: the policies of the duties', removeDutyPolicies)
   const deployClosed = () => {
     const closed = { role: 'closed', table: { generation: 2, adopted: 2 } }
     return rehearsal.deploy(releaseOf(rehearsal, 'closed-elsewhere', closed), there)
   }
-  const closed = await step('the stage is deployed there, closed, with an empty table', deployClosed, [freed])
+  await step('the stage is deployed there, closed, with an empty table', deployClosed)
   const finish = async () => {
     const open = releaseOf(rehearsal, 'open-elsewhere', { table: { generation: 3, adopted: 2 } })
     await rehearsal.npm(['restore', '--finish'], { ...there, cwd: open })
     await rehearsal.deploy(open, there)
   }
-  const finished = 'npm run restore --finish completes the copy, and the stage is deployed open on it'
-  const opened = await step(finished, finish, [closed])
+  await step('npm run restore --finish completes the copy, and the stage is deployed open on it', finish)
   const goOn = async () => {
     const moved = merchant.at(await connectProvider(rehearsal, OTHER_REGION))
     const { status } = await moved.get(PaymentSchema, `payments/${known.id}`)
     expect(status === known.status, `the payment is ${status}`)
     await moved.pay(await moved.create('order-7'))
   }
-  await step('there the merchant finds its payment, and another one is paid', goOn, [opened])
+  await step('there the merchant finds its payment, and another one is paid', goOn)
 }
 
 /** A disposable stage goes without a trace. */
