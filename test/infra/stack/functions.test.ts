@@ -3,11 +3,9 @@ import { answersClients, functionName } from '../../../functions/function-spec.t
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { assertReservable, reservedConcurrency } from '../../../infra/stack/functions/reserved-concurrency.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import { type Properties, synthesised } from '../../support/stack-template.ts'
+import { synthesised } from '../../support/stack-template.ts'
 import { OTHER_FIGURES, QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 
-const template = synthesised('dev')
-const functions = template.all('AWS::Lambda::Function')
 const LAMBDA_NAME_LIMIT = 64
 
 it('functions have names that Lambda accepts even in the longest stage', () => {
@@ -18,12 +16,12 @@ it('functions have names that Lambda accepts even in the longest stage', () => {
 
 describe('environment of the functions', () => {
   it('tells every function how the provider bills and how often it may be called, where a stage says so', () => {
-    const special = synthesised(OTHER_FIGURES).ofType('AWS::Lambda::Function')
+    const special = synthesised(OTHER_FIGURES)
+      .each('AWS::Lambda::Function', 'Environment')
+      .map((environment) => JSON.stringify(environment))
 
     for (const variable of ['"GATEWAY_PROVIDER_FEES":"invoiced"', '"GATEWAY_PROVIDER_CALLS_PER_MINUTE":"6000"']) {
-      const told = (properties: Properties) => JSON.stringify(properties['Environment']).includes(variable)
-      expect(special.filter(({ properties }) => told(properties))).toHaveLength(MANIFEST.length)
-      expect(functions.filter(told)).toStrictEqual([])
+      expect(special.filter((environment) => environment.includes(variable))).toHaveLength(MANIFEST.length)
     }
   })
 
@@ -69,16 +67,11 @@ describe('reserved concurrency', () => {
     expect(reservedIn('prod')).toStrictEqual(Object.fromEntries(runs))
   })
 
-  it('of production leaves room for everything that has none', () => {
+  it('of production covers every queue’s function, and leaves room for everything that has none', () => {
+    const queued = MANIFEST.flatMap((spec) => (spec.trigger.kind === 'queue' ? [functionName('prod', spec)] : []))
+
+    expect(Object.keys(reservedIn('prod'))).toStrictEqual(expect.arrayContaining(queued))
     expect(totalOf('prod')).toBeLessThanOrEqual(ACCOUNT_LIMIT - LEFT_FOR_OTHERS)
-  })
-
-  it('covers every queue’s function in production, which Lambda would otherwise refuse to start', () => {
-    const queued = MANIFEST.flatMap((spec) => (spec.trigger.kind === 'queue' ? [spec] : []))
-    const reserved = reservedIn('prod')
-
-    expect(queued.length).toBeGreaterThan(0)
-    for (const spec of queued) expect(reserved).toHaveProperty(functionName('prod', spec))
   })
 
   it.each([
@@ -117,9 +110,9 @@ describe('reserved concurrency', () => {
 
   it('is refused where it leaves less of the account than Lambda insists on', () => {
     const total = totalOf('prod')
-    const tooFew = stageWith({ accountConcurrency: total + 99 }, 'prod')
+    const of = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
 
-    expect(() => synthesised(tooFew)).toThrow(`${total} of accountConcurrency ${total + 99} leave fewer than 100`)
-    expect(() => assertReservable({ ...tooFew, accountConcurrency: total + 100 })).not.toThrow()
+    expect(() => assertReservable(of(total + 99))).toThrow(`${total} of accountConcurrency ${total + 99} leave fewer`)
+    expect(() => assertReservable(of(total + 100))).not.toThrow()
   })
 })

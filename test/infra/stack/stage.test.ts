@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SynthesisMessageLevel } from 'aws-cdk-lib/cx-api'
 import { describe, expect, it } from 'vitest'
-import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
 import { parseStageFile, readStageFile, type StageFile } from '../../../infra/stack/stage-file.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -63,13 +63,10 @@ describe("a stage's file", () => {
     expect(() => parsed(settings)).toThrow(problem)
   })
 
-  it('is refused without a setting, and names all that are missing', () => {
+  it('is refused without settings, naming all that are missing, and when it is no JSON', () => {
     const { throttle: _, front: __, ...others } = JSON.parse(DEV)
 
     expect(() => parseStageFile(FILE, JSON.stringify(others))).toThrow(/throttle: .*front: /)
-  })
-
-  it('is refused when it is no JSON', () => {
     expect(() => parseStageFile(FILE, '{')).toThrow(`${FILE} is not JSON`)
   })
 })
@@ -109,34 +106,26 @@ describe('a stage', () => {
   })
 })
 
-describe('the stacks of a stage', () => {
-  const stacksOf = (stage: DeployedStage) =>
-    synthesised(stage)
-      .assembly.stacks.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      .map(({ id, environment, dependencies, messages }) => ({
-        id,
-        environment: environment.name,
-        after: dependencies.map((dependency) => dependency.id).filter((dependency) => !dependency.endsWith('.assets')),
-        messages: messages.filter(({ level }) => level !== SynthesisMessageLevel.INFO).length,
-      }))
+it.each(Object.entries(OPTIONAL_STAGES))(
+  'the stacks of a stage deploy in the order data, gateway, operators, watch, and front where there is CloudFront: %s',
+  (_, stage) => {
+    const id = `gateway-${stage.settings.name}`
+    const data = `${id}-data`
+    const here = 'aws://unknown-account/unknown-region'
+    const front = [[`${id}-front`, 'aws://unknown-account/us-east-1', [id]]]
 
-  it.each(Object.entries(OPTIONAL_STAGES))(
-    'deploy in the order data, gateway, operators, watch, and front where CloudFront is configured: %s',
-    (_, stage) => {
-      const id = `gateway-${stage.settings.name}`
-      const here = { environment: 'aws://unknown-account/unknown-region', messages: 0 }
-      const data = `${id}-data`
-      const stacks = [
-        { ...here, id, after: [data] },
-        { ...here, id: data, after: [] },
-        { ...here, id: `${id}-front`, environment: 'aws://unknown-account/us-east-1', after: [id] },
-        { ...here, id: `${id}-operators`, after: [data] },
-        { ...here, id: `${id}-watch`, after: [id] },
-      ]
+    const stacks = synthesised(stage).assembly.stacks.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
-      expect(stacksOf(stage)).toStrictEqual(
-        stacks.filter((stack) => stage.front !== 'none' || !stack.id.endsWith('-front')),
-      )
-    },
-  )
-})
+    const after = ({ dependencies }: (typeof stacks)[number]) =>
+      dependencies.map((dependency) => dependency.id).filter((one) => !one.endsWith('.assets'))
+    expect(stacks.map((stack) => [stack.id, stack.environment.name, after(stack)])).toStrictEqual([
+      [id, here, [data]],
+      [data, here, []],
+      ...(stage.front === 'none' ? [] : front),
+      [`${id}-operators`, here, [data]],
+      [`${id}-watch`, here, [id]],
+    ])
+    const levels = stacks.flatMap(({ messages }) => messages.map(({ level }) => level))
+    expect(levels.filter((level) => level !== SynthesisMessageLevel.INFO)).toStrictEqual([])
+  },
+)

@@ -7,21 +7,14 @@ import { OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
 
 /* What starts functions, where a figure of one thing follows another's. Each by itself: test/infra/templates. */
 
-describe('a closed stage', () => {
+it('a closed stage starts nothing by queue or clock, tells every function, and has no canaries to take it back', () => {
   const closed = synthesised(stageWith({ role: 'closed' }))
 
-  it('starts nothing by queue or clock, and tells every function', () => {
-    expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(new Set([false]))
-    expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
-    const told = closed
-      .all('AWS::Lambda::Function')
-      .filter(({ Environment }) => JSON.stringify(Environment).includes('"GATEWAY_ROLE":"closed"'))
-    expect(told).toHaveLength(MANIFEST.length)
-  })
-
-  it('is not deployed with canaries, which would take it back', () => {
-    expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('deploy it with deployment: alias-only')
-  })
+  expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(new Set([false]))
+  expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
+  const told = closed.each('AWS::Lambda::Function', 'Environment').map((environment) => JSON.stringify(environment))
+  expect(told.filter((text) => text.includes('"GATEWAY_ROLE":"closed"'))).toHaveLength(MANIFEST.length)
+  expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('deploy it with deployment: alias-only')
 })
 
 describe('the HTTP API', () => {
@@ -43,10 +36,9 @@ describe('the HTTP API', () => {
     )
   })
 
-  const creating = deployedStage('dev').routeThrottles
-
   it.each(['GET /v1/payment', '$Default'])('takes no throttle of %j, which no function answers', (route) => {
-    const stage = stageWith({ routeThrottles: { ...creating, [route]: { requestsPerSecond: 1, burst: 1 } } })
+    const { routeThrottles } = deployedStage('dev')
+    const stage = stageWith({ routeThrottles: { ...routeThrottles, [route]: { requestsPerSecond: 1, burst: 1 } } })
 
     expect(() => synthesised(stage)).toThrow(`no function answers ${route}`)
   })
