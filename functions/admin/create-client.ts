@@ -20,8 +20,8 @@ const input = v.strictObject({
 export const handler = adminHandler({ summary, input }, async ({ operator, ...request }, deps) => {
   const createdAt = deps.now()
   const client: Client = {
-    ...request,
     clientId: v.parse(ClientIdSchema, deps.newId()),
+    ...request,
     bank: request.bank ? { ...request.bank, since: createdAt } : undefined,
     returnUrl: request.returnUrl ?? undefined,
     rateLimitPerSecond: request.rateLimitPerSecond ?? undefined,

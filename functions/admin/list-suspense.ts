@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { firstOfPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
+import { listSuspense, suspenseAbout } from '../../shared/suspense/list-suspense.ts'
 import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
-import { listSuspense, suspenseAbout } from '../../shared/suspense/suspense-store.ts'
 
 const summary =
   'Money that was not credited to any merchant, and findings that the books cannot explain, newest first. By status, ' +

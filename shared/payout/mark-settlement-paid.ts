@@ -15,8 +15,8 @@ import { entriesOf } from '../posting/payment-entries.ts'
 import { type Close, type CloseDeps, closeSettlement, wrongState } from '../settlement/close-settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/close-store.ts'
 import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
+import { openSuspensePages } from '../suspense/list-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
-import { openSuspensePages } from '../suspense/suspense-store.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import {
   type ClientVerdict,

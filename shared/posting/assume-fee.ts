@@ -1,11 +1,12 @@
-import type { Deps } from '../deps.ts'
-import type { ClientId, PaymentId } from '../ids.ts'
+import * as v from 'valibot'
+import type { Deps, TableDeps } from '../deps.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { askForOwnRow } from '../payment/actual-fee.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
-import { addMs, DAY_MS } from '../time.ts'
+import { ownersOf } from '../table/keys.ts'
+import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
-import { openPaymentsPaidBy } from './posting-store.ts'
 
 export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
 
@@ -24,7 +25,7 @@ export const postOverdue = async (
   client: { readonly clientId: ClientId; readonly parts: number },
 ): Promise<boolean> => {
   const paidBy = addMs(deps.now(), -FEE_WAIT_MS)
-  const ids = await openPaymentsPaidBy(deps, { ...client, paidBy, limit: MOST_AT_ONCE })
+  const ids = await openPaymentsPaidBy(deps, client, paidBy)
   for (const id of ids) {
     // The provider does not answer now: they stay open, and the settlement continues without them.
     if (!(await postAfterWait(deps, id))) return false
@@ -59,4 +60,20 @@ export const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Pro
     return true
   }
   return false
+}
+
+const OpenRow = v.object({ id: PaymentIdSchema })
+
+/** A client's open payments that were paid before a time, oldest first, some of each part. The index suggests. */
+const openPaymentsPaidBy = async (
+  deps: TableDeps,
+  { clientId, parts }: { readonly clientId: ClientId; readonly parts: number },
+  paidBy: Timestamp,
+): Promise<readonly PaymentId[]> => {
+  const pages = await Promise.all(
+    ownersOf(clientId, parts).map((owner) =>
+      deps.table.query({ index: 'by-open', partition: [owner], range: { atMost: paidBy }, limit: MOST_AT_ONCE }),
+    ),
+  )
+  return pages.flatMap(({ items }) => items.map((item) => v.parse(OpenRow, item).id))
 }

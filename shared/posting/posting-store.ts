@@ -1,13 +1,9 @@
-import * as v from 'valibot'
-import type { TableDeps } from '../deps.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { storedOwnRow } from '../payment/payment-store.ts'
-import { ownersOf, paymentKey } from '../table/keys.ts'
+import { paymentKey } from '../table/keys.ts'
 import { absent, all, equals, guard, present, type Step, unchanged, update } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
-import type { Timestamp } from '../time.ts'
 import { addedEntries } from './payment-entries.ts'
 
 /** The fields of a payment that posting and movements may change. */
@@ -55,28 +51,3 @@ export const moneyStands = ({ paymentId, status, moneyVersion, erasedAt }: Payme
     paymentKey(paymentId),
     all(equals('status', status), unchanged('moneyVersion', moneyVersion), unchanged('erasedAt', erasedAt)),
   )
-
-const OpenRow = v.object({ id: PaymentIdSchema })
-
-/** A client's open payments that were paid before a time, oldest first, some of each part. The index suggests. */
-export const openPaymentsPaidBy = async (
-  deps: TableDeps,
-  {
-    clientId,
-    parts,
-    paidBy,
-    limit,
-  }: {
-    readonly clientId: ClientId
-    readonly parts: number
-    readonly paidBy: Timestamp
-    readonly limit: number
-  },
-): Promise<readonly PaymentId[]> => {
-  const pages = await Promise.all(
-    ownersOf(clientId, parts).map((owner) =>
-      deps.table.query({ index: 'by-open', partition: [owner], range: { atMost: paidBy }, limit }),
-    ),
-  )
-  return pages.flatMap(({ items }) => items.map((item) => v.parse(OpenRow, item).id))
-}

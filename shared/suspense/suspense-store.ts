@@ -1,10 +1,7 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { type Minor } from '../money.ts'
-import type { Page } from '../page.ts'
-import type { Item } from '../table/attributes.ts'
-import { foundKey, suspenseKey } from '../table/keys.ts'
-import { listItems, queryPages } from '../table/list-items.ts'
+import { suspenseKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import {
   absent,
@@ -20,7 +17,7 @@ import {
   update,
 } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../time.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { owedOf, type Suspense, SuspenseSchema } from './suspense.ts'
 
 /** How long due work leaves an alert to the writer of the item, and waits between its own tries. */
@@ -53,12 +50,6 @@ export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise
   const item = await deps.table.get(suspenseKey(suspenseId))
   return item && v.parse(SuspenseSchema, item)
 }
-
-const parsed = (items: readonly (Item | undefined)[]): readonly Suspense[] =>
-  items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
-
-const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly Suspense[]> =>
-  parsed(await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row))))
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
 export const claimSuspenseAlert = async (
@@ -107,67 +98,3 @@ export const noteRefunded = (item: Suspense, refundedMinor: Minor): Step =>
     },
     asRead(item),
   )
-
-/** Yields all open items, page by page. */
-export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
-  const partition = [GATEWAY_OWNER, 'suspense', 'open']
-  for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
-    yield (await itemsIn(deps, rows)).filter(({ status }) => status === 'open')
-  }
-}
-
-/** The limit of one batch read. */
-const PAGE = 100
-
-/** The maximum number of items that one call reads. */
-const MAX_LOOKED_AT = 5_000
-
-type About = {
-  readonly status?: Suspense['status'] | undefined
-  readonly clientId?: string | undefined
-  readonly paymentIds?: readonly string[] | undefined
-  /** Excludes older items, because an item is newer than its payment. */
-  readonly since?: Timestamp | undefined
-}
-
-/** Items of a client or of some payments, newest first. `complete`: all items were read. */
-export const suspenseAbout = async (
-  deps: TableDeps,
-  { status, clientId, paymentIds, since }: About,
-): Promise<{ readonly items: readonly Suspense[]; readonly complete: boolean }> => {
-  const items: Suspense[] = []
-  let lookedAt = 0
-  for await (const rows of queryPages(deps, {
-    index: 'by-owner',
-    partition: [GATEWAY_OWNER, 'suspense'],
-    ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),
-    newestFirst: true,
-    limit: PAGE,
-  })) {
-    if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
-    const matches = (item: Suspense) =>
-      (status === undefined || item.status === status) &&
-      (clientId === undefined || item.clientId === clientId) &&
-      (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
-    items.push(...(await itemsIn(deps, rows)).filter(matches))
-    lookedAt += rows.length
-  }
-  return { items, complete: true }
-}
-
-/** A page of all items, or of those with a status, newest first. */
-export const listSuspense = async (
-  deps: TableDeps,
-  status: Suspense['status'] | undefined,
-  page: Page,
-): Promise<readonly Suspense[]> => {
-  const partition = [GATEWAY_OWNER, 'suspense']
-  const items = await listItems(deps, {
-    kind: 'SUSPENSE',
-    ...(status === undefined
-      ? { index: 'by-owner', partition }
-      : { index: 'by-status', partition: [...partition, status] }),
-    page,
-  })
-  return items.map((item) => v.parse(SuspenseSchema, item))
-}

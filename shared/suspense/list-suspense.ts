@@ -1,0 +1,78 @@
+import * as v from 'valibot'
+import type { TableDeps } from '../deps.ts'
+import type { Page } from '../page.ts'
+import type { Item } from '../table/attributes.ts'
+import { foundKey } from '../table/keys.ts'
+import { listItems, queryPages } from '../table/list-items.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { END_OF_TIME, type Timestamp } from '../time.ts'
+import { type Suspense, SuspenseSchema } from './suspense.ts'
+
+/** The limit of one batch read. */
+const PAGE = 100
+
+const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly Suspense[]> => {
+  const items = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
+  return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+}
+
+/** All open items, page by page. */
+export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
+  const partition = [GATEWAY_OWNER, 'suspense', 'open']
+  for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
+    yield (await itemsIn(deps, rows)).filter(({ status }) => status === 'open')
+  }
+}
+
+/** The maximum number of items that one call reads. */
+const MAX_LOOKED_AT = 5_000
+
+type About = {
+  readonly status?: Suspense['status'] | undefined
+  readonly clientId?: string | undefined
+  readonly paymentIds?: readonly string[] | undefined
+  /** Excludes older items, because an item is newer than its payment. */
+  readonly since?: Timestamp | undefined
+}
+
+/** Items of a client or of some payments, newest first. `complete`: all items were read. */
+export const suspenseAbout = async (
+  deps: TableDeps,
+  { status, clientId, paymentIds, since }: About,
+): Promise<{ readonly items: readonly Suspense[]; readonly complete: boolean }> => {
+  const items: Suspense[] = []
+  let lookedAt = 0
+  for await (const rows of queryPages(deps, {
+    index: 'by-owner',
+    partition: [GATEWAY_OWNER, 'suspense'],
+    ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),
+    newestFirst: true,
+    limit: PAGE,
+  })) {
+    if (lookedAt >= MAX_LOOKED_AT) return { items, complete: false }
+    const matches = (item: Suspense) =>
+      (status === undefined || item.status === status) &&
+      (clientId === undefined || item.clientId === clientId) &&
+      (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
+    items.push(...(await itemsIn(deps, rows)).filter(matches))
+    lookedAt += rows.length
+  }
+  return { items, complete: true }
+}
+
+/** A page of all items, or of those with a status, newest first. */
+export const listSuspense = async (
+  deps: TableDeps,
+  status: Suspense['status'] | undefined,
+  page: Page,
+): Promise<readonly Suspense[]> => {
+  const partition = [GATEWAY_OWNER, 'suspense']
+  const items = await listItems(deps, {
+    kind: 'SUSPENSE',
+    ...(status === undefined
+      ? { index: 'by-owner', partition }
+      : { index: 'by-status', partition: [...partition, status] }),
+    page,
+  })
+  return items.map((item) => v.parse(SuspenseSchema, item))
+}
