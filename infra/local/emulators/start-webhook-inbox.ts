@@ -42,8 +42,6 @@ export const startWebhookInbox = async (options: {
   readonly family?: Set<number>
   readonly signingSecret: () => string | undefined
   readonly clock: LocalClock
-  /** The number of deliveries it keeps. Default: 10,000. */
-  readonly kept?: number
 }): Promise<LocalHttpServer> => {
   let behaviour = GOOD
   let received: ReceivedWebhook[] = []
@@ -55,7 +53,7 @@ export const startWebhookInbox = async (options: {
       body: request.body.toString('utf8'),
       signature_valid: signatureValid(request, options.signingSecret()),
     })
-    if (received.length > (options.kept ?? KEPT_DELIVERIES)) received.shift()
+    if (received.length > KEPT_DELIVERIES) received.shift()
     const { times, ...chosen } = behaviour
     if (times !== undefined) behaviour = times > 1 ? { ...chosen, times: times - 1 } : GOOD
     return answerOf(chosen)

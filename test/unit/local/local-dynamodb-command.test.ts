@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { dockerCommand } from '../../../infra/local/emulators/dynamodb-command.ts'
@@ -60,23 +60,6 @@ describe('a machine that cannot start DynamoDB Local', () => {
 const onDynamoDb = await describeOnDynamoDb()
 
 onDynamoDb('the tables of a data directory', () => {
-  it('are found again under its access key', async () => {
-    const directory = tempDirectory()
-    const tables = async () => {
-      const dynamodb = await startDynamoDbLocal(directory)
-      const client = new DynamoDBClient(localAws(dynamodb.endpoint))
-      const { TableNames } = await client.send(new ListTablesCommand({}))
-      if (TableNames?.length === 0) await createTable(dynamodb.endpoint, 'gateway-kept')
-      client.destroy()
-      await dynamodb.close()
-      return TableNames
-    }
-
-    expect(await tables()).toStrictEqual([])
-    expect(await tables()).toStrictEqual(['gateway-kept'])
-    expect(readdirSync(directory).filter((name) => name.endsWith('.db'))).toHaveLength(1)
-  })
-
   it('are refused when they were made by another version of the schema, and kept when they are ours', async () => {
     const { endpoint } = dynamoDb()
     const TableName = `other-${crypto.randomUUID()}`

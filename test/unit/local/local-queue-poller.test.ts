@@ -3,11 +3,10 @@ import type { SQSEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
-import { type LocalClock, startLocalClock } from '../../../infra/local/process/local-clock.ts'
+import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { type QueuePollerOptions, startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { eventually } from '../../support/eventually.ts'
-import { tempDirectory } from '../../support/temp-directory.ts'
 
 let emulator: QueueEmulator
 beforeAll(async () => {
@@ -20,20 +19,13 @@ type Behaviour = (name: string) => Promise<unknown>
 const succeed: Behaviour = async () => ({ batchItemFailures: [] })
 const fail: Behaviour = async () => Promise.reject(new Error('broken'))
 
-type Changes = Partial<Omit<QueuePollerOptions, 'clock'>> & {
-  readonly maxReceives?: number
-  readonly clock?: LocalClock
-  /** Where the queue is, and what it is called there. */
-  readonly of?: QueueEmulator
-  readonly called?: string
-}
+type Changes = Partial<QueuePollerOptions> & { readonly maxReceives?: number }
 
 /** A queue of its own, a poller on it, and the names of the messages its function was given. */
-const aPoller = async (behaviour: Behaviour, changes: Changes = {}) => {
-  const { maxReceives = 5, of = emulator, called = `q-${crypto.randomUUID()}`, ...options } = changes
-  const { sqs } = of
-  const QueueUrl = await of.queue(called, { maxReceives })
-  const { clock = startLocalClock() } = options
+const aPoller = async (behaviour: Behaviour, { maxReceives = 5, ...options }: Changes = {}) => {
+  const { sqs } = emulator
+  const QueueUrl = await emulator.queue(`q-${crypto.randomUUID()}`, { maxReceives })
+  const clock = startLocalClock()
   const seen: string[] = []
   const events: SQSEvent[] = []
   const queues = localQueues(
@@ -78,6 +70,7 @@ const aPoller = async (behaviour: Behaviour, changes: Changes = {}) => {
   }
 }
 
+// A restart on a data directory, with held messages: `test/e2e/deliveries-after-a-kill.test.ts`.
 describe('the queue poller (design section 6)', () => {
   it('holds a delayed message, also past its real delay, until the one clock reaches its time', async () => {
     const { send, hasSeen, holds, clock, seen } = await aPoller(succeed)
@@ -161,31 +154,5 @@ describe('the queue poller (design section 6)', () => {
     await closing
 
     expect(await left()).toBe(0)
-  })
-
-  it('finds the messages of a data directory again, also those that were held, which come at their time', async () => {
-    const [directory, clock] = [tempDirectory(), startLocalClock()]
-    const open = async () => {
-      const of = await startQueueEmulator(directory)
-      const opened = await aPoller(succeed, { of, clock, called: 'webhooks' })
-      const close = async () => {
-        await opened.poller.close()
-        await of.close()
-      }
-      return { ...opened, close }
-    }
-    const first = await open()
-    await first.send('later', { delaySeconds: 600 })
-    await first.holds(1)
-    await first.close()
-
-    const second = await open()
-    await second.holds(1)
-    const early = [...first.seen, ...second.seen]
-    clock.advance(600)
-    await second.hasSeen('later')
-    await second.close()
-
-    expect(early).toStrictEqual([])
   })
 })

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +9,6 @@ import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile } from '../../../infra/local/process/json-file.ts'
-import { startKeptProcess } from '../../../infra/local/process/kept-process.ts'
 import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
@@ -25,40 +23,20 @@ describe('a JSON file of the data directory', () => {
   })
 })
 
+// That they arrive from the topic: `test/e2e/local-gateway.test.ts`.
 describe('the operators’ alerts', () => {
   const alert = { kind: 'delivery.abandoned', subject: 'a subject', message: 'a message' }
   const [earlier, now] = ['2026-11-20T03:00:00.000Z', '2026-11-20T04:00:00.000Z'] as const
 
-  const aTopic = async () => {
-    const file = join(tempDirectory(), 'alerts.jsonl')
-    const { queue, sqs, ...emulator } = await startQueueEmulator()
-    const queueUrl = await queue('operator')
-    const open = () => startAlertInbox({ sqs, queueUrl, clock: { nowMs: () => Date.parse(now) }, file })
-    const send = (body: string) => sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }))
-    return { ...emulator, file, queueUrl, open, send }
-  }
-
-  it('arrive from the topic with the time of the one clock, and outlive the process', async () => {
-    const { open, sns, topicInto, queueUrl, close } = await aTopic()
-    const TopicArn = await topicInto('alerts', queueUrl)
-    const before = open()
-
-    await sns.send(new PublishCommand({ TopicArn, Subject: 's', Message: JSON.stringify(alert) }))
-
-    await eventually(() => expect(before.alerts()).toStrictEqual([{ at: now, ...alert }]))
-    await before.close()
-    const after = open()
-    expect(after.alerts()).toStrictEqual([{ at: now, ...alert }])
-    await after.close()
-    await close()
-  })
-
   it('are taken once after a crash between file and queue, and a line cut by a crash is dropped', async () => {
-    const { file, open, send, close } = await aTopic()
+    const file = join(tempDirectory(), 'alerts.jsonl')
+    const { queue, sqs, close } = await startQueueEmulator()
+    const queueUrl = await queue('operator')
+    const send = (body: string) => sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }))
     const { MessageId: id } = await send(JSON.stringify(alert))
     appendFileSync(file, `${JSON.stringify({ id, at: earlier, ...alert })}\n{"id":"cut`)
 
-    const inbox = open()
+    const inbox = startAlertInbox({ sqs, queueUrl, clock: { nowMs: () => Date.parse(now) }, file })
     await send('no alert')
 
     await eventually(() =>
@@ -70,20 +48,6 @@ describe('the operators’ alerts', () => {
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(3)
     await inbox.close()
     await close()
-  })
-})
-
-describe('a program that may not outlive us', () => {
-  it('is ended by closing it, which runs the further command of its end', async () => {
-    const marker = join(tempDirectory(), 'ended')
-    const kept = await startKeptProcess({ program: 'sleep', args: ['100'], alsoOnEnd: `echo gone > '${marker}'` })
-    // Its id is known a moment before it has become the program: until then it is still the shell that starts it.
-    await expect.poll(() => commandOf(kept.pid)).toContain('sleep 100')
-
-    await kept.close()
-
-    expect(commandOf(kept.pid)).toBeUndefined()
-    expect(readFileSync(marker, 'utf8')).toBe('gone\n')
   })
 })
 
