@@ -11,19 +11,15 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** The machine's own Chromium, or undefined: a test installs nothing. `CHROMIUM` names another. */
 export const CHROMIUM = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
 
-/** A browser that reaches only this machine. */
-export const launchChromium = (executablePath = CHROMIUM): Promise<Browser> =>
-  chromium.launch({
-    executablePath,
+type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
+
+/** A browser for the tests of one file. It reaches only this machine. */
+export const aBrowser = async ({ path }: { readonly path: string | undefined }, { onCleanup }: Fixture) => {
+  const browser = await chromium.launch({
+    executablePath: path,
     // Chromium has no sandbox of its own where everything runs as root, as in most containers.
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   })
-
-type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
-
-/** A browser for the tests of one file. */
-export const aBrowser = async ({ path }: { readonly path: string | undefined }, { onCleanup }: Fixture) => {
-  const browser = await launchChromium(path)
   onCleanup(() => browser.close())
   return browser
 }

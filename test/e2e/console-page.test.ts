@@ -3,6 +3,8 @@
  * eyes or a network. Method: the machine's own Chromium, headless, on a whole gateway; what the page shows is held
  * against what the API answers.
  */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -20,7 +22,7 @@ import {
   VIEWS,
   view,
 } from './console-browser.ts'
-import { ownWorldIt, VA, type World } from './gateway-world.ts'
+import { ownWorldIt, type World } from './gateway-world.ts'
 
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })
@@ -121,36 +123,6 @@ describeInChromium(() => {
     expect(wrong).toStrictEqual([])
   })
 
-  it('shows in the equation of the balance what went back after a settlement', async ({ world, browser }) => {
-    const { get, create, payment } = asMerchant(world)
-    const id = String((await create({ ...VA, amount: 4_321_000 })).body['id'])
-    await world.pay(id)
-    await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
-    await world.advance(5 * 86_400)
-    await world.invoke('sync-provider-transactions')
-    await eventually(async () => expect(await payment(id)).toMatchObject({ fee_status: 'actual' }))
-    // The sweep that the days have woken may come first, or refuse the operator meanwhile.
-    await eventually(async () => {
-      await world.admin('trigger-settlement', { operator: 'test', client_id: world.cloud.demoClient.client_id })
-      expect((await get('/v1/balance?include=settlements')).body).toMatchObject({ in_settlement_minor: 4_312_239 })
-    })
-    const { data } = (await get('/v1/settlements')).body
-    const closing = { operator: 'test', settlement_id: Object(data)[0].id, notes: 'the bank refused it' }
-    for (const action of ['mark-settlement-failed', 'recredit-settlement']) await world.admin(action, closing)
-    const [request] = await world.upstream(id)
-    await world.control(`/payment_requests/${request?.payment_request_id}/reverse`, { kind: 'voided' })
-    await world.advance(3_600)
-    await world.invoke('sync-provider-transactions')
-    const { page } = await openConsole(browser, world.urls.api)
-    await view(page, 'Money')
-    const figure = (name: string) => page.locator('.equation > div', { hasText: name }).locator('dd')
-    await figure('pending').getByText('Rp -4,312,239').waitFor()
-    await figure('available').getByText('Rp 4,312,239').waitFor()
-    expect(`+${await figure('credited').innerText()}`).toBe(await figure('paid out').innerText())
-    await press(page, 'Check the books')
-    await page.getByText(/taken back Rp 4,321,000.* They balance\./).waitFor()
-  })
-
   it('switches faults on and off, and says what was refused', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body
@@ -177,31 +149,6 @@ describeInChromium(() => {
     expect([wrong, await armed()]).toStrictEqual([[], []])
   })
 
-  it('redelivers what the merchant’s server did not take', async ({ world, browser }) => {
-    const { page } = await openConsole(browser, world.urls.api)
-    await view(page, 'Webhooks')
-    await page.getByLabel('It answers webhooks with').selectOption('error')
-    await press(page, 'Set how webhooks are answered')
-    await page.getByRole('button', { name: /^Send test event/ }).click()
-    await page.getByText('500 (', { exact: false }).first().waitFor()
-    await page.getByLabel('It answers webhooks with').selectOption('good')
-    await press(page, 'Set how webhooks are answered')
-    await world.advance(61)
-
-    await eventually(async () => {
-      const { body } = await world.admin('list-deliveries', {
-        client_id: world.cloud.demoClient.client_id,
-        per_page: 1,
-      })
-      expect((body['data'] as object[])[0]).toMatchObject({ event: 'gateway.test', status: 'succeeded' })
-    })
-    await page
-      .getByRole('button', { name: /^Redeliver gateway\.test/ })
-      .first()
-      .click()
-    await told(page, '(attempt 3)')
-  })
-
   it.for(['light', 'dark'] as const)(
     'has labels, contrast and keys for everybody, %s',
     async (scheme, { world, browser }) => {
@@ -222,6 +169,35 @@ describeInChromium(() => {
       expect([faults, wrong]).toStrictEqual([[], []])
     },
   )
+
+  it('gives every look and action as a curl line that works, for the merchant that is picked', async ({
+    world,
+    browser,
+  }) => {
+    const { clientId } = await world.merchant()
+    const { page } = await openConsole(browser, world.urls.api)
+    const run = async (of: string) => {
+      await press(page, `Copy “${of}” as curl`)
+      const { stdout } = await promisify(execFile)('sh', [
+        '-c',
+        await page.evaluate<string>('navigator.clipboard.readText()'),
+      ])
+      return JSON.parse(stdout)
+    }
+    await page.getByLabel('Your reference').fill(`it's $(id) \`id\` "5"`)
+
+    const created = await run('Create payment')
+    await page.goto(`${world.urls.api}/console#payments/${created.id}`)
+    await page.getByText(created.external_reference).first().waitFor()
+
+    expect(created).toMatchObject({ status: 'pending', external_reference: `it's $(id) \`id\` "5"` })
+    expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
+    expect(await run('Pay')).toMatchObject({ status: 'PENDING' })
+    await page.getByText('Paid and credited').waitFor()
+    await page.getByLabel('Merchant', { exact: true }).selectOption(clientId)
+    await page.getByText(`Merchant ${clientId}`).waitFor()
+    expect(await run('Create payment')).toMatchObject({ client_id: clientId })
+  })
 
   it('shows what came from outside as text', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)

@@ -99,50 +99,6 @@ describeInChromium(() => {
     expect(new URL(page.url()).hash).toBe('#payments')
   })
 
-  it('finds payments by reference, state, amount and day, page by page, of any merchant', async ({ browser }) => {
-    const asked: string[] = []
-    const pageOf = (query: URLSearchParams) => {
-      asked.push(decodeURIComponent(query.toString()))
-      const amount = 1_000 * Number(query.get('page'))
-      return { ...listOf(amount), pagination: { page: 1, per_page: 12, total: 30, total_pages: 3 } }
-    }
-    const { page } = await scripted(browser, ({ path, query, body, headers }) => {
-      if (path === '/v1/payments' && headers.authorization === 'Bearer key-of-client-2') return listOf(9_000)
-      if (path === '/v1/payments') return pageOf(query)
-      if (path.includes('list-clients'))
-        return { status: 200, body: { data: [{ client_id: 'client-2', name: 'Toko' }] } }
-      if (path.includes('issue-api-key')) return { status: 200, body: { api_key: 'key-of-client-2' } }
-      if (!path.includes('find-payments')) return NOW
-      asked.push(body.toString())
-      return { status: 200, body: { data: [aPayment(7_000)], complete: false, cursor: 'cursor-1' } }
-    })
-    await page.getByText('page 1 of 3, 30 payments').waitFor()
-
-    await page.getByRole('button', { name: 'Older payments' }).click()
-    await page.getByText('Rp 2,000').waitFor()
-    await page.getByRole('button', { name: 'Newer payments' }).click()
-    await page.getByText('Rp 1,000').waitFor()
-    await page.getByText('Search', { exact: true }).first().click()
-    await page.getByLabel('State').selectOption('failed')
-    await page.getByLabel('Reference', { exact: true }).fill('order 17')
-    await page.keyboard.press('Enter')
-    await eventually(() => expect(asked.at(-1)).toBe('external_reference=order+17&status=failed&page=1&per_page=12'))
-    await page.getByLabel('Amount paid in IDR').fill('7000')
-    await page.keyboard.press('Enter')
-    await page.getByRole('alert').getByText('Give an amount and its day together.').waitFor()
-    await page.getByLabel('Its day in Jakarta').fill('2026-11-23')
-    await page.getByLabel('Reference', { exact: true }).fill('')
-    await page.keyboard.press('Enter')
-    await page.getByText('Rp 7,000').waitFor()
-    await page.getByRole('button', { name: 'Older payments' }).click()
-    const search = { client_id: 'client-1', amount_minor: 7_000, day: '2026-11-23', status: 'failed' }
-    await eventually(() => expect(JSON.parse(asked.at(-1) ?? '')).toStrictEqual({ ...search, cursor: 'cursor-1' }))
-    await page.getByLabel('Merchant').selectOption('Toko · client-2')
-
-    await page.getByText('Rp 9,000').waitFor()
-    await page.getByText('Merchant client-2').waitFor()
-  })
-
   it('says apart that an answer is waited for, that there is nothing, and that nothing answers', async ({
     browser,
   }) => {

@@ -1,10 +1,8 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { describe, expect, onTestFinished } from 'vitest'
-import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
+import { describe, expect } from 'vitest'
 import { DESCRIPTION } from '../support/described-answers.ts'
-import { describeInChromium, launchChromium, openPage } from './console-browser.ts'
 import { ownWorldIt as it, type World } from './gateway-world.ts'
 
 type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
@@ -103,41 +101,5 @@ describe('the description of the API', () => {
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/)
     expect(sources).toStrictEqual(['data:,', '/openapi.json', '/docs/redoc.standalone.js'])
     expect([script.status, (await script.text()).includes('cdn.redoc.ly')]).toStrictEqual([200, false])
-  })
-})
-
-describeInChromium(() => {
-  it('cannot be driven, read or framed by a page from elsewhere', async ({ world }) => {
-    const browser = await launchChromium()
-    onTestFinished(() => browser.close())
-    const elsewhere = await startLocalHttpServer({
-      port: 0,
-      answer: () => jsonReply(200, {}, { 'content-type': 'text/html' }),
-    })
-    const { page } = await openPage(browser)
-    await page.goto(elsewhere.url)
-    const before = (await world.send(`${world.urls.lambda}/_local/clock`)).body['now']
-
-    const jump = { door: 'lambda', method: 'POST', path: '/_local/clock', body: { advance_seconds: 1_000_000 } }
-    const got = await page.evaluate<readonly string[]>(`(async () => {
-      const api = ${JSON.stringify(world.urls.api)}
-      const tried = (path, init) => fetch(api + path, init).then(({ type }) => type, () => 'refused')
-      const body = ${JSON.stringify(JSON.stringify(jump))}
-      const headers = { 'content-type': 'application/json' }
-      const frame = document.body.appendChild(Object.assign(document.createElement('iframe'), { src: api + '/console' }))
-      await new Promise((resolve) => frame.addEventListener('load', resolve))
-      return [
-        await tried('/console/call', { method: 'POST', headers, body }),
-        await tried('/console/call', { method: 'POST', mode: 'no-cors', body }),
-        await tried('/console/about'),
-        await tried('/console/story', { mode: 'no-cors' }),
-      ]
-    })()`)
-
-    expect(got).toStrictEqual(['refused', 'opaque', 'refused', 'opaque'])
-    expect(await page.frames().at(-1)?.getByRole('heading').count()).toBe(0)
-    const after = (await world.send(`${world.urls.lambda}/_local/clock`)).body['now']
-    expect(Date.parse(String(after)) - Date.parse(String(before))).toBeLessThan(60_000)
-    await elsewhere.close()
   })
 })

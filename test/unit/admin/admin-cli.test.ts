@@ -146,17 +146,7 @@ const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not 
 
 describe('npm run admin, of what one run cannot finish', () => {
   const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
-  const redeliver = [
-    'redeliver',
-    '--operator',
-    'ayu',
-    '--client_id',
-    'c',
-    '--endpoint_id',
-    'e',
-    '--since',
-    '2026-11-20',
-  ]
+  const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(' ')
 
   it.each<[string, Answer[], string[], object]>([
     [

@@ -8,7 +8,7 @@ import {
   verifyWebhook,
   type WebhookRefused,
 } from '../../../docs/examples/receive-webhooks.ts'
-import { forLambda, forNode } from '../../../docs/examples/webhook-servers.ts'
+import { forNode } from '../../../docs/examples/webhook-servers.ts'
 import { envelopeBody } from '../../../shared/event/event.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
@@ -140,16 +140,6 @@ describe('receiveWebhook', () => {
     expect(reported).toStrictEqual([new Error('the database is away')])
   })
 
-  it('answers a refused request 401 with the reason, and handles nothing', async () => {
-    const { receiver, handled } = aReceiver()
-
-    const answer = await receiveWebhook(receiver, { headers: current(), body: `${BODY} ` })
-
-    expect(answer.status).toBe(401)
-    expect(answer.body).toMatch(/^changed_body: /)
-    expect(handled).toStrictEqual([])
-  })
-
   it('forgets the oldest of ten thousand in memory', async () => {
     const once = onceInMemory()
     const work = vi.fn(() => Promise.resolve())
@@ -163,15 +153,6 @@ describe('receiveWebhook', () => {
 })
 
 describe('the receiver behind a server', () => {
-  it('takes the events of Lambda that are text, and refuses one without a body', async () => {
-    const { receiver, handled } = aReceiver()
-    const event = { headers: current(), isBase64Encoded: false }
-
-    expect((await forLambda(receiver)({ ...event, body: BODY })).statusCode).toBe(200)
-    expect((await forLambda(receiver)({ ...event, body: null })).statusCode).toBe(401)
-    expect(handled).toStrictEqual([EVENT_ID])
-  })
-
   it('stops reading after 256 KB', async () => {
     const { receiver, handled } = aReceiver()
     const response = { writeHead: vi.fn(() => response), end: vi.fn(() => response) }

@@ -10,14 +10,11 @@ describe('the types of the client in docs/examples', () => {
 
   it.each<[Schema, string]>([
     [{ $ref: '#/components/schemas/Payment' }, 'Payment'],
-    [{ const: 'IDR' }, `'IDR'`],
     [{ enum: ['a', 1, null] }, `'a' | 1 | null`],
     [{ type: ['string', 'null'] }, 'string | null'],
-    [{ type: ['integer', 'number'] }, 'number'],
     [{ oneOf: [{ type: 'boolean' }, { $ref: '#/A' }] }, 'boolean | A'],
     [{ allOf: [{ $ref: '#/A' }, { $ref: '#/B' }] }, 'A & B'],
     [{ type: 'array', items: { enum: ['a', 'b'] } }, `readonly ('a' | 'b')[]`],
-    [{ type: 'object' }, 'Readonly<Record<string, unknown>>'],
     [{ type: 'object', additionalProperties: { type: 'string' } }, 'Readonly<Record<string, string>>'],
     [{}, 'unknown'],
   ])('%j is %s', (schema, type) => {
