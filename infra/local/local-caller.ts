@@ -5,7 +5,6 @@ import type { Json } from './openapi/json-schema-of.ts'
 import { eventually } from './process/eventually.ts'
 import { PROVIDER_HEADERS } from './provider-simulator/simulator-keys.ts'
 
-/** One answer of the API, with its request. */
 export type Answer = {
   /** The function's name in the manifest. */
   readonly operation: string
@@ -70,7 +69,6 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
   const invoke = (name: string, payload: object): Promise<unknown> =>
     post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)
 
-  /** Runs an operator's action. */
   const act = async (action: string, payload: object): Promise<Json> =>
     v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body
 

@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import {
   type AttributeDefinition,
   CreateTableCommand,
@@ -9,8 +10,12 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
+import { dynamoDbClient, dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { type IndexSchema, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { localAws } from './dynamodb-local.ts'
+import type { DataDirectory } from '../process/data-directory.ts'
+import { removeProcessRecord } from '../process/process-record.ts'
+import { type DynamoDbLocal, localAws } from './dynamodb-local.ts'
+import type { LocalTable } from './local-table.ts'
 
 const keySchema = ({ partition, sort }: Pick<IndexSchema, 'partition' | 'sort'>): KeySchemaElement[] => [
   ...partition.map((AttributeName) => ({ AttributeName, KeyType: 'HASH' as const })),
@@ -73,4 +78,42 @@ const assertOwnIndexes = async (client: DynamoDBClient, TableName: string): Prom
   const { Table } = await client.send(new DescribeTableCommand({ TableName }))
   if (asText(Table?.GlobalSecondaryIndexes ?? []) === asText(INDEXES)) return
   throw new Error(`table ${TableName} has the indexes of another version; start with a new data directory`)
+}
+
+/** One process serves all functions here, and DynamoDB Local under load answers more slowly than DynamoDB. */
+const TABLE_HTTP = {
+  connectionTimeout: 5_000,
+  requestTimeout: 10_000,
+  throwOnRequestTimeout: true,
+  socketAcquisitionWarningTimeout: 60_000,
+}
+const TABLE_SOCKETS = 200
+
+type TableOptions = { readonly dynamoDb: DynamoDbLocal; readonly data: DataDirectory | undefined }
+
+/** Opens the gateway's table in a running DynamoDB Local. Closing the table ends DynamoDB Local. */
+export const openDynamoDbTable = async (name: string, { dynamoDb, data }: TableOptions): Promise<LocalTable> => {
+  const { endpoint, pid, exited } = dynamoDb
+  const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
+  const aws = localAws(endpoint)
+  const client = dynamoDbClient({ ...aws, requestHandler: { ...TABLE_HTTP, httpAgent } })
+  const close = async () => {
+    client.destroy()
+    httpAgent.destroy()
+    await dynamoDb.close()
+    if (data) removeProcessRecord(data.tableProcess)
+  }
+  try {
+    await createTable(endpoint, name)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    requests: dynamoDbRequests({ client, name }),
+    place: `${name} at ${aws.endpoint}   (DynamoDB Local, process ${pid}; access key ${aws.credentials.accessKeyId})`,
+    dynamoDb: { endpoint, name, pid },
+    exited,
+    close,
+  }
 }

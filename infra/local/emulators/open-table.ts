@@ -28,7 +28,7 @@ export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): 
         onSpawn()
       },
     })
-    const { openDynamoDbTable } = await import('./open-dynamodb-table.ts')
+    const { openDynamoDbTable } = await import('./create-table.ts')
     return await openDynamoDbTable(TABLE_NAME, { dynamoDb, data })
   } catch (cause) {
     if (!(cause instanceof NoDynamoDbLocal)) throw cause

@@ -1,7 +1,11 @@
 import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
-import { grantedTable } from './granted-table.ts'
+import { type FieldAction, OPEN_FIELDS, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
+import { attributeName } from '../../../shared/table/attributes.ts'
+import { type Key, pkPrefix } from '../../../shared/table/keys.ts'
+import type { Condition, Step } from '../../../shared/table/step.ts'
+import type { QueryInput, Table } from '../../../shared/table/table.ts'
 
 /** The function's manifest entry does not state this access. On AWS, IAM refuses it. */
 export class AccessDenied extends Error {
@@ -67,4 +71,99 @@ const grantedSecrets = (
       return secrets.get(name, fresh)
     },
   }
+}
+
+/** One access that IAM checks: an action on an item of a partition, or a query of an index. */
+type Touch =
+  | { readonly action: TableAction; readonly pk: unknown }
+  | { readonly action: 'Query'; readonly index: string }
+
+/**
+ * A table that refuses every item and index that the manifest entry does not state, as the function's role does on AWS.
+ * It calls `refuse` with the missing access before the request; `refuse` throws.
+ */
+const grantedTable = (table: Table, granted: TableAccess, refuse: (access: string) => never): Table => {
+  const demand = (...touches: readonly Touch[]) => {
+    for (const touch of touches) if (!isGranted(granted, touch)) refuse(describe(touch))
+  }
+  return {
+    get: async (key, fields) => {
+      demand(gotten(key, fields))
+      return table.get(key, fields)
+    },
+    getFields: async (key, fields) => {
+      demand(gotten(key, fields))
+      return table.getFields(key, fields)
+    },
+    getMany: async (keys, reads) => {
+      demand(...keys.map(({ pk }: Key): Touch => ({ action: 'BatchGetItem', pk })))
+      return table.getMany(keys, reads)
+    },
+    query: async (input) => {
+      demand(queried(input))
+      return table.query(input)
+    },
+    write: async (step) => {
+      demand(written(step))
+      return table.write(step)
+    },
+    transact: async (steps, options) => {
+      // A transaction needs no separate permission. Each of its steps needs the permission of the same single action.
+      demand(...Object.values<Step | undefined>(steps).flatMap((step) => (step ? [written(step)] : [])))
+      return table.transact(steps, options)
+    },
+  }
+}
+
+const isGranted = (granted: TableAccess, touch: Touch): boolean => {
+  if ('index' in touch) return (granted.indexes ?? []).some((index) => index === touch.index)
+  const { action, pk } = touch
+  return typeof pk === 'string' && (granted[action] ?? []).some((partition) => pk.startsWith(pkPrefix(partition)))
+}
+
+/** Names the kind of the item, without its id, because the text is logged. */
+const describe = (touch: Touch): string =>
+  'index' in touch
+    ? `dynamodb:Query on index ${touch.index}`
+    : `dynamodb:${touch.action} on items ${String(touch.pk).replace(/#.*$/s, '#')}`
+
+const gotten = ({ pk }: Key, fields: readonly string[] | undefined): Touch => ({
+  action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem',
+  pk,
+})
+
+const queried = ({ index, partition: [pk], fields }: QueryInput): Touch => {
+  if (index !== undefined) return { action: 'Query', index }
+  return { action: fields && areOpen('QueryFields', pk, fields) ? 'QueryFields' : 'Query', pk }
+}
+
+const STEP_ACTIONS = {
+  put: 'PutItem',
+  update: 'UpdateItem',
+  delete: 'DeleteItem',
+  check: 'ConditionCheckItem',
+} as const satisfies Record<Step['kind'], TableAction>
+
+const written = (step: Step): Touch => ({
+  action: isOfFields(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind],
+  pk: step.key.pk,
+})
+
+/** Whether every field is open to this action. The keys always are, because every request needs them. */
+const areOpen = (action: FieldAction, pk: unknown, fields: readonly string[]): boolean => {
+  const open = Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ?? []
+  return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
+}
+
+/** IAM counts every field that an update names: those it changes, and those in its condition. */
+const isOfFields = (step: Step): boolean => {
+  if (step.kind !== 'update' || step.returnsNothing !== true) return false
+  const { remove = [], ...changes } = step.changes
+  const changed = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
+  return areOpen('UpdateFields', step.key.pk, [...changed, ...remove, ...fieldsOf(step.condition)])
+}
+
+const fieldsOf = (condition: Condition | undefined): readonly string[] => {
+  if (condition === undefined) return []
+  return 'of' in condition ? condition.of.flatMap(fieldsOf) : [condition.field]
 }

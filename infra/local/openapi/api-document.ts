@@ -3,9 +3,7 @@ import { parseYaml, stringifyYaml } from '@redocly/openapi-core'
 import * as v from 'valibot'
 import { describeApi } from './describe-api.ts'
 import { recordExamples } from './record-examples.ts'
-import { type Schema, schemasAsTypescript } from './schemas-as-typescript.ts'
 
-/** The file of the description. */
 export const API_DOCUMENT = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
 const HEAD = '# Written by `npm run openapi -- --write`; a test compares.\n'
@@ -26,6 +24,82 @@ const Described = v.object({
   }),
 })
 
-/** The schemas of a description as TypeScript. */
 export const clientSchemas = (document: string): string =>
   schemasAsTypescript(v.parse(Described, parseYaml(document)).components.schemas)
+
+/** The part of JSON Schema that the API's description uses. */
+export type Schema = {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly oneOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Schema
+  readonly description?: string
+}
+
+const PLAIN: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
+
+/**
+ * The description's schemas as TypeScript, one exported type each, for the client in docs/examples. Throws for a schema
+ * that it does not support, because an unspecific type would check nothing.
+ */
+export const schemasAsTypescript = (schemas: Readonly<Record<string, Schema>>): string =>
+  `${[
+    '/* Written by `npm run openapi -- --write` from the schemas of docs/openapi.yaml; a test compares. */',
+    ...Object.entries(schemas).map(
+      ([name, schema]) => `${commentOf(schema, '')}export type ${name} = ${typeOf(schema, '')}`,
+    ),
+  ].join('\n\n')}\n`
+
+const commentOf = ({ description }: Schema, indent: string): string =>
+  description === undefined ? '' : `/** ${description.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */\n${indent}`
+
+const typeOf = (schema: Schema, indent: string): string => {
+  const { $ref: ref, oneOf, anyOf, allOf } = schema
+  if (ref !== undefined) return ref.slice(ref.lastIndexOf('/') + 1)
+  if ('const' in schema) return literal(schema.const)
+  if (schema.enum) return union(schema.enum.map(literal))
+  const choices = oneOf ?? anyOf
+  if (choices) return union(choices.map((choice) => typeOf(choice, indent)))
+  if (allOf) return allOf.map((part) => typeOf(part, indent)).join(' & ')
+  const names = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])
+  if (names.length === 0) return 'unknown'
+  return union(names.map((name) => typeNamed(name, schema, indent)))
+}
+
+const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
+
+const union = (types: readonly string[]): string => [...new Set(types)].join(' | ')
+
+const typeNamed = (name: string, schema: Schema, indent: string): string => {
+  if (name === 'array') return `readonly (${typeOf(schema.items ?? {}, indent)})[]`
+  if (name === 'object') return objectOf(schema, indent)
+  const plain = PLAIN[name]
+  if (plain === undefined) throw new Error(`no type for ${JSON.stringify(schema)}`)
+  return plain
+}
+
+const objectOf = ({ properties, required = [], additionalProperties }: Schema, indent: string): string => {
+  if (!properties) {
+    const values = typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'
+    return `Readonly<Record<string, ${values}>>`
+  }
+  const inner = `${indent}  `
+  const fields = Object.entries(properties).map(
+    ([name, field]) =>
+      `${inner}${commentOf(field, inner)}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(field, inner)}\n`,
+  )
+  return `{\n${fields.join('')}${indent}}`
+}

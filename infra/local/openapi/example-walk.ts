@@ -86,13 +86,10 @@ const walkPayments = async ({ caller, keep }: Walk) => {
   const push = await create('push', 'By a wallet that calls the phone', PUSH, 'order-1045')
   const id = String(paid['id'])
   await keep('api-get-payment', 'pending', 'Not paid yet', { id })
-  await keep('api-list-payments', 'pending', 'Payments that are not paid yet, two a page', {
-    query: 'status=pending&per_page=2',
-  })
-  await keep('api-list-payments', 'of_key', 'Whether a create without answer created the payment', {
-    query: 'idempotency_key=order-1043',
-  })
-  await keep('api-list-payments', 'of_order', 'Payments of one order', { query: 'external_reference=order-1042' })
+  const list = (name: string, summary: string, query: string) => keep('api-list-payments', name, summary, { query })
+  await list('pending', 'Payments that are not paid yet, two a page', 'status=pending&per_page=2')
+  await list('of_key', 'Whether a create without answer created the payment', 'idempotency_key=order-1043')
+  await list('of_order', 'Payments of one order', 'external_reference=order-1042')
   await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
 
   await caller.control(push['id'], 'expire')

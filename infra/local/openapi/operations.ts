@@ -14,7 +14,6 @@ type Success = {
 /** The purpose of a parameter; `schema` if the parsing schema cannot express its check. */
 export type Parameters = Readonly<Record<string, { readonly description: string; readonly schema?: Json }>>
 
-/** The description of one operation. */
 export type Operation = {
   readonly operationId: string
   readonly tag: 'Payments' | 'Balance' | 'Events' | 'Settlements' | 'Deliveries'

@@ -22,7 +22,6 @@ const DTOS = {
 
 export const refTo = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` })
 
-/** The schema of a webhook's body. */
 export const eventEnvelope = (event: Json, data: Json): Json => ({
   description: 'The body of a webhook. It may get new fields: ignore fields that you do not know.',
   type: 'object',

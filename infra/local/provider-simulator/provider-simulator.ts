@@ -6,10 +6,9 @@ import { answerCheckout } from './answer-checkout.ts'
 import { answerControlCall } from './answer-control-call.ts'
 import { answerProviderCall } from './answer-provider-call.ts'
 import type { OutgoingCallback } from './callbacks.ts'
-import { openStateFile } from './open-state-file.ts'
 import { ProviderError } from './provider-error.ts'
 import { createSimulatorCore, type SimulatorCore } from './simulator-core.ts'
-import type { Change } from './simulator-store.ts'
+import { type Change, openStateFile } from './simulator-store.ts'
 
 export type ProviderSimulatorOptions = {
   readonly clock: LocalClock

@@ -1,7 +1,5 @@
 export type FairLimits = {
-  /** Concurrent tasks of all groups. */
   readonly total: number
-  /** Concurrent tasks of one group. */
   readonly perGroup: number
 }
 

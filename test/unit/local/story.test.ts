@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { startStory } from '../../../infra/local/console/story/story.ts'
+import { startStory, tellLogLine } from '../../../infra/local/console/story/story.ts'
 import type { StoryLine } from '../../../infra/local/console/story/story-line.ts'
-import { tellLogLine } from '../../../infra/local/console/story/tell-log-line.ts'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { API_DOCUMENT, CLIENT_SCHEMAS, clientSchemas } from '../../../infra/local/openapi/api-document.ts'
-import { type Schema, schemasAsTypescript } from '../../../infra/local/openapi/schemas-as-typescript.ts'
+import {
+  API_DOCUMENT,
+  CLIENT_SCHEMAS,
+  clientSchemas,
+  type Schema,
+  schemasAsTypescript,
+} from '../../../infra/local/openapi/api-document.ts'
 
 describe('the types of the client in docs/examples', () => {
   it('are those of the description; otherwise: npm run openapi -- --write', () => {

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { openStateFile } from '../../../infra/local/provider-simulator/open-state-file.ts'
+import { openStateFile } from '../../../infra/local/provider-simulator/simulator-store.ts'
 import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
 import { aCore, aRequestBody, aSimulator, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'

@@ -51,7 +51,6 @@ type ReadCardProps<Schema extends v.GenericSchema> = Omit<CardProps, 'children'>
   readonly children: (value: v.InferOutput<Schema>) => ComponentChildren
 }
 
-/** A card that shows the answer of its call. */
 export const ReadCard = <const Schema extends v.GenericSchema>({
   schema,
   children,
@@ -91,7 +90,6 @@ export const Rows = <T,>({ of, empty, children }: RowsProps<T>) => (
 const GOOD = ['succeeded', 'manual_paid', 'actual', 'enabled']
 const BAD = ['failed', 'expired', 'cancelled', 'abandoned', 'skipped', 'disabled']
 
-/** A status as a word with a colour. */
 export const Status = ({ is }: { readonly is: string }) => {
   const tone = GOOD.includes(is) ? 'good' : BAD.includes(is) ? 'bad' : 'plain'
   return <span class={`status ${tone}`}>{words(is)}</span>

@@ -16,7 +16,6 @@ export type ViewShape = {
   readonly include: readonly string[] | 'everything'
 }
 
-/** An item as a view stores it. */
 export type Entry = { readonly partition: string; readonly sort: readonly KeyValue[]; readonly item: StoredItem }
 
 /** The entries of one partition key; empty after its last item was deleted. */
@@ -36,7 +35,6 @@ export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredIte
   return { partition: JSON.stringify(found), sort: places, item: shownOf({ partition, sort, include }, item) }
 }
 
-/** The attributes of an item that the view stores. */
 const shownOf = ({ partition, sort, include }: ViewShape, item: StoredItem): StoredItem => {
   if (include === 'everything') return item
   const shown: Record<string, unknown> = {}

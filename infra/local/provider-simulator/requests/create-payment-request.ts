@@ -75,28 +75,22 @@ const CHANNEL_PROPERTIES = {
  * idempotency key: every call makes another payable request.
  */
 export const createPaymentRequest = (world: World, input: unknown): PaymentRequest => {
-  const body = parseInput(CreateRequestBody, input)
+  const { customer: _customer, ...body } = parseInput(CreateRequestBody, input)
+  const { request_amount: amount } = body
   const channel = requireChannel(body.channel_code)
   const channelProperties = parseChannelProperties(channel, body.channel_properties)
-  requireAmount(channel, body.request_amount)
+  requireAmount(channel, amount)
   const expiresAtMs = expiryOf(world, channel, channelProperties)
   const requestId = `pr-${world.newUuid()}`
   const created = timestampNow(world)
   const request: PaymentRequest = {
     payment_request_id: requestId,
     business_id: BUSINESS_ID,
-    reference_id: body.reference_id,
-    type: body.type,
-    country: body.country,
-    currency: body.currency,
-    request_amount: body.request_amount,
+    ...body,
     capture_method: 'AUTOMATIC',
-    channel_code: body.channel_code,
     channel_properties: channelProperties,
-    actions: destinationActions(world, channel, { requestId, amount: body.request_amount, channelProperties }),
+    actions: destinationActions(world, channel, { requestId, amount, channelProperties }),
     status: channel.destination === 'push' ? 'PENDING' : 'REQUIRES_ACTION',
-    ...(body.description === undefined ? {} : { description: body.description }),
-    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     created,
     updated: created,
   }

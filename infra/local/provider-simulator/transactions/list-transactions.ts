@@ -43,7 +43,8 @@ export const listTransactions = (world: World, search: URLSearchParams) => {
     statuses: search.getAll('statuses'),
     channel_categories: search.getAll('channel_categories'),
   })
-  faultNewestRow(world, query)
+  const newest = world.store.transactions.all().findLast(({ missing, row }) => !missing && matchesQuery(row, query))
+  if (newest) applyRowFaults(world, newest.id)
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT)
   const rows = rowsBeyondCursor(world, query).filter((row) => matchesQuery(row, query))
   const data = query.before_id === undefined ? rows.slice(0, limit) : rows.slice(-limit)
@@ -98,12 +99,6 @@ const positionOf = (rows: readonly Transaction[], id: string) => {
   const position = rows.findIndex((row) => row.id === id)
   if (position === -1) throw new ProviderError('API_VALIDATION_ERROR', `cursor '${id}' is not among the transactions`)
   return position
-}
-
-const faultNewestRow = (world: World, query: Query) => {
-  const shown = (record: TransactionRecord) => !record.missing && matchesQuery(record.row, query)
-  const newest = world.store.transactions.all().findLast(shown)
-  if (newest) applyRowFaults(world, newest.id)
 }
 
 const nextLink = (search: URLSearchParams, data: readonly Transaction[]) => {
