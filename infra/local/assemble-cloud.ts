@@ -100,11 +100,9 @@ type Ready = {
 } & Pick<EventSources, 'attemptsEnded'> &
   ConsoleParts
 
-type ServersOptions = {
-  readonly port: number
+type ServersOptions = Pick<Assembly, 'port' | 'data'> & {
   readonly clock: LocalClock
   readonly log: LocalLog
-  readonly data: DataDirectory | undefined
   readonly ready: Promise<Ready>
   readonly signingSecret: () => string | undefined
 }

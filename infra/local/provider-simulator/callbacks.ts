@@ -2,7 +2,7 @@ import { numberOf, takeFault } from './faults.ts'
 import { ProviderError } from './provider-error.ts'
 import { BUSINESS_ID } from './provider-objects.ts'
 import type { CallbackRecord } from './simulator-store.ts'
-import { nextInSequence, timestampNow, type World } from './world.ts'
+import { nextInSequence, paymentOf, timestampNow, type World } from './world.ts'
 
 type PaymentEvent = 'payment.capture' | 'payment.failure' | 'payment_request.expiry'
 export type CallbackEvent = PaymentEvent | 'refund.succeeded' | 'dispute.action_required' | 'dispute.won'
@@ -45,22 +45,12 @@ export const forgeCapture = (world: World, gatewayPaymentId: string) => {
     reference === gatewayPaymentId || reference.startsWith(`${gatewayPaymentId}-`)
   const target = world.store.requests.all().findLast(({ request }) => ownReference(request.reference_id))
   if (!target) throw new ProviderError('DATA_NOT_FOUND', `no payment request refers to payment '${gatewayPaymentId}'`)
-  const { actions: _actions, channel_properties: _properties, ...request } = target.request
-  const now = timestampNow(world)
   const capture = {
     capture_id: `cptr-${world.newUuid()}`,
-    capture_amount: request.request_amount,
-    capture_timestamp: now,
+    capture_amount: target.request.request_amount,
+    capture_timestamp: timestampNow(world),
   }
-  const data = {
-    ...request,
-    payment_id: `py-${world.newUuid()}`,
-    status: 'SUCCEEDED',
-    captures: [capture],
-    payment_details: {},
-    created: now,
-    updated: now,
-  }
+  const data = { ...paymentOf(world, target.request), status: 'SUCCEEDED', captures: [capture] }
   const dueMs = world.nowMs()
   const webhookId = world.newUuid()
   enqueue(world, { webhookId, event: 'payment.capture', data, wrongToken: false, forged: true, held: false, dueMs })

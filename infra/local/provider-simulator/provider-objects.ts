@@ -88,7 +88,5 @@ export type TransactionFee = {
 
 export const BUSINESS_ID = '66f0c4d2a8b1e95d7c3f2a10'
 
-const OPEN_STATUSES: readonly RequestStatus[] = ['REQUIRES_ACTION', 'PENDING']
-
 /** Whether a request may still be paid, cancelled, failed or expired. */
-export const isOpen = (request: PaymentRequest) => OPEN_STATUSES.includes(request.status)
+export const isOpen = ({ status }: PaymentRequest) => status === 'REQUIRES_ACTION' || status === 'PENDING'

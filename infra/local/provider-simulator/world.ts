@@ -1,5 +1,6 @@
 import { insertByDue } from '../process/local-clock.ts'
 import { ProviderError } from './provider-error.ts'
+import type { PaymentRequest } from './provider-objects.ts'
 import type { RequestRecord, Store } from './simulator-store.ts'
 
 /** What every step of the simulator works on. All that varies (time, ids, addresses) comes in through it. */
@@ -30,6 +31,14 @@ export const requireRequest = (world: World, id: string): RequestRecord => {
   const record = world.store.requests.get(id)
   if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment request '${id}' is not found`)
   return record
+}
+
+/** A payment made on a request, without its outcome. */
+export const paymentOf = (world: World, request: PaymentRequest) => {
+  const { channel_properties: _properties, actions: _actions, description: _description, ...rest } = request
+  const { status: _status, latest_payment_id: _latest, failure_code: _failure, ...shown } = rest
+  const now = timestampNow(world)
+  return { ...shown, payment_id: `py-${world.newUuid()}`, payment_details: {}, created: now, updated: now }
 }
 
 /** Something the provider will do by itself at a given time. `id` names the record it is about. */

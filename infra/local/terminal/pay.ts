@@ -26,7 +26,8 @@ const OPTIONS = {
 const Requests = v.array(v.object({ payment_request_id: v.string(), status: v.string() }))
 
 type Action = {
-  readonly path: (id: string) => string
+  /** A control of the simulator; without it, the customer pays. */
+  readonly control?: 'fail' | 'expire' | 'reverse'
   readonly body: object
   readonly done: string
   /** The action needs a provider request in one of these statuses. */
@@ -35,7 +36,10 @@ type Action = {
 
 const OPEN = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
 
-const control = (id: string, what: string) => `/_simulator/payment_requests/${encodeURIComponent(id)}/${what}`
+const pathOf = (id: string, { control }: Action): string =>
+  control === undefined
+    ? `/v3/payment_requests/${encodeURIComponent(id)}/simulate`
+    : `/_simulator/payment_requests/${encodeURIComponent(id)}/${control}`
 
 const actionOf = (options: { fail?: boolean; expire?: boolean; reverse?: string; amount?: string }): Action => {
   const { fail, expire, reverse, amount } = options
@@ -43,21 +47,13 @@ const actionOf = (options: { fail?: boolean; expire?: boolean; reverse?: string;
     throw new UsageError('choose one of --fail, --expire and --reverse')
   }
   if (amount !== undefined && reverse === undefined) throw new UsageError('--amount is for --reverse')
-  if (fail) return { ...OPEN, path: (id) => control(id, 'fail'), done: 'The customer failed to pay.' }
-  if (expire) return { ...OPEN, path: (id) => control(id, 'expire'), done: 'The time to pay is over.' }
-  if (reverse === undefined) {
-    const path = (id: string) => `/v3/payment_requests/${encodeURIComponent(id)}/simulate`
-    return { ...OPEN, path, done: 'The customer paid.' }
-  }
+  if (fail) return { ...OPEN, control: 'fail', done: 'The customer failed to pay.' }
+  if (expire) return { ...OPEN, control: 'expire', done: 'The time to pay is over.' }
+  if (reverse === undefined) return { ...OPEN, done: 'The customer paid.' }
   const minor = amount === undefined ? undefined : wholeNumber(amount)
   if (amount !== undefined && minor === undefined) throw new UsageError('--amount must be a whole number')
   const body = { kind: reverse, ...(minor !== undefined && { amount: minor }) }
-  return {
-    path: (id) => control(id, 'reverse'),
-    body,
-    statuses: ['SUCCEEDED'],
-    done: `The money went back: ${reverse}.`,
-  }
+  return { control: 'reverse', body, statuses: ['SUCCEEDED'], done: `The money went back: ${reverse}.` }
 }
 
 /** A create with retries may leave several requests: takes the newest in a fitting status, else the newest. */
@@ -78,7 +74,7 @@ const run = async (argv: readonly string[]): Promise<number> => {
   const pay = async () => {
     const id = await requestOf(provider, paymentId, action)
     const init = { method: 'POST', headers: PROVIDER_HEADERS, body: JSON.stringify(action.body) }
-    await callGateway(provider + action.path(id), init)
+    await callGateway(provider + pathOf(id, action), init)
     console.log(printableLines(`${action.done} (payment ${paymentId}, request ${id})`))
   }
   return whenRefused(pay, (message) => console.error(printableLines(message)))

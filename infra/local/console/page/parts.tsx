@@ -29,21 +29,33 @@ export const Card = ({ title, note, call, children }: CardProps) => (
   </section>
 )
 
-type AnsweredProps<T> = { readonly read: Read<T>; readonly children: (value: T) => ComponentChildren }
+type AnsweredProps<T> = {
+  readonly read: Read<T>
+  /** With a title, the answer is cards of its own, and a card before them has what is said of the read. */
+  readonly title?: string
+  readonly children: (value: T) => ComponentChildren
+}
 
 /** Shows the last answer. If a newer read has failed, its error is shown above. */
-export const Answered = <T,>({ read: { value, trouble }, children }: AnsweredProps<T>) => (
-  <>
-    {trouble !== undefined && (
-      <p class="line bad">
-        {trouble}
-        {value !== undefined && ' What follows is its last answer.'}
-      </p>
-    )}
-    {value === undefined && trouble === undefined && <Empty>Loading…</Empty>}
-    {value !== undefined && children(value)}
-  </>
-)
+export const Answered = <T,>({ read: { value, trouble }, title, children }: AnsweredProps<T>) => {
+  const said = (
+    <>
+      {trouble !== undefined && (
+        <p class="line bad">
+          {trouble}
+          {value !== undefined && ' What follows is its last answer.'}
+        </p>
+      )}
+      {value === undefined && trouble === undefined && <Empty>Loading…</Empty>}
+    </>
+  )
+  return (
+    <>
+      {title === undefined || (value !== undefined && trouble === undefined) ? said : <Card title={title}>{said}</Card>}
+      {value !== undefined && children(value)}
+    </>
+  )
+}
 
 type ReadCardProps<Schema extends v.GenericSchema> = Omit<CardProps, 'children'> & {
   readonly call: ConsoleCall
@@ -59,18 +71,6 @@ export const ReadCard = <const Schema extends v.GenericSchema>({
   <Card {...card}>
     <Answered read={useRead(schema, card.call)}>{children}</Answered>
   </Card>
-)
-
-/** The last answer as cards of its own. A card before them says that it is loading, or that a newer read has failed. */
-export const AnsweredCards = <T,>({ title, read, children }: AnsweredProps<T> & { readonly title: string }) => (
-  <>
-    {(read.value === undefined || read.trouble !== undefined) && (
-      <Card title={title}>
-        <Answered read={read}>{() => null}</Answered>
-      </Card>
-    )}
-    {read.value !== undefined && children(read.value)}
-  </>
 )
 
 type RowsProps<T> = {

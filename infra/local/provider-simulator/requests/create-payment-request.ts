@@ -161,10 +161,8 @@ const accountNumber = (world: World, channel: Channel, properties: DestinationIn
   const wanted = properties['virtual_account_number']
   if (wanted === undefined) return prefix + scattered(nextInSequence(world, 'virtual_account'), length - prefix.length)
   if (wanted.length !== length || !wanted.startsWith(prefix) || !/^\d+$/.test(wanted)) {
-    throw new ProviderError(
-      'VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE',
-      `${prefix} and ${length} digits in all are required`,
-    )
+    const message = `${prefix} and ${length} digits in all are required`
+    throw new ProviderError('VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE', message)
   }
   return wanted
 }

@@ -5,7 +5,7 @@ import { ProviderError, parseInput } from '../provider-error.ts'
 import { isOpen, type Payment, type PaymentRequest } from '../provider-objects.ts'
 import type { RequestRecord } from '../simulator-store.ts'
 import { bookCapture } from '../transactions/transaction-rows.ts'
-import { requireRequest, timestampNow, type World } from '../world.ts'
+import { paymentOf, requireRequest, timestampNow, type World } from '../world.ts'
 
 const SimulateBody = v.nullish(
   v.object({
@@ -45,27 +45,6 @@ export const simulatePayment = (world: World, id: string, body: unknown) => {
     message:
       'A simulated payment for the specified payment request id is being processed. ' +
       'You will be informed of the result via a webhook.',
-  }
-}
-
-/** A payment made on a request, without its outcome. */
-const paymentOf = (world: World, request: PaymentRequest) => {
-  const now = timestampNow(world)
-  return {
-    payment_id: `py-${world.newUuid()}`,
-    business_id: request.business_id,
-    reference_id: request.reference_id,
-    payment_request_id: request.payment_request_id,
-    type: request.type,
-    country: request.country,
-    currency: request.currency,
-    request_amount: request.request_amount,
-    capture_method: request.capture_method,
-    channel_code: request.channel_code,
-    payment_details: {},
-    ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
-    created: now,
-    updated: now,
   }
 }
 

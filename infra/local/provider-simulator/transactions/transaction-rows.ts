@@ -28,7 +28,8 @@ export const bookCapture = (world: World, payment: Payment, captured: { captureI
   const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
   const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))
   const invoiced = takeFault(world, 'transactions', 'fee_invoiced') !== undefined
-  const finalFee = invoiced ? INVOICED_FEE : feeOf(channel, captured.amount, fixedFee)
+  const fee = fixedFee === undefined ? tariffFee(channel, captured.amount) : splitFee(fixedFee)
+  const finalFee = invoiced ? INVOICED_FEE : fee
   const settleAtMs = settlementOf(world, channel, { known: fixedFee !== undefined, lateSeconds })
   const created = timestampNow(world)
   const row: Transaction = {
@@ -158,9 +159,6 @@ const settlementOf = (world: World, channel: Channel, fee: { known: boolean; lat
   return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
 }
 
-const feeOf = (channel: Channel, amount: number, fixedFee: number | undefined) =>
-  fixedFee === undefined ? tariffFee(channel, amount) : splitFee(fixedFee)
-
 /** The tariff's fee, rounded down, and 11 % value added tax on it, truncated: what has been seen upstream. */
 const tariffFee = (channel: Channel, amount: number) => {
   const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
@@ -186,12 +184,8 @@ const settlementTime = (rule: SettlementRule, capturedMs: number) => {
   let settledMs = capturedMs
   for (let left = rule.businessDays; left > 0; ) {
     settledMs += DAY_MS
-    if (isBusinessDay(settledMs)) left -= 1
+    const weekday = new Date(settledMs + JAKARTA_OFFSET_MS).getUTCDay()
+    if (weekday !== 0 && weekday !== 6) left -= 1
   }
   return settledMs
-}
-
-const isBusinessDay = (ms: number) => {
-  const weekday = new Date(ms + JAKARTA_OFFSET_MS).getUTCDay()
-  return weekday !== 0 && weekday !== 6
 }

@@ -3,7 +3,7 @@ import { rupiah, words } from '../../story/story-line.ts'
 import { ActionButton, ActionForm, CopyButton } from '../action-button.tsx'
 import { api, apiPost, atProvider, invoke } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { AnsweredCards, Card, SelectField, Status, TextField, Time } from '../parts.tsx'
+import { Answered, Card, SelectField, Status, TextField, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { lifeOf } from './life.ts'
@@ -123,7 +123,7 @@ const Shown = ({ payment }: { readonly payment: Timeline }) => {
 
 /** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
 export const PaymentDetail = ({ id }: { readonly id: string }) => (
-  <AnsweredCards title="Payment" read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}>
+  <Answered title="Payment" read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}>
     {(payment) => <Shown payment={payment} />}
-  </AnsweredCards>
+  </Answered>
 )

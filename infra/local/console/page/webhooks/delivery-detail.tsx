@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { api, invoke } from '../calls.ts'
 import { useRead } from '../gateway.ts'
-import { AnsweredCards, Card, Detail, Status, Time } from '../parts.tsx'
+import { Answered, Card, Detail, Status, Time } from '../parts.tsx'
 import { EventsSchema, OwnDeliverySchema, TimelineSchema } from '../shapes.ts'
 import { DeliveryState } from './delivery-list.tsx'
 import { useReceived } from './inbox-card.tsx'
@@ -78,8 +78,8 @@ const Shown = ({ delivery }: { readonly delivery: OwnDelivery }) => {
 /** One delivery: request, answers, payment, and the button for a new round. */
 export const DeliveryDetail = ({ id }: { readonly id: string }) => (
   <Detail list="#webhooks" label="All deliveries">
-    <AnsweredCards title="Delivery" read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}>
+    <Answered title="Delivery" read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}>
       {(delivery) => <Shown delivery={delivery} />}
-    </AnsweredCards>
+    </Answered>
   </Detail>
 )
