@@ -61,7 +61,7 @@ export const busyClient = async (waiting = 3): Promise<BusyClient> => {
   aDayLater(deps)
   const recorded = await sweptNow(deps, client)
   await auditedNow(deps, recorded)
-  await hear(chargebackRow(disputed, deps.now()), disputed)(deps)
+  await reconcile(chargebackRow(disputed, deps.now()), disputed)(deps)
   await adjust(client, { kind: 'written_off', amountMinor: 20_000, reference: 'given up' })(deps)
   for (let at = 0; at < waiting; at++) {
     await aSucceededPayment(deps, client, { paymentId: idIn(at % 2 === 0 ? 5 : 0, 10 + at), notionalMinor: 50_000 })
@@ -99,7 +99,7 @@ const paymentNow = async (deps: Deps, { paymentId }: Payment): Promise<Payment |
 }
 
 /** What the sync does with a row of the provider's. A row that cannot be decided yet is looked at again. */
-export const hear =
+export const reconcile =
   (row: ProviderTransaction, payment: Payment): Act =>
   async (deps) => {
     for (let look = 0; look < MOST_LOOKS; look++) {
@@ -110,7 +110,7 @@ export const hear =
   }
 
 /** The same by a process that has read the payment and the time long ago: it only writes. */
-export const hearFrozen =
+export const reconcileFrozen =
   (row: ProviderTransaction, payment: Payment, agoMs: number): Act =>
   async (deps) => {
     const now = addMs(deps.now(), -agoMs)

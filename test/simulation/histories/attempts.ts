@@ -10,17 +10,17 @@ export const loseCommits: Operation = async (play) => {
   const isFrozen = prng.chance(0.5)
   const wanted = newCreate(play, { livesSeconds: isFrozen ? 30 : undefined })
   const { pk, send } = wanted
-  const standsMs = isFrozen ? 2_500 : prng.pick([0, 300, 2_000])
-  world.ailing.set(pk, { lost: prng.pick([1, 2, 3, 4, 4, 4]), standsMs })
+  const delayMs = isFrozen ? 2_500 : prng.pick([0, 300, 2_000])
+  world.impaired.set(pk, { lost: prng.pick([1, 2, 3, 4, 4, 4]), delayMs })
   if (isFrozen) wanted.slow(prng.int(20, 300))
   const expiresMs = world.scheduler.nowMs() + 30_000
   const forMs = 27_500 - prng.int(0, 2_000)
-  await send(isFrozen ? { standsStill: { afterMs: 1_600, forMs, withClock: true } } : {})
+  await send(isFrozen ? { freeze: { afterMs: 1_600, forMs, withClock: true } } : {})
   if (isFrozen) {
     await passedUntil(world, expiresMs + prng.int(-300, 1_500))
     await wanted.sendAnother()
   }
-  world.ailing.delete(pk)
+  world.impaired.delete(pk)
   world.slowCallsMs.delete(wanted.paymentId)
   if (prng.chance(0.3)) customerActs(play, wanted.requests())
   await passed(world, prng.pick([10, 500, 4_000]))
@@ -46,26 +46,26 @@ export const overtakeCreate: Operation = async (play) => {
   if (isFailing) provider.orderFault({ target: 'create', ...prng.pick(FAILS) })
   wanted.slow(prng.int(1_000, 3_000))
   const isCommitting = !isFailing && prng.chance(0.3)
-  if (isCommitting) world.ailing.set(pk, { lost: prng.int(1, 4), standsMs: prng.int(500, 2_500) })
-  meet(world, 'an attempt stands still in the midst')
-  const standsStill = {
+  if (isCommitting) world.impaired.set(pk, { lost: prng.int(1, 4), delayMs: prng.int(500, 2_500) })
+  meet(world, 'an attempt is frozen during its work')
+  const freeze = {
     afterMs: prng.int(60, isCommitting ? 5_000 : 900),
     forMs: 30 * SECOND_MS + prng.int(0, 3_000),
     withClock: prng.chance(0.6),
   }
-  await send({ standsStill })
-  const thawsMs = world.scheduler.nowMs() + standsStill.forMs
+  await send({ freeze })
+  const thawsMs = world.scheduler.nowMs() + freeze.forMs
   if (prng.chance(0.2)) customerActs(play, wanted.requests())
   await passedUntil(world, Math.max(wanted.leaseEndMs(), isAlone ? thawsMs : 0) + prng.int(0, 400))
-  const isAiling = prng.chance(0.5)
+  const isImpaired = prng.chance(0.5)
   const begun: Promise<void>[] = []
   if (!isAlone) {
     if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(FAILS) })
-    wanted.slow(isAiling || prng.chance(0.5) ? prng.int(isAiling ? 6_000 : 1_500, 9_000) : undefined)
+    wanted.slow(isImpaired || prng.chance(0.5) ? prng.int(isImpaired ? 6_000 : 1_500, 9_000) : undefined)
     begun.push(send())
     await passedUntil(world, thawsMs + prng.int(20, 1_500))
   }
-  if (isAiling) world.ailing.set(pk, { lost: 4, standsMs: 0 })
+  if (isImpaired) world.impaired.set(pk, { lost: 4, delayMs: 0 })
   if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
   if (prng.chance(0.4)) {
     // A worker that hears of its money reads its request for some seconds.
@@ -80,7 +80,7 @@ export const overtakeCreate: Operation = async (play) => {
   if (prng.chance(0.4)) payOne(play, wanted.requests()[0])
   await Promise.all(begun)
   world.slowCallsMs.delete(paymentId)
-  world.ailing.delete(pk)
+  world.impaired.delete(pk)
   await send()
 }
 
@@ -119,7 +119,7 @@ export const payAttempts: Operation = async (play) => {
     const slowMs = how.startsWith('slow') || how === 'dead' ? prng.int(1_000, 7_000) : undefined
     wanted.slow(slowMs)
     const words = prng.chance(0.3) ? wanted.otherWords() : undefined
-    const dies = how === 'dead' && { standsStill: { afterMs: prng.int(60, 800), forMs: 3_600_000 } }
+    const dies = how === 'dead' && { freeze: { afterMs: prng.int(60, 800), forMs: 3_600_000 } }
     const sent = send(dies || {}, words)
     contest()
     // Soon, or just as it comes to its end.

@@ -147,7 +147,7 @@ const lossOf = (entries: readonly RawItem[]): number => sum(entries, 'markup_min
 const net = (items: readonly RawItem[]): number => sum(items, 'net_minor')
 
 /** The balance of each client: its entries less its payouts. */
-const standing = (entries: readonly RawItem[], paid: readonly RawItem[]): readonly number[] => {
+const balancesOf = (entries: readonly RawItem[], paid: readonly RawItem[]): readonly number[] => {
   const clients = new Set(entries.map(clientOf))
   return [...clients].map(
     (client) =>
@@ -168,7 +168,7 @@ const figuresOf = (books: Books, clientId: string | undefined): Figures => {
     const some = own.filter((entry) => types.includes(text(entry, 'type')))
     return sum(some, 'gross_minor')
   }
-  const stands = standing(own, paid)
+  const balances = balancesOf(own, paid)
   const paidOut = sum(paid, 'net_minor')
   return new Map([
     ...[...Map.groupBy(payments, (entry) => text(entry, 'method'))].map(
@@ -180,8 +180,8 @@ const figuresOf = (books: Books, clientId: string | undefined): Figures => {
     ['taken_back', -grossOf('refund', 'chargeback', 'reversal')],
     ['given_back', grossOf('dispute_won')],
     ['paid_out', paidOut],
-    ['owed_to_clients', stands.filter((minor) => minor > 0).reduce((total, minor) => total + minor, 0)],
-    ['owed_by_clients', -stands.filter((minor) => minor < 0).reduce((total, minor) => total + minor, 0)],
+    ['owed_to_clients', balances.filter((minor) => minor > 0).reduce((total, minor) => total + minor, 0)],
+    ['owed_by_clients', -balances.filter((minor) => minor < 0).reduce((total, minor) => total + minor, 0)],
     ['in_suspense', sum(house, 'suspense_minor')],
     ['at_provider', sum(all, 'provider_minor')],
     ['at_bank', sum(all, 'bank_minor') - paidOut],

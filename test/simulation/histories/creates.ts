@@ -187,12 +187,12 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(ANSWERS) })
     const words = prng.pick([body, body, wanted.otherWords(), UNREADABLE])
     // It is frozen during its work, and continues beside another try, often after the end of its lease.
-    const standsStill = prng.chance(isSlow ? 0.5 : 0.1)
+    const freeze = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined
     if (prng.chance(0.15)) world.unansweredUntilMs.set(pk, scheduler.nowMs() + prng.int(500, 8_000))
-    if (standsStill) meet(world, 'an attempt stands still in the midst')
-    sent.push(wanted.send({ standsStill }, left > 5 ? body : words))
+    if (freeze) meet(world, 'an attempt is frozen during its work')
+    sent.push(wanted.send({ freeze }, left > 5 ? body : words))
     if (isSlow) {
       await passed(world, prng.int(50, 2_000))
       meanwhile(play, wanted)

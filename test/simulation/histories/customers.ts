@@ -1,7 +1,7 @@
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { bookOddities, payOddly } from '../scenes/odd-rows.ts'
 import { paymentOfReference } from '../world/rows.ts'
-import { count, strikes, tell, type World } from '../world/world.ts'
+import { count, strikes, trace, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 const openRequests = ({ world }: Play) =>
@@ -28,7 +28,7 @@ export const pay = async (play: Play): Promise<void> => {
   const lost = world.oddities.chance(0.6) ? overtaken(play, requests) : []
   const paid = world.prng.pick(lost.length > 0 ? lost : requests)
   const amount = strikes(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
-  tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
+  trace(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
   const could = payOddly(world, paid, () => customerPays(play, act))
   if (could) bookOddities(world, paid)

@@ -3,7 +3,7 @@ import { http, tenantOf } from '../scenes/http.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, tell } from '../world/world.ts'
+import { count, trace } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 /** A merchant's program that follows its events: what it has seen, and where it continues after a restart. */
@@ -61,7 +61,7 @@ const look = async (play: Play, poller: EventPoller): Promise<void> => {
   const newest = poller.newest
   const { next, has_more: hasMore } = note(poller, reply)
   play.seen.problems.push(...lookProblems(play, poller, { askedMs, after: query.after, newest, next, hasMore }))
-  if (poller.prng.chance(0.2)) tell(play.world, () => 'a reader of events starts again where it was')
+  if (poller.prng.chance(0.2)) trace(play.world, () => 'a reader of events starts again where it was')
   else poller.next = next
 }
 

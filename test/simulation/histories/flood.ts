@@ -8,7 +8,7 @@ import { NO_FAULTS } from '../world/faults.ts'
 import type { InvokeOptions } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
-import { count, passed, tell, type World } from '../world/world.ts'
+import { count, passed, trace, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 type Passed = { readonly atMs: number; readonly weight: number; readonly environment: Environment | undefined }
@@ -61,7 +61,7 @@ const send = async (play: Play, flood: Flood): Promise<void> => {
 
 /** Some ten seconds of it. */
 export const burst = async (play: Play, flood: Flood): Promise<void> => {
-  tell(play.world, () => 'one client floods')
+  trace(play.world, () => 'one client floods')
   count(play.world.tally, 'fault flood')
   const connection = async () => {
     for (let sent = 0; sent < REQUESTS; sent++) {
@@ -136,16 +136,16 @@ const keysOfSlot = ({ clientId }: Tenant, slot: number): readonly string[] => {
 
 /** What an operator has changed of a merchant's endpoints may leave none that hears all: it gets one more. */
 const hearing = async (play: Play, tenant: Tenant): Promise<void> => {
-  const isAsEver = ({ hearsAll, changes }: SimEndpoint) => hearsAll !== false && changes === undefined
+  const isAsEver = ({ getsAllEvents, changes }: SimEndpoint) => getsAllEvents !== false && changes === undefined
   if (tenant.endpoints.some(isAsEver)) return
   const made = addEndpoint(play.world, tenant.clientId)
   await pass(play, SECOND_MS)
   const endpoint = await made
-  if (endpoint) tenant.endpoints.push({ ...endpoint, hearsFromMs: play.world.scheduler.nowMs() })
+  if (endpoint) tenant.endpoints.push({ ...endpoint, getsEventsFromMs: play.world.scheduler.nowMs() })
 }
 
 /** When the merchant heard of a payment's end. */
-const heardAtMs = ({ world }: Play, paymentId: string): number =>
+const notifiedAtMs = ({ world }: Play, paymentId: string): number =>
   world.merchants.received.find(({ body }) => body.includes(paymentId))?.atMs ?? Number.POSITIVE_INFINITY
 
 /** A client leaves a crowd of unpaid payments in one slot; another client's payment waits for one turn only. */
@@ -168,8 +168,8 @@ export const crowdProblems = async (play: Play, { tenant: flooder }: Flood): Pro
   world.provider.simulatePayment(world.provider.findPaymentRequests(paid)[0]?.payment_request_id ?? '')
   const paidMs = world.scheduler.nowMs()
   await pass(play, LIFE_SECONDS * SECOND_MS + TURN_MS)
-  const late = heardAtMs(play, expiring) - dueMs
-  const found = heardAtMs(play, paid) - paidMs
+  const late = notifiedAtMs(play, expiring) - dueMs
+  const found = notifiedAtMs(play, paid) - paidMs
   return [
     ...(late > TURN_MS + TOLD_MS ? [`after a crowd a client heard of its payment ${late / SECOND_MS} s late`] : []),
     ...(found > FOUND_MS + TOLD_MS ? [`beside a crowd a lost callback was found after ${found / SECOND_MS} s`] : []),

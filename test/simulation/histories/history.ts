@@ -3,12 +3,12 @@ import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { watchEndpoints } from '../scenes/change-settings.ts'
-import { arrangeMoves, moveTogether, payOut } from '../scenes/money-operations.ts'
-import { takeBack } from '../scenes/odd-rows.ts'
+import { freezeWorkers, handOutTwice, unreadablePayments } from '../scenes/freeze-workers.ts'
+import { arrangeConcurrentOperators, concurrentOperators, payOut } from '../scenes/money-operations.ts'
+import { reverseSome } from '../scenes/odd-rows.ts'
+import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
+import { arrangeRounds, breakAlertTopic, changeDuringDelivery, redeliverDuringAlert } from '../scenes/redeliveries.ts'
 import { growClient, sellMany } from '../scenes/sell-many.ts'
-import { arrangeRounds, changeInBetween, sendAgainWhileTold, silenceTopic } from '../scenes/send-again.ts'
-import { handOutTwice, standStill, unreadablePayments } from '../scenes/stand-still.ts'
-import { trespassElsewhere } from '../scenes/strangers.ts'
 import { watchSituations } from '../sometimes/watch-situations.ts'
 import { createObservations } from '../watching/observations.ts'
 import { readBackProblems } from '../watching/read-back.ts'
@@ -24,7 +24,7 @@ import { agedProblems, booksProblems, isAged, seenBy } from './books-at-rest.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
 import { burst, createFlood, crowdProblems, type Flood, floodProblems } from './flood.ts'
 import { drawOperation, type Play, settle } from './operations.ts'
-import { arrangeCloseCalls, changeDuringWrites, repeatDuringWrites } from './races.ts'
+import { arrangeRaces, changeDuringWrites, repeatDuringWrites } from './races.ts'
 
 export type HistoryOptions = {
   readonly seed: number
@@ -157,8 +157,15 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
   const { world, seen } = play
   const problems: string[] = []
   for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
-    takeBack(world, 0.4)
-    const operation = world.oddities.pick([settle, payOut, payOut, moveTogether, moveTogether, trespassElsewhere])
+    reverseSome(world, 0.4)
+    const operation = world.oddities.pick([
+      settle,
+      payOut,
+      payOut,
+      concurrentOperators,
+      concurrentOperators,
+      requestOtherTenantsData,
+    ])
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runFor(world.oddities.int(1, 20) * HOUR_MS)
     problems.push(...seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
@@ -177,15 +184,15 @@ const firstDay = async (play: Play): Promise<void> => {
 
 /** What brings together what chance alone would not. In this order: each draws from the same source. */
 const ARRANGEMENTS = [
-  arrangeCloseCalls,
+  arrangeRaces,
   arrangeRounds,
   handOutTwice,
-  silenceTopic,
-  sendAgainWhileTold,
-  standStill,
-  changeInBetween,
+  breakAlertTopic,
+  redeliverDuringAlert,
+  freezeWorkers,
+  changeDuringDelivery,
   unreadablePayments,
-  arrangeMoves,
+  arrangeConcurrentOperators,
 ]
 
 /** One history: the same seed and number of operations give the same one, byte for byte. */
@@ -206,7 +213,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
     const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
-    takeBack(world, 0.12)
+    reverseSome(world, 0.12)
     for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runFor(gapMs(world))
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))

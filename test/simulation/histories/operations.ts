@@ -1,20 +1,27 @@
 import { whole } from '../../support/recount/books.ts'
 import {
-  ailEndpoint,
   changeEndpoints,
   changeKeys,
   changeOneEndpointTogether,
   changeTogether,
+  impairEndpoint,
   useShortKey,
 } from '../scenes/change-settings.ts'
+import { bookConflictingRow, payUnasked, resumeLate } from '../scenes/conflicting-rows.ts'
+import { refuseRound } from '../scenes/freeze-workers.ts'
 import { http, type Scene } from '../scenes/http.ts'
-import { adjust, holdPayouts, moveTogether, payOut, payOutTwice, resolveSuspense } from '../scenes/money-operations.ts'
+import {
+  adjust,
+  concurrentOperators,
+  holdPayouts,
+  payOut,
+  payOutTwice,
+  resolveSuspense,
+} from '../scenes/money-operations.ts'
 import { overlappingReversals } from '../scenes/odd-rows.ts'
-import { growClient, sellMany, takeBackTogether } from '../scenes/sell-many.ts'
-import { sendAgain, switchEndpointOff } from '../scenes/send-again.ts'
-import { giveUp } from '../scenes/stand-still.ts'
-import { bookStrangely, goOnLate, payUnasked } from '../scenes/strange-rows.ts'
-import { redeliverOwn, trespassElsewhere } from '../scenes/strangers.ts'
+import { redeliverOwn, requestOtherTenantsData } from '../scenes/other-tenants.ts'
+import { redeliverRepeatedly, switchEndpointOff } from '../scenes/redeliveries.ts'
+import { growClient, reverseTogether, sellMany } from '../scenes/sell-many.ts'
 import { differences } from '../watching/read-back.ts'
 import { operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
@@ -25,7 +32,7 @@ import { lookAtBooks } from './books-at-rest.ts'
 import { create, createStubbornly, payLostCreate, replayCreate, retryCreate } from './creates.ts'
 import { customerPays, decline, pay } from './customers.ts'
 import type { EventPoller, FiredEvent } from './event-poller.ts'
-import { lastSeconds, pushAgain } from './last-seconds.ts'
+import { actNearExpiry, pushAgain } from './near-expiry.ts'
 
 export type Play = Scene & {
   /** Creates that were not answered with a payment: merchants try them again. */
@@ -90,12 +97,12 @@ const read: Operation = async (play) => {
 }
 
 /** Another tenant's payment answers exactly as an absent one. */
-const trespass: Operation = async (play) => {
+const readOtherTenantsPayment: Operation = async (play) => {
   const target = knownPayment(play)
-  const stranger = play.tenants.find(({ clientId }) => clientId !== target?.tenant.clientId)
-  if (!target || !stranger) return
-  const reply = await http(play, stranger, 'api-get-payment', { id: target.id })
-  if (reply?.status === 200) play.seen.problems.push(`${stranger.clientId} was shown ${target.id}`)
+  const otherTenant = play.tenants.find(({ clientId }) => clientId !== target?.tenant.clientId)
+  if (!target || !otherTenant) return
+  const reply = await http(play, otherTenant, 'api-get-payment', { id: target.id })
+  if (reply?.status === 200) play.seen.problems.push(`${otherTenant.clientId} was shown ${target.id}`)
 }
 
 /** Everybody wants something of one payment at the same moment. */
@@ -147,7 +154,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [3, decline],
   [8, cancel],
   [6, read],
-  [2, trespass],
+  [2, readOtherTenantsPayment],
   [4, settle],
   [4, payOut],
   [3, refresh],
@@ -162,9 +169,9 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, payOutTwice],
   [3, adjust],
   [1, holdPayouts],
-  [5, bookStrangely],
-  [4, takeBackTogether],
-  [2, trespassElsewhere],
+  [5, bookConflictingRow],
+  [4, reverseTogether],
+  [2, requestOtherTenantsData],
   [2, useShortKey],
   [5, changeTogether],
   [2, payLostCreate],
@@ -173,15 +180,15 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [3, loseCommits],
   [5, payAttempts],
   [4, pushAgain],
-  [8, lastSeconds],
-  [3, ailEndpoint],
-  [4, sendAgain],
+  [8, actNearExpiry],
+  [3, impairEndpoint],
+  [4, redeliverRepeatedly],
   [2, changeOneEndpointTogether],
   [3, switchEndpointOff],
-  [3, giveUp],
+  [3, refuseRound],
   [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
-  [3, moveTogether],
-  [2, goOnLate],
+  [3, concurrentOperators],
+  [2, resumeLate],
   [2, payUnasked],
   [2, overlappingReversals],
 ]

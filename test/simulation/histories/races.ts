@@ -3,8 +3,8 @@ import { type RawItem, text } from '../../support/recount/books.ts'
 import { OPEN } from '../promises/watch-closing.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
 import { http, tenantOf } from '../scenes/http.ts'
-import { actsOn, payOut } from '../scenes/money-operations.ts'
-import { takeBack } from '../scenes/odd-rows.ts'
+import { payOut, settlementActions } from '../scenes/money-operations.ts'
+import { reverseSome } from '../scenes/odd-rows.ts'
 import { meet } from '../sometimes/situations.ts'
 import { askedFor } from '../watching/observations.ts'
 import type { Faults } from '../world/faults.ts'
@@ -51,7 +51,7 @@ const isToSettle = (world: World, clientId: string): boolean => {
 }
 
 /** Brings about what is rare by chance: cancels at the last moment, and triggers, reversals or changes during a sum. */
-export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
+export const arrangeRaces = (play: Play, faults: Faults): void => {
   const { world, oddities, scheduler } = play
   // What comes to rest, with other faults or none, is left alone.
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
@@ -70,7 +70,7 @@ export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
   world.onStarted.push(({ name }, event) => {
     if (name !== 'settle-client') return
     const clientId = clientOfMessage(event)
-    if (happens(0.2)) soon(() => takeBack(world, 1, (payment) => payment['client_id'] === clientId))
+    if (happens(0.2)) soon(() => reverseSome(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
     if (isToSettle(world, clientId) && happens(0.4)) soon(() => changeAccount(world, clientId))
   })
@@ -120,7 +120,7 @@ const ofPayment: Actions = (play, id) => {
         ]),
     ...(tenant === undefined ? [] : [() => http(play, tenant, 'api-cancel-payment', { id })]),
     ...(row?.['status'] === 'succeeded'
-      ? [() => takeBack(world, 1, (payment) => payment['pk'] === row['pk'] || payment === row)]
+      ? [() => reverseSome(world, 1, (payment) => payment['pk'] === row['pk'] || payment === row)]
       : []),
   ]
 }
@@ -148,7 +148,7 @@ const ofLedger: Actions = (play, owner) => {
   const [clientId] = owner.split('#')
   return [
     () => operate(world, 'trigger-settlement', { client_id: clientId }),
-    () => takeBack(world, 1, (payment) => payment['client_id'] === clientId),
+    () => reverseSome(world, 1, (payment) => payment['client_id'] === clientId),
     () => payOut(play),
     () => lookUp(world, 'audit-ledger', { client_id: clientId }),
   ]
@@ -157,8 +157,8 @@ const ofLedger: Actions = (play, owner) => {
 const ofSettlement: Actions = (play, id) => {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
-  const acts = row === undefined ? [] : actsOn(play, text(row, 'client_id'), row)
-  return [...acts, ...acts, () => payOut(play), () => takeBack(world, 1)]
+  const acts = row === undefined ? [] : settlementActions(play, text(row, 'client_id'), row)
+  return [...acts, ...acts, () => payOut(play), () => reverseSome(world, 1)]
 }
 
 const ACTIONS: Readonly<Record<string, Actions>> = {
@@ -166,7 +166,7 @@ const ACTIONS: Readonly<Record<string, Actions>> = {
   DELIVERY: ofDelivery,
   LEDGER: ofLedger,
   SETTLEMENT: ofSettlement,
-  SUSPENSE: (play) => [() => takeBack(play.world, 1)],
+  SUSPENSE: (play) => [() => reverseSome(play.world, 1)],
   ENDPOINTS: (play) => [() => changeEndpoints(play)],
   CLIENT: (play) => [() => changeKeys(play)],
   APIKEY: (play) => [() => changeKeys(play)],

@@ -93,7 +93,7 @@ export const watchClosing = (world: World, seen: Observations): void => {
 type Word = { readonly said: string; readonly latest?: string }
 
 /** What one process has read: requests, captured payments, and the payments that any answer named. */
-type Told = {
+type Answers = {
   readonly words: Map<string, Word>
   readonly money: Map<string, { readonly reference: string; readonly amount: number }>
   readonly answered: Set<string>
@@ -115,7 +115,7 @@ const wordOf = (answer: ProviderAnswer): Word => {
   return { said: String(status ?? code), ...(latest !== undefined && { latest: String(latest) }) }
 }
 
-const note = ({ words, money, answered }: Told, answer: ProviderAnswer): void => {
+const note = ({ words, money, answered }: Answers, answer: ProviderAnswer): void => {
   const { method, path, outcome } = answer
   const cancelled = cancelledRequest(method, path)
   if (cancelled !== undefined) return void words.set(cancelled, { said: wordOf(answer).said })
@@ -148,7 +148,11 @@ const endOfCancelled = (payment: RawItem, nowMs: number, apartMs: number): strin
 }
 
 /** `end`: how a payment ends whose request was cancelled upstream. */
-const problemsOf = (payment: RawItem, { words, money, answered }: Told, end: string | undefined): readonly string[] => {
+const problemsOf = (
+  payment: RawItem,
+  { words, money, answered }: Answers,
+  end: string | undefined,
+): readonly string[] => {
   const status = text(payment, 'status')
   const amounts = [...money.values()]
     .filter(({ reference }) => text(payment, 'pk') === `PAYMENT#${reference.slice(0, 36)}`)
@@ -171,12 +175,12 @@ const problemsOf = (payment: RawItem, { words, money, answered }: Told, end: str
 
 /** Checked when a payment ends without money: its worker was last told of this end by the provider, and of no money. */
 const watchLastWord = (world: World, seen: Observations): void => {
-  const told = new WeakMap<Process, Told>()
-  const nothing = (): Told => ({ words: new Map(), money: new Map(), answered: new Set() })
+  const answers = new WeakMap<Process, Answers>()
+  const nothing = (): Answers => ({ words: new Map(), money: new Map(), answered: new Set() })
 
   world.onAnswered.push((process, answer) => {
-    const mine = told.get(process) ?? nothing()
-    told.set(process, mine)
+    const mine = answers.get(process) ?? nothing()
+    answers.set(process, mine)
     note(mine, answer)
   })
 
@@ -185,7 +189,7 @@ const watchLastWord = (world: World, seen: Observations): void => {
     // A process that continues in another's environment has asked under its own name.
     if (before['status'] !== 'pending' || !(status in BORNE_OUT) || world.sharing.has(worker)) return
     const end = endOfCancelled(after, nowMs, apartMs)
-    for (const what of problemsOf(after, told.get(worker) ?? nothing(), end))
+    for (const what of problemsOf(after, answers.get(worker) ?? nothing(), end))
       seen.problems.push(`${key.pk} is ${status}, ${what}`)
   })
 }

@@ -20,19 +20,19 @@ export const watchPromises = (world: World, seen: Observations): (() => readonly
     watchFees(world),
     watchOrphans(world, seen),
     watchPushes(world),
-    watchStrangeRows(world),
+    watchConflictingRows(world),
   ]
   return () => atRest.flatMap((problems) => problems())
 }
 
 /** Answers, once everything rests, which rows beside a payment's own operators were not told of. */
-const watchStrangeRows = (world: World) => (): readonly string[] => {
+const watchConflictingRows = (world: World) => (): readonly string[] => {
   const payments = new Map(rowsOf(world, 'PAYMENT').map((item) => [text(item, 'credited_provider_payment_id'), item]))
-  return world.strangeRows.flatMap(({ providerPaymentId, cause }) => {
+  return world.conflictingRows.flatMap(({ providerPaymentId, cause }) => {
     const payment = payments.get(providerPaymentId)
     if (payment?.['status'] !== 'succeeded' || payment['is_void'] === true) return []
-    const isTold = suspenseRow(world, `${text(payment, 'pk').slice('PAYMENT#'.length)}#${cause}`) !== undefined
-    return isTold ? [] : [`no row of ${providerPaymentId} reports ${cause}`]
+    const isReported = suspenseRow(world, `${text(payment, 'pk').slice('PAYMENT#'.length)}#${cause}`) !== undefined
+    return isReported ? [] : [`no row of ${providerPaymentId} reports ${cause}`]
   })
 }
 
@@ -101,7 +101,7 @@ const feeProblems = (
   world: World,
   payment: RawItem,
   kept: ReadonlyMap<string, number>,
-  isTold: (cause: string) => boolean,
+  isReported: (cause: string) => boolean,
 ): readonly string[] => {
   const pk = text(payment, 'pk')
   const isLate = world.scheduler.nowMs() > ms(payment, 'paid_at') + HELD_MS + SWEEP_MS
@@ -113,11 +113,11 @@ const feeProblems = (
       ? []
       : [`${pk}: a fee of ${feeMinor}, and the provider kept ${keptMinor}`]
   if (isVoidedOpen(payment)) return []
-  if (!isTold('fee_assumed') && !isTold('transaction_missing'))
+  if (!isReported('fee_assumed') && !isReported('transaction_missing'))
     return [`${pk}: operators were not told of a fee that was assumed`]
   if (keptMinor === undefined || !isShown(world, payment)) return []
   if (payment['late_row_at'] === undefined) return [`${pk}: the row that came late is not booked`]
-  return keptMinor !== feeMinor && !isTold('fee_changed')
+  return keptMinor !== feeMinor && !isReported('fee_changed')
     ? [`${pk}: operators were not told of a fee that was another one`]
     : []
 }
@@ -125,12 +125,12 @@ const feeProblems = (
 /** Answers, once everything rests, which fees are late, made up or not told of. */
 export const watchFees = (world: World) => (): readonly string[] => {
   const kept = keptBy(world)
-  const told = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
+  const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
   return rowsOf(world, 'PAYMENT')
     .filter(({ status }) => status === 'succeeded')
     .flatMap((payment) => {
       const id = text(payment, 'pk').slice('PAYMENT#'.length)
-      return feeProblems(world, payment, kept, (cause) => told.has(`SUSPENSE#${id}#${cause}`))
+      return feeProblems(world, payment, kept, (cause) => reported.has(`SUSPENSE#${id}#${cause}`))
     })
 }
 

@@ -174,18 +174,18 @@ export const watchPushClaims = (world: World, seen: Observations): void => {
     const last = lastOf(before)
     if (before['status'] !== 'creating' || after['status'] !== 'creating' || !isChanged(write, 'attempt')) return
     if (channelOf(before) !== PUSHED || last === undefined || !['unknown', 'started'].includes(last.outcome)) return
-    const tell = (what: string) => void seen.problems.push(`${key.pk} is claimed for a push ${what}`)
+    const report = (what: string) => void seen.problems.push(`${key.pk} is claimed for a push ${what}`)
     const endMs = Date.parse(last.endedAt ?? text(before, 'lease_until')) || Date.parse(last.startedAt) + LEASE_MS
-    if (nowMs + write.apartMs < endMs + PUSH_MS) tell('while the last one may be answered')
+    if (nowMs + write.apartMs < endMs + PUSH_MS) report('while the last one may be answered')
     if (world.sharing.has(worker)) return
     const reference = `${key.pk.slice('PAYMENT#'.length)}-${last.number}`
     const mine = shown.get(worker)
     const rows = mine?.rows.get(reference)
     if (mine === undefined || rows?.isAll !== true)
-      return tell('by a worker that has not seen what became of the last one')
+      return report('by a worker that has not seen what became of the last one')
     const asked = Number(Object(before['request']).notionalMinor)
     if (rows.found.some((row) => isUndecided(row, reference, asked, mine)))
-      tell('although the last one may have its money')
+      report('although the last one may have its money')
   })
 }
 

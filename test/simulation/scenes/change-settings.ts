@@ -1,7 +1,7 @@
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { meet } from '../sometimes/situations.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
-import type { Ailment } from '../world/merchants.ts'
+import type { Impairment } from '../world/merchants.ts'
 import type { Prng } from '../world/prng.ts'
 import { addEndpoint, liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { count, isHit, passed, type World } from '../world/world.ts'
@@ -149,13 +149,13 @@ export const setEnabled =
   }
 
 const subscribeAnew: Change = async ({ world }, tenant, endpoint) => {
-  endpoint.hearsAll = false
+  endpoint.getsAllEvents = false
   const reply = await ask(world, 'update-endpoint', tenant, endpoint, { event_types: ['payment.succeeded'] })
   if (reply?.status === 200) count(world.tally, 'endpoint subscribed anew')
 }
 
 const remove: Change = async ({ world }, tenant, endpoint) => {
-  endpoint.hearsAll = false
+  endpoint.getsAllEvents = false
   const reply = await ask(world, 'delete-endpoint', tenant, endpoint)
   if (reply?.status !== 200) return
   count(world.tally, 'endpoint deleted')
@@ -168,7 +168,7 @@ const replace: Change = async (play, tenant, endpoint) => {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)
   if (made) {
-    tenant.endpoints.push({ ...made, hearsFromMs: world.scheduler.nowMs() })
+    tenant.endpoints.push({ ...made, getsEventsFromMs: world.scheduler.nowMs() })
     count(world.tally, 'endpoint replaced')
   }
   await remove(play, tenant, endpoint)
@@ -191,8 +191,8 @@ export const changeEndpoints = async (play: Scene): Promise<void> => {
 /** Whether an event must have come to an endpoint: one that was there before, and stayed as it was. */
 export const mustHear = (tenants: readonly Tenant[], endpointId: string, event: RawItem): boolean => {
   const endpoint = tenants.flatMap(({ endpoints }) => endpoints).find((one) => one.endpointId === endpointId)
-  if (endpoint === undefined || endpoint.hearsAll === false) return false
-  return Date.parse(text(event, 'fired_at')) > (endpoint.hearsFromMs ?? 0) + NEAR_MS
+  if (endpoint === undefined || endpoint.getsAllEvents === false) return false
+  return Date.parse(text(event, 'fired_at')) > (endpoint.getsEventsFromMs ?? 0) + NEAR_MS
 }
 
 /** Checked at every single POST: nothing goes to an endpoint that was deleted or disabled a while ago. */
@@ -224,17 +224,17 @@ const MINUTE_MS = 60_000
 const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS]
 
 /** It gets worse before it gets better. */
-const COURSES: readonly (readonly Ailment[])[] = [['late'], ['late'], ['late', 'refuses']]
+const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late'], ['late', 'refuses']]
 
 /** A server answers so late that it holds its caller, or takes no connection, while an operator tests it. */
-export const ailEndpoint = async (play: Scene): Promise<void> => {
+export const impairEndpoint = async (play: Scene): Promise<void> => {
   const { world, tenants, prng, scheduler, merchants } = play
   const { clientId, endpoints } = prng.pick(tenants)
   const { endpointId, url } = prng.pick(endpoints)
-  if (merchants.ailing.has(url)) return
-  for (const ailment of prng.pick(COURSES)) {
-    count(world.tally, `endpoint ${ailment}`)
-    merchants.ailing.set(url, ailment)
+  if (merchants.impaired.has(url)) return
+  for (const impairment of prng.pick(COURSES)) {
+    count(world.tally, `endpoint ${impairment}`)
+    merchants.impaired.set(url, impairment)
     const untilMs = scheduler.nowMs() + prng.pick(LONG_MS) * (0.5 + prng.next())
     for (let left = prng.int(1, 4); left > 0 && scheduler.nowMs() < untilMs; left--) {
       await operate(world, 'send-test-event', { client_id: clientId, endpoint_id: endpointId })
@@ -242,5 +242,5 @@ export const ailEndpoint = async (play: Scene): Promise<void> => {
     }
     await passed(world, Math.ceil(Math.max(0, untilMs - scheduler.nowMs())))
   }
-  merchants.ailing.delete(url)
+  merchants.impaired.delete(url)
 }

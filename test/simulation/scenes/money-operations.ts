@@ -5,7 +5,7 @@ import { invoke, lookUp, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, windowRow } from '../world/rows.ts'
 import { count, passed, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
-import { takeBack } from './odd-rows.ts'
+import { reverseSome } from './odd-rows.ts'
 
 const STOPS: Readonly<Record<string, SituationName>> = {
   unproven: 'a payout is stopped by money that no row proves',
@@ -146,7 +146,7 @@ type Act = () => Promise<unknown>
 const DAY_MS = 86_400_000
 
 /** What operators may do about a settlement as it stands; of its client's, what is not settled yet is settled. */
-export const actsOn = (scene: Scene, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
+export const settlementActions = (scene: Scene, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
   const { world } = scene
   const trigger = () => operate(world, 'trigger-settlement', { client_id: clientId })
   if (settlement === undefined || settlement['recredited_at'] !== undefined) return [trigger, trigger]
@@ -183,7 +183,7 @@ const isOld = ({ scheduler }: World, payment: RawItem): boolean =>
   Date.parse(text(payment, 'paid_at')) < scheduler.nowMs() - DAY_MS
 
 /** Operators pay out, refuse, re-credit and settle one client's money at once, while the sync reads reversals. */
-export const moveTogether = async (scene: Scene): Promise<void> => {
+export const concurrentOperators = async (scene: Scene): Promise<void> => {
   const { world, tenants, oddities, prng } = scene
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
@@ -194,11 +194,11 @@ export const moveTogether = async (scene: Scene): Promise<void> => {
     const isMeant = (payment: RawItem) =>
       !['open', 'posted'].includes(stageOf(world, payment)) || isOld(world, payment) || oddities.chance(0.1)
     for (let moves = oddities.int(0, 2); moves > 0; moves--)
-      takeBack(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
+      reverseSome(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})
     const syncs = prng.chance(0.3) ? [sync, sync] : [sync]
-    const acts = [...actsOn(scene, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))
-    meet(world, 'operators are at the money of one client together')
+    const acts = [...settlementActions(scene, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))
+    meet(world, 'several operators move the money of one client at once')
     const apartMs = prng.pick([8, 60])
     await Promise.all(acts.map((act) => passed(world, prng.int(0, apartMs)).then(act)))
     if (prng.chance(0.5)) await raiseFloor(world, clientId)
@@ -215,7 +215,7 @@ const TURNED = ['VOIDED', 'REVERSED']
 const PAGE_MS = 90
 
 /** When the sync has just read a reversal, operators move its settlement, or settle what is in none yet. */
-export const arrangeMoves = (scene: Scene, faults: Faults): void => {
+export const arrangeConcurrentOperators = (scene: Scene, faults: Faults): void => {
   const { world, oddities, scheduler } = scene
   const met = new Set<string>()
 
@@ -231,7 +231,7 @@ export const arrangeMoves = (scene: Scene, faults: Faults): void => {
       met.add(`${id} ${status}`)
       const payment = paymentOfReference(world, reference)
       if (payment?.['status'] !== 'succeeded' || !oddities.chance(0.3)) continue
-      for (const act of actsOn(scene, text(payment, 'client_id'), settlementOf(world, payment)))
+      for (const act of settlementActions(scene, text(payment, 'client_id'), settlementOf(world, payment)))
         if (oddities.chance(0.6)) scheduler.after(oddities.int(0, PAGE_MS), () => void act())
     }
   })

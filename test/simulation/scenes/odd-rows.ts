@@ -3,7 +3,7 @@ import type { PaymentRequest } from '../../../infra/local/provider-simulator/pro
 import { stageOf } from '../sometimes/situations.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { count, passed, struck, tell, type World } from '../world/world.ts'
+import { count, passed, struck, trace, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const RETURNS = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
@@ -77,7 +77,7 @@ export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference
   const sign = type === 'PAYMENT' && oddities.chance(0.8) ? 1 : -1
   const amount = sign * oddities.int(1, 100_000)
   provider.bookTransaction({ type, status, reference_id: reference, amount, ...product })
-  tell(world, () => `the provider books a ${type} (${status}) for ${reference}`)
+  trace(world, () => `the provider books a ${type} (${status}) for ${reference}`)
   count(world.tally, `odd row booked: ${type}`)
 }
 
@@ -108,7 +108,7 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
   if (rows.length === 0) return false
   const { id, row } = world.oddities.pick(rows)
   world.provider.reversePayment(requestId, { kind: world.oddities.pick(['voided', 'reversed']), transaction_id: id })
-  tell(world, () => `the ${row.type} ${id} of ${requestId} is voided`)
+  trace(world, () => `the ${row.type} ${id} of ${requestId} is voided`)
   count(world.tally, `movement voided: ${row.type}`)
   return true
 }
@@ -120,7 +120,7 @@ const isExhausted = ({ movements }: StoredItem): boolean =>
   Array.isArray(movements) && movements.length >= MOST_MOVEMENTS
 
 /** Some time after a payment its money goes back, whole or in part, once or more; or a dispute is won, even twice. */
-export const takeBack = (
+export const reverseSome = (
   world: World,
   probability: number,
   isMeant: (payment: StoredItem) => boolean = () => true,
@@ -148,9 +148,9 @@ export const takeBack = (
     const amount = isPart ? oddities.int(1, most) : most
     reverse(world, id, { kind, leastFee: 1, ...((isPart || isWon) && { amount }) })
     world.unreadBack = String(payment?.['client_id'])
-    count(world.tally, `money back: ${kind}`)
+    count(world.tally, `reversed: ${kind}`)
   } catch {
-    count(world.tally, 'money back refused')
+    count(world.tally, 'reversal refused')
   }
 }
 
@@ -165,7 +165,7 @@ const reverse = (world: World, requestId: string, { kind, leastFee, ...asked }: 
   const fee = kind === 'chargeback' && oddities.chance(0.5) ? { fee: oddities.int(leastFee, 20_000) } : {}
   const row = provider.reversePayment(requestId, { kind, ...fee, ...asked })
   if (row.type !== 'PAYMENT') bookedBack.push(row.id)
-  tell(world, () => `${row.amount} of ${requestId} move: ${kind}`)
+  trace(world, () => `${row.amount} of ${requestId} move: ${kind}`)
 }
 
 /** Reverses one payment, or a part of it, or wins its dispute; or voids a row that did so. */
@@ -180,7 +180,7 @@ const move = (world: World, requestId: string, most: number, paidId: string | un
     reverse(world, requestId, { kind, leastFee: 0, ...(kind !== 'voided' && { amount }) })
     count(tally, `overlapping reversals: ${kind}`)
   } catch {
-    count(tally, 'money back refused')
+    count(tally, 'reversal refused')
   }
 }
 

@@ -8,7 +8,7 @@ import { rowsOf } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, passed } from '../world/world.ts'
 import { createAs, type Scene } from './http.ts'
-import { payOddly, takeBack } from './odd-rows.ts'
+import { payOddly, reverseSome } from './odd-rows.ts'
 
 const CHANNELS = [
   { method: 'qris' },
@@ -61,7 +61,7 @@ const MOST = 4
 const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
 
 /** A client sells to several; later money of them goes back at once, of those that are not settled yet where there are some. */
-export const takeBackTogether = async (scene: Scene): Promise<void> => {
+export const reverseTogether = async (scene: Scene): Promise<void> => {
   const { world, oddities } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
   await passed(world, world.prng.pick(WAITS_MS))
@@ -73,8 +73,8 @@ export const takeBackTogether = async (scene: Scene): Promise<void> => {
     (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
   )
   const meant = (unsettled.length > 1 ? unsettled : own).slice(-MOST).map(({ pk }) => pk)
-  for (const pk of meant) takeBack(world, 1, (payment) => payment['pk'] === pk)
-  count(world.tally, `taken back together: ${meant.length}`)
+  for (const pk of meant) reverseSome(world, 1, (payment) => payment['pk'] === pk)
+  count(world.tally, `reversed together: ${meant.length}`)
   if (world.prng.chance(0.5)) return
   const [one] = meant
   const about = { client_id: clientId }

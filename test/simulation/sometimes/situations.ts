@@ -23,19 +23,19 @@ const MET = {
   'a payment is created': 25, // From `creating` to `pending`: its destination is committed
   'a create is replayed after its payment has ended': 25, // The replay must show the end
   'a merchant asks for the deliveries of another one': 25, // By an endpoint id that has deliveries. The answer is 404
-  'an operator sends a delivery again': 25, // A new round begins on the operator’s word, so it has a record
+  'an operator redelivers': 25, // A new round begins on the operator’s word, so it has a record
   'a second caller meets a live lease': 25, // A claim is refused while another one creates the payment
-  'a lease that ran out is taken over': 250, // Its process died or stood still; the next attempt begins
+  'an expired lease is taken over': 250, // Its process died or stood still; the next attempt begins
   'a released attempt is taken over': 25, // It failed, said so, and the merchant tried again
   'a commit is refused': 250, // Another attempt or a capture has gone past the attempt that commits
   'a push is held back': 25, // The last one may still be answered on the customer’s phone
-  'an attempt stands still in the midst': 25, // Its caller is answered for; it goes on when another one comes
-  'an attempt goes on after its lease': 1_000, // It wakes up, and another one has taken over meanwhile
-  'a create is left unanswered by the table': 25, // Some of its writes are done, and some are not
+  'an attempt is frozen during its work': 25, // Its caller is answered for; it goes on when another one comes
+  'an attempt continues after its lease has expired': 1_000, // It wakes up, and another one has taken over meanwhile
+  'the table does not answer a write of a create': 25, // Some of its writes are done, and some are not
   'another caller changes the item that is being written': 25, // What was read before a write has changed when it comes
   'a create is committed and its answer lost': 1_000, // The table did it; the caller must find out
   'a cancel is done and its answer lost': 25, // The caller must find out on whose behalf it was
-  'money is announced before it is shown': 25, // The provider does not know yet what it has told of
+  'a callback comes before the provider shows its payment': 25, // The provider does not know yet what it has told of
   'an orphan is cancelled': 25, // A cancel leaves for a request that no payment shows, or needs any more
   'a process dies between destination and commit': 1_000, // Nothing of the provider's answer is written down
   'a capture is remembered while its payment is created': 1_000, // Its callback came before the commit
@@ -52,34 +52,34 @@ const MET = {
   'a success is found by refresh-payment': 250, // An operator asked
   'a success is found by api-cancel-payment': 250, // The merchant wanted to cancel what was paid
   'a success is refused': 250, // Two bring the same capture, and one is second
-  'paid after its cancel was asked for': 250, // The customer was faster than the cancel
-  'paid after its expiry had begun': 250, // The customer was faster than our own expiry
+  'a payment is paid after its cancel was requested': 250, // The customer was faster than the cancel
+  'a payment is paid after its expiry began': 250, // The customer was faster than our own expiry
   'a cancel is refused by an expiry that has begun': 250, // Both at once: the expiry wins
-  'money for a payment that is expired': 250, // It is held, and not credited
-  'money for a payment that is cancelled': 1_000, // It is held, and not credited
-  'money for a payment that is failed': 1_000, // It is held, and not credited
-  'a second capture': 250, // A payment that has its money is paid again
-  'a callback for a payment that is expired': 25, // It comes late, or tells of money that does
-  'a callback for a payment that is cancelled': 1_000, // It comes late, or tells of money that does
-  'two callbacks of one payment at once': 250, // The second begins while the first is under way, on a pending payment
+  'money comes for an expired payment': 250, // It is held, and not credited
+  'money comes for a cancelled payment': 1_000, // It is held, and not credited
+  'money comes for a failed payment': 1_000, // It is held, and not credited
+  'a payment is captured a second time': 250, // A payment that has its money is paid again
+  'a callback comes for an expired payment': 25, // It comes late, or tells of money that does
+  'a callback comes for a cancelled payment': 1_000, // It comes late, or tells of money that does
+  'two callbacks of one payment run at once': 250, // The second begins while the first is under way, on a pending payment
   'an operation of the provider is paused': 25, // A 429 stops everybody for a while
   'a message that was never sent is sent by due work': 25, // Its delivery was committed, and nothing left after that
   'a delivery succeeds': 25, // From `scheduled` to `succeeded`
   'the eighth attempt fails': 25, // From `scheduled` to `abandoned`
   'a delivery begins another round': 25, // From its end back to `scheduled`
-  'a claim is taken by another worker': 25, // An attempt is claimed once; the second is refused
-  'a worker stands still under its claim': 25, // Others look meanwhile, and by a clock that is ahead it runs out
-  'the topic is down when a delivery is given up': 25, // The alert waits, and due work tells them later
-  'a result after its claim is refused': 250, // Its attempt was recorded as unknown meanwhile
+  'a second claim is refused': 25, // An attempt is claimed once; the second is refused
+  'a worker is frozen while it holds a claim': 25, // Others look meanwhile, and by a clock that is ahead it runs out
+  'the alert topic is down when a delivery is abandoned': 25, // The alert waits, and due work tells them later
+  'a result is refused after its claim has expired': 250, // Its attempt was recorded as unknown meanwhile
   'an attempt whose worker died is recorded': 25, // It is unknown what the merchant got
-  'a message that was lost is sent again': 25, // Due work finds a delivery that is overdue
+  'a lost message is sent again': 25, // Due work finds a delivery that is overdue
   'an attempt goes through the slow lane': 25, // Its endpoint is known to hang
   'an alert is repeated after a crash': 1_000, // Its worker had no time to note what it had told
   'a settlement by the sweep': 25, // Recorded in the night
   'a settlement by an operator': 25, // Recorded on a trigger
   'a window is summed over several runs': 25, // The settlement is recorded after what another run had kept
-  'a run that died in the midst of a sum is gone on with': 250, // What it had kept stands
-  'a record is refused by another one': 25, // Sweep and trigger at once
+  'a sum is continued after its run died': 250, // What it had kept stands
+  'a settlement record is refused by a concurrent one': 25, // Sweep and trigger at once
   'the fence refuses an entry': 250, // A settlement closed the journal after the entry was planned
   'a deduction is settled beside payments': 25, // What went back is a line of the next settlement
   'a settlement is paid out': 25, // From `recorded` to `manual_paid`
@@ -104,11 +104,11 @@ const MET = {
   'a fee is assumed by its day': 1_000, // Seven days are over, and the provider does not know it
   'the row of an assumed payment comes late': 1_000, // It is booked once, with zeros for the client
   'a client grows while it has payments': 250, // New ones go to new parts of its books
-  'a payment in a part of its own': 250, // Not in the first part of a client that has grown
-  'a payment is made that the provider answers nothing about': 25, // Its row is settled, or turns, meanwhile
-  'a sync stands still in the midst': 25, // It goes on beside another one, often after its lease
-  'a settlement stands still in the midst': 250, // It goes on with what it had summed by then
-  'operators are at the money of one client together': 25, // Paid out, refused, put back and settled at once
+  'a payment is in a later part of its client': 250, // Not in the first part of a client that has grown
+  'a payment is made while the provider does not answer about it': 25, // Its row is settled, or turns, meanwhile
+  'a sync is frozen during its work': 25, // It goes on beside another one, often after its lease
+  'a settlement run is frozen during its work': 250, // It goes on with what it had summed by then
+  'several operators move the money of one client at once': 25, // Paid out, refused, put back and settled at once
   'a slice of a dead worker is taken over': 250, // The sync goes on where it was
 } as const satisfies Readonly<Record<string, Within>>
 

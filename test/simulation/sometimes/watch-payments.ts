@@ -9,7 +9,7 @@ import { meet, meetEach, type SituationName } from './situations.ts'
 /** From a claim to a destination, and what comes between. */
 export const watchCreates = (world: World): void => {
   /** References of destinations that a process has been told of and has not committed. */
-  const told = new Map<Process, string>()
+  const uncommitted = new Map<Process, string>()
 
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after === undefined) return
@@ -20,7 +20,7 @@ export const watchCreates = (world: World): void => {
       'a payment is created': status === 'pending',
       'a payment is paid before it was shown': status === 'succeeded',
       'a released attempt is taken over': isTakenOver && before['lease_until'] === undefined,
-      'a lease that ran out is taken over': isTakenOver && before['lease_until'] !== undefined,
+      'an expired lease is taken over': isTakenOver && before['lease_until'] !== undefined,
       'a capture is remembered while its payment is created':
         status === 'creating' && known === undefined && remembered !== undefined,
     })
@@ -31,7 +31,7 @@ export const watchCreates = (world: World): void => {
     const [isCommit, isClaim] = ['pending', 'creating'].map((status) => step.item['status'] === status)
     meetEach(world, {
       'a commit is refused': isCommit === true,
-      'an attempt goes on after its lease':
+      'an attempt continues after its lease has expired':
         isCommit === true && Number(was?.['attempt']) > Number(step.item['attempt']),
       'a second caller meets a live lease':
         isClaim === true && was?.['status'] === 'creating' && was['lease_until'] !== undefined,
@@ -49,11 +49,11 @@ export const watchCreates = (world: World): void => {
   world.onAnswered.push((process, { method, path, outcome }) => {
     if (method !== 'POST' || path !== '/v3/payment_requests' || outcome.kind !== 'answered' || outcome.status >= 300)
       return
-    told.set(process, String(Object(outcome.json).reference_id))
+    uncommitted.set(process, String(Object(outcome.json).reference_id))
   })
   world.onEnded.push((process, how) => {
-    const reference = told.get(process)
-    told.delete(process)
+    const reference = uncommitted.get(process)
+    uncommitted.delete(process)
     if (how !== 'died' || reference === undefined) return
     const payment = paymentOfReference(world, reference)
     if (text(payment ?? {}, 'status') === 'creating') meet(world, 'a process dies between destination and commit')
@@ -92,10 +92,10 @@ const FINDERS = [
 ] as const
 
 const HELD: Readonly<Record<string, SituationName>> = {
-  expired: 'money for a payment that is expired',
-  cancelled: 'money for a payment that is cancelled',
-  failed: 'money for a payment that is failed',
-  succeeded: 'a second capture',
+  expired: 'money comes for an expired payment',
+  cancelled: 'money comes for a cancelled payment',
+  failed: 'money comes for a failed payment',
+  succeeded: 'a payment is captured a second time',
 }
 
 const PAYMENTS = '/v3/payments/'
@@ -120,8 +120,8 @@ export const watchNews = (world: World): void => {
     if (after['status'] !== 'succeeded') return
     const finder = FINDERS.find((name) => name === world.acting?.name)
     if (finder) meet(world, `a success is found by ${finder}`)
-    if (before['cancel_requested_at'] !== undefined) meet(world, 'paid after its cancel was asked for')
-    if (before['expiry_started_at'] !== undefined) meet(world, 'paid after its expiry had begun')
+    if (before['cancel_requested_at'] !== undefined) meet(world, 'a payment is paid after its cancel was requested')
+    if (before['expiry_started_at'] !== undefined) meet(world, 'a payment is paid after its expiry began')
   })
 
   world.onRefused.push((step, was) => {
@@ -143,7 +143,7 @@ const watchAnswers = (world: World): void => {
     if (outcome.kind === 'lost' && request?.status === 'CANCELED') meet(world, 'a cancel is done and its answer lost')
     if (outcome.kind !== 'answered' || outcome.status !== 404 || !path.startsWith(PAYMENTS)) return
     const isThere = world.provider.capturedPayments().some(({ id }) => path === `${PAYMENTS}${id}`)
-    if (isThere) meet(world, 'money is announced before it is shown')
+    if (isThere) meet(world, 'a callback comes before the provider shows its payment')
   })
 }
 
@@ -154,9 +154,10 @@ const watchCallbacks = (world: World): void => {
     const id = REFERENCE.exec(String(Object(event).body))?.[1]
     if (id === undefined) return
     const status = paymentRow(world, id)?.['status']
-    if (status === 'expired') meet(world, 'a callback for a payment that is expired')
-    if (status === 'cancelled') meet(world, 'a callback for a payment that is cancelled')
-    if (status === 'pending' && [...underWay.values()].includes(id)) meet(world, 'two callbacks of one payment at once')
+    if (status === 'expired') meet(world, 'a callback comes for an expired payment')
+    if (status === 'cancelled') meet(world, 'a callback comes for a cancelled payment')
+    if (status === 'pending' && [...underWay.values()].includes(id))
+      meet(world, 'two callbacks of one payment run at once')
     underWay.set(process, id)
   })
   world.onEnded.push((process) => void underWay.delete(process))

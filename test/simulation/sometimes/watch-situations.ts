@@ -47,16 +47,16 @@ const watchDeliveries = (world: World): void => {
       'a delivery succeeds': was === 'scheduled' && is === 'succeeded',
       'the eighth attempt fails': was === 'scheduled' && is === 'abandoned',
       'a delivery begins another round': isRound,
-      'an operator sends a delivery again': isRound && by === 'redeliver',
-      'a message that was lost is sent again': isResent && sent.has(key.pk),
+      'an operator redelivers': isRound && by === 'redeliver',
+      'a lost message is sent again': isResent && sent.has(key.pk),
       'a message that was never sent is sent by due work': isResent && !sent.has(key.pk),
     })
   })
 
   world.onRefused.push((step) => {
     if (step.key.sk !== 'DELIVERY' || step.kind !== 'update') return
-    if (step.changes.set?.['claimToken'] !== undefined) meet(world, 'a claim is taken by another worker')
-    else if (asksFor(step.condition, 'claimToken')) meet(world, 'a result after its claim is refused')
+    if (step.changes.set?.['claimToken'] !== undefined) meet(world, 'a second claim is refused')
+    else if (asksFor(step.condition, 'claimToken')) meet(world, 'a result is refused after its claim has expired')
   })
 }
 
@@ -70,7 +70,7 @@ const watchSettlements = (world: World): void => {
   const goesOn = (clientId: string) => {
     const [keeper, own] = [keptBy.get(clientId), world.acting]
     if (keeper === undefined || own === undefined || keeper === own) return false
-    if (dead.has(keeper)) meet(world, 'a run that died in the midst of a sum is gone on with')
+    if (dead.has(keeper)) meet(world, 'a sum is continued after its run died')
     return true
   }
 
@@ -124,7 +124,7 @@ const watchSettlements = (world: World): void => {
     if (sk === 'PAYMENT') {
       onPayment(before ?? {}, after)
       paid.add(text(after, 'client_id'))
-      if (before === undefined && after['part'] !== undefined) meet(world, 'a payment in a part of its own')
+      if (before === undefined && after['part'] !== undefined) meet(world, 'a payment is in a later part of its client')
     }
     if (sk === 'WINDOW' && world.acting && before?.['progress_number'] !== after['progress_number']) {
       goesOn(clientOf({ pk }))
@@ -142,7 +142,8 @@ const watchSettlements = (world: World): void => {
     const isFence = condition.includes('"field":"closedUntil"') && condition.includes('"test":"atMost"')
     if (isFence && step.key.sk.startsWith('SHARD#')) meet(world, 'the fence refuses an entry')
     if (step.key.sk !== 'WINDOW' || step.kind !== 'update') return
-    if (step.changes.set?.['settledUntil'] !== undefined) meet(world, 'a record is refused by another one')
+    if (step.changes.set?.['settledUntil'] !== undefined)
+      meet(world, 'a settlement record is refused by a concurrent one')
   })
 }
 

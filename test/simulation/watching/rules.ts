@@ -83,16 +83,16 @@ export const watchStarts = (world: World): ((process: Process | undefined) => nu
 }
 
 /** Tells of each invocation that has come to its end without an error. */
-export const onGoodEnd = (world: World, hear: (process: Process) => void): void => {
+export const onGoodEnd = (world: World, listen: (process: Process) => void): void => {
   const troubled = new WeakSet<Process>()
   world.onError.push((process) => troubled.add(process))
   world.onEnded.push((process, how) => {
-    if (how === 'done' && !troubled.has(process)) hear(process)
+    if (how === 'done' && !troubled.has(process)) listen(process)
   })
 }
 
 /** Tells of each write to the rows whose `pk sk` fits, once all that is written together is written. */
-export const onWrite = (world: World, meant: RegExp, hear: (write: Write) => void): void => {
+export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => void): void => {
   const apartMs = watchClocks(world)
   world.onWritten.push((written) => {
     const nowMs = world.scheduler.nowMs()
@@ -100,7 +100,7 @@ export const onWrite = (world: World, meant: RegExp, hear: (write: Write) => voi
       if (after === undefined || !meant.test(`${key.pk} ${key.sk}`)) continue
       const isNew = before === undefined
       const [worker, ownApartMs] = [world.acting, apartMs()]
-      hear({ world, key, before: before ?? {}, after, isNew, written, worker, nowMs, apartMs: ownApartMs })
+      listen({ world, key, before: before ?? {}, after, isNew, written, worker, nowMs, apartMs: ownApartMs })
     }
   })
 }
@@ -119,8 +119,8 @@ export const watchRules = (
 export type WorkersWrite = Write & { readonly worker: Process }
 
 /** The same for what workers write alone: a test that writes by itself keeps no rule of theirs. */
-export const onWorkersWrite = (world: World, meant: RegExp, hear: (write: WorkersWrite) => void): void =>
+export const onWorkersWrite = (world: World, meant: RegExp, listen: (write: WorkersWrite) => void): void =>
   onWrite(world, meant, (write) => {
     const { worker } = write
-    if (worker !== undefined) hear({ ...write, worker })
+    if (worker !== undefined) listen({ ...write, worker })
   })

@@ -57,13 +57,13 @@ export const watchAttempts = (world: World, seen: Observations): void => {
   const taken = new Set<string>()
   /** The last of each worker, by delivery: for others it may have run out. */
   const owned = new WeakMap<Process, Map<string, Claim>>()
-  const tell = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+  const report = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
   const onClaim = (id: string, write: Write) => {
     const { before, after, worker } = write
-    for (const what of broken(uponClaim, write)) tell(id, what)
+    for (const what of broken(uponClaim, write)) report(id, what)
     const number = `${id} ${Number(before['attempts']) + 1}`
-    if (taken.has(number)) tell(id, 'has a number claimed a second time')
+    if (taken.has(number)) report(id, 'has a number claimed a second time')
     taken.add(number)
     const [token, untilMs] = [text(after, 'claim_token'), ms(after, 'claimed_until')]
     const claim = { token, worker, startedMs: write.startedMs, untilMs, hasPosted: false }
@@ -79,27 +79,27 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     const write: Write = { ...row, startedMs: startedMs(worker), claim: claims.get(id) }
     if (after['claim_token'] !== undefined && isChanged(row, 'claim_token')) onClaim(id, write)
     if (!isChanged(row, 'attempts')) return
-    for (const what of [...broken(uponResult, write), ...resultProblems(world, write)]) tell(id, what)
+    for (const what of [...broken(uponResult, write), ...resultProblems(world, write)]) report(id, what)
   })
 
   world.onPost.push(({ url, headers }, worker) => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
     const row = deliveryRow(world, id)
     const claim = owned.get(worker)?.get(id)
-    if (claim === undefined) return tell(id, 'is posted by a worker that has not claimed it')
+    if (claim === undefined) return report(id, 'is posted by a worker that has not claimed it')
     const nowMs = world.scheduler.nowMs()
     if (claim.token !== row?.['claim_token'] && nowMs < claim.untilMs - apartMs())
-      tell(id, 'is posted under a claim that was taken away')
-    if (claim.hasPosted) tell(id, 'is posted twice under one claim')
-    if (url !== row?.['url']) tell(id, 'is posted elsewhere')
-    if (claim.untilMs < nowMs - apartMs()) tell(id, 'is posted after the end of its claim')
+      report(id, 'is posted under a claim that was taken away')
+    if (claim.hasPosted) report(id, 'is posted twice under one claim')
+    if (url !== row?.['url']) report(id, 'is posted elsewhere')
+    if (claim.untilMs < nowMs - apartMs()) report(id, 'is posted after the end of its claim')
     claim.hasPosted = true
   })
 
   onGoodEnd(world, (process) => {
     for (const [id, { worker, token }] of claims) {
       const isLeft = worker === process && deliveryRow(world, id)?.['claim_token'] === token
-      if (isLeft) tell(id, 'stays claimed by a worker that has come to its end')
+      if (isLeft) report(id, 'stays claimed by a worker that has come to its end')
     }
   })
 
@@ -146,7 +146,7 @@ const watchOutcomes = (world: World, seen: Observations): void => {
   const said = new Set<string>()
   /** Attempts that a worker has written down, and what the delivery is since. */
   const noted = new WeakMap<Process, Map<string, string>>()
-  const tell = (attempt: string, what: string) => void seen.problems.push(`attempt ${attempt} ${what}`)
+  const report = (attempt: string, what: string) => void seen.problems.push(`attempt ${attempt} ${what}`)
 
   onWorkersWrite(world, / DELIVERY$/, (write) => {
     const { key, after, isNew, worker } = write
@@ -161,13 +161,14 @@ const watchOutcomes = (world: World, seen: Observations): void => {
     const [, outcome] = OUTCOME.exec(code) ?? []
     if (outcome === undefined) return
     const attempt = `${String(fields['delivery_id'])} ${String(fields['attempt'])}`
-    if (noted.get(process)?.get(attempt) !== outcome) tell(attempt, `is said to have ${outcome}, which is not written`)
-    if (said.has(attempt)) tell(attempt, 'has its outcome said twice')
+    if (noted.get(process)?.get(attempt) !== outcome)
+      report(attempt, `is said to have ${outcome}, which is not written`)
+    if (said.has(attempt)) report(attempt, 'has its outcome said twice')
     said.add(attempt)
   })
 
   onGoodEnd(world, (process) => {
     for (const attempt of noted.get(process)?.keys() ?? [])
-      if (!said.has(attempt)) tell(attempt, 'has an outcome that no line says')
+      if (!said.has(attempt)) report(attempt, 'has an outcome that no line says')
   })
 }

@@ -112,7 +112,7 @@ type Write = WorkersWrite & {
   /** What the endpoint may have been when its worker looked. */
   readonly endpoints: readonly RawItem[]
   /** Whether the operators were alerted after it was last abandoned. */
-  readonly isTold: boolean
+  readonly isAlerted: boolean
 }
 
 const ATTEMPTS_A_ROUND = 8
@@ -191,7 +191,7 @@ const rulesFor = ({ isNew, was, is, made }: Write): Rules<Write> => {
 }
 
 /** What is written along with it. */
-const alongside = ({ world, was, is, isNew, before, after, nowMs, endpoints, isTold }: Write) => {
+const alongside = ({ world, was, is, isNew, before, after, nowMs, endpoints, isAlerted }: Write) => {
   const event = world.table.item({
     pk: `PAYMENT#${text(after, 'payment_id')}`,
     sk: `EVENT#${text(after, 'event_name')}`,
@@ -201,9 +201,9 @@ const alongside = ({ world, was, is, isNew, before, after, nowMs, endpoints, isT
   const begins = !isNew && was !== is && is === 'scheduled'
   return brokenOf({
     'is skipped although its endpoint is on': was !== is && is === 'skipped' && endpoints.every(isOn) && hasBytesFor(0),
-    'begins a round in the place of an alert that is owed': begins && isAlertOwed(before) && !isTold,
+    'begins a round in the place of an alert that is owed': begins && isAlertOwed(before) && !isAlerted,
     'is off the due work before anybody was told':
-      is === 'abandoned' && isAlertOwed(before) && !isAlertOwed(after) && !isTold,
+      is === 'abandoned' && isAlertOwed(before) && !isAlertOwed(after) && !isAlerted,
     'begins a round, and its bytes may be gone before it is': begins && !hasBytesFor(90 * DAY_MS),
   })
 }
@@ -223,7 +223,7 @@ export const watchDeliveryRows = (world: World, seen: Observations, { since }: E
       is: deliveryStatus(after),
       made: count(after, 'attempts') - count(before, 'attempts'),
       endpoints: since(text(after, 'endpoint_id'), startedMs(row.worker)),
-      isTold: world.alerts
+      isAlerted: world.alerts
         .slice(alertsBefore.get(id) ?? 0)
         .some(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id)),
     }

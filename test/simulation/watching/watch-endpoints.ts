@@ -50,7 +50,7 @@ export const watchEndpointStates = (world: World): EndpointStates => {
 
 export const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 
-/** Whether it wants to hear of such events, switched on or not. */
+/** Whether it wants such events, switched on or not. */
 export const wants = (endpoint: RawItem, eventName: string): boolean => {
   const types = endpoint['event_types'] as readonly string[]
   const [type = ''] = eventName.split('#')
@@ -89,7 +89,7 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
   const markedMs = new Map<string, number>()
   /** What a worker has met at an endpoint, in its last attempts. */
   const answers = new WeakMap<Process, Map<string, Answer[]>>()
-  const tell = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
+  const report = (id: string, what: string) => void seen.problems.push(`endpoint ${id} ${what}`)
 
   /** The last of each endpoint. */
   const records = new Map<string, RawItem>()
@@ -109,7 +109,7 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     for (const { key, before, after } of written) {
       if (!key.sk.startsWith('ENDPOINT#') || before === undefined || after !== undefined) continue
       const isKept = world.table.item({ pk: key.pk, sk: `GONE#${idOf(key)}` }) !== undefined
-      if (!isKept) tell(idOf(key), 'is deleted without a trace')
+      if (!isKept) report(idOf(key), 'is deleted without a trace')
     }
   })
 
@@ -120,12 +120,12 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     const before = row.isNew ? (isGone ? takenAway.get(id) : undefined) : row.before
     if (before === undefined) {
       if (after['url'] === undefined || !isOn(after) || worker.name !== 'register-endpoint')
-        tell(id, 'is made otherwise than by its registration')
+        report(id, 'is made otherwise than by its registration')
       return
     }
     const write = { ...row, before }
-    for (const what of broken(whenChanged, write)) tell(id, what)
-    if (OPERATORS.includes(worker.name)) for (const what of recordProblems(records.get(id), write)) tell(id, what)
+    for (const what of broken(whenChanged, write)) report(id, what)
+    if (OPERATORS.includes(worker.name)) for (const what of recordProblems(records.get(id), write)) report(id, what)
     // The mark of a deleted endpoint counts no more.
     if (isGone) return
     const [was, is] = [before['slow_since'], after['slow_since']]
@@ -137,7 +137,7 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
       'loses a mark that is newer than the attempt which it answered': isLost && isNewer,
       'is marked by an attempt that held no worker': isGiven && !met.some(({ isHeld }) => isHeld),
     })
-    for (const what of wrong) tell(id, what)
+    for (const what of wrong) report(id, what)
   })
 
   world.onAnswer.push(({ headers }, result, worker, postedMs) => {
@@ -152,7 +152,7 @@ export const watchEndpointRows = (world: World, seen: Observations): void => {
     for (const [id, met] of answers.get(process) ?? []) {
       // Once it was marked, another worker may have taken the mark off.
       const mustBeMarked = met.every(({ isHeld }) => isHeld) && !takenAway.has(id)
-      if (mustBeMarked && !markedMs.has(id)) tell(id, 'has held a worker, and is not marked')
+      if (mustBeMarked && !markedMs.has(id)) report(id, 'has held a worker, and is not marked')
     }
   })
 }
@@ -199,7 +199,7 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
       seen.problems.push(`endpoint ${id} is told of too soon after the last message`)
   })
 
-  world.onTold.push(({ kind, subject }, worker) => {
+  world.onAlerted.push(({ kind, subject }, worker) => {
     if (kind !== 'delivery.abandoned') return
     // A frozen worker's message goes out under the name of the one that thawed its environment.
     if (!namesOf(world, worker).some((one) => count(one, subject, -1)))
@@ -221,7 +221,7 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
     const isNew = after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
     if (key.sk === 'DELIVERY' && isNew) abandoned.push({ id: text(after, 'delivery_id'), atMs: now() })
   })
-  world.onTold.push(({ kind, message }, process) => {
+  world.onAlerted.push(({ kind, message }, process) => {
     if (kind === 'delivery.abandoned') told.push({ message, process, atMs: now(), startedMs: startedMs(process) })
   })
   onGoodEnd(world, (process) => {

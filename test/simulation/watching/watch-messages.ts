@@ -42,7 +42,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
   const refused = new WeakMap<Process, Set<string>>()
   /** Attempts that have failed and are not the last of their round, by who has noted them. */
   const notedBy = new WeakMap<Process, Set<string>>()
-  const tell = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+  const report = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
   onWorkersWrite(world, / DELIVERY$/, (write) => {
     const { key, after, worker } = write
@@ -69,9 +69,9 @@ export const watchMessages = (world: World, seen: Observations): void => {
     const own = sent.get(process) ?? new Map<string, Sent[]>()
     sent.set(process, own.set(id, [...(own.get(id) ?? []), one]))
     if (refused.get(process)?.has(`DELIVERY#${id} DELIVERY`) === true)
-      tell(id, 'gets a message by a worker that was refused it')
-    if (row === undefined) return tell(id, 'gets a message before it is there')
-    if (one.attempt > Number(row['attempts']) + 1) tell(id, 'gets a message about an attempt that is not next')
+      report(id, 'gets a message by a worker that was refused it')
+    if (row === undefined) return report(id, 'gets a message before it is there')
+    if (one.attempt > Number(row['attempts']) + 1) report(id, 'gets a message about an attempt that is not next')
     const met = given.get(process)?.get(id)
     if (met === undefined) return
     // As its worker has met it, or left it.
@@ -85,7 +85,7 @@ export const watchMessages = (world: World, seen: Observations): void => {
       ),
       'is sent on within the slow lane': met.every(({ isSlow }) => isSlow) && delaySeconds === 0 && isDue,
     })
-    for (const what of wrong) tell(id, what)
+    for (const what of wrong) report(id, what)
   })
 
   onGoodEnd(world, (process) => {
@@ -97,12 +97,12 @@ export const watchMessages = (world: World, seen: Observations): void => {
       // As it was when this worker began: no other worker has read it since.
       const wasMeant = messages.some(({ attempt, row: was }) => attempt === next && was === row)
       const isLater = waitsUntilMs(row) > startedMs(process) + apartMs()
-      if (wasMeant && (isLater || row['claim_token'] !== undefined)) tell(id, 'waits, and its message is gone')
+      if (wasMeant && (isLater || row['claim_token'] !== undefined)) report(id, 'waits, and its message is gone')
       const made = messages.some(
         ({ attempt, row: was }) => attempt === next - 1 && Number(was?.['attempts']) === next - 2,
       )
       if (made && notedBy.get(process)?.has(`${id} ${next - 1}`))
-        tell(id, 'has failed, and no message leads to its next attempt')
+        report(id, 'has failed, and no message leads to its next attempt')
     }
   })
 
@@ -161,19 +161,19 @@ export const watchPosts = (world: World, seen: Observations): void => {
 
   world.onPost.push(({ headers, body }) => {
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
-    const tell = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+    const report = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
     const row = deliveryRow(world, id)
     const [webhookId, timestamp] = [headers['webhook-id'], headers['webhook-timestamp']]
     if (webhookId !== row?.['event_id'] || headers['X-Gateway-Event'] !== text(row ?? {}, 'event_name').split('#')[0])
-      tell('is posted as another event')
+      report('is posted as another event')
     if (Math.abs(Number(timestamp) * 1_000 - world.scheduler.nowMs()) > apartMs() + 1_000)
-      tell('is posted with another time than now')
+      report('is posted with another time than now')
     const [, encoded] = SECRET.exec(secrets.get(text(row ?? {}, 'endpoint_id')) ?? '') ?? []
     if (encoded === undefined) return
     const signed = createHmac('sha256', Buffer.from(encoded, 'base64'))
       .update(`${webhookId}.${timestamp}.${body.toString('utf8')}`)
       .digest('base64')
-    if (headers['webhook-signature'] !== `v1,${signed}`) tell('is posted with a signature that a library refuses')
+    if (headers['webhook-signature'] !== `v1,${signed}`) report('is posted with a signature that a library refuses')
   })
 
   watchLanes(world, seen)

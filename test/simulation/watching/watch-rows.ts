@@ -55,7 +55,7 @@ export const watchTransitions = (world: World, seen: Observations): void => {
     if (before === undefined) return void retention.write(name)
     // What the deletion of an endpoint leaves is checked where endpoints are.
     if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
-    if (retention.mayGo(name, key.sk, before)) count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
+    if (retention.mayGo(name, key.sk, before)) count(world.tally, `deleted after retention: ${key.sk.split('#')[0]}`)
     else seen.problems.push(`${name} was deleted`)
   })
 }

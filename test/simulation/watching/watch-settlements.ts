@@ -99,7 +99,7 @@ const payoutRules = (asked: Asked): Rules => ({
   },
 })
 
-const owesAsTold = (asked: Asked): Rules => ({
+const debtRules = (asked: Asked): Rules => ({
   'is paid out with another debt of its client than the one that was told': ({ world, after }) =>
     owedBy(world, text(after, 'client_id')) !== Number(asked['owed'] ?? 0),
 })
@@ -152,10 +152,10 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
     const { isNew, worker, written } = write
     if (isNew) return { ...whenRecorded, ...ofAccount }
     if (!becomes(write, 'status', 'manual_paid')) return whenChanged
-    const told = (worker && asked.get(worker)) ?? {}
+    const confirmed = (worker && asked.get(worker)) ?? {}
     // The payout's own write is the first move after its beginning.
     const own = written.filter(({ key }) => key.pk.startsWith('LEDGER#')).length
     const hasMoved = worker === undefined || moves - (startedAt.get(worker) ?? 0) > own
-    return { ...whenChanged, ...payoutRules(told), ...(hasMoved ? {} : owesAsTold(told)) }
+    return { ...whenChanged, ...payoutRules(confirmed), ...(hasMoved ? {} : debtRules(confirmed)) }
   })
 }

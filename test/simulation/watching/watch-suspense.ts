@@ -105,14 +105,14 @@ export const watchSuspense = (world: World, seen: Observations): void => {
   const writers = new Map<string, Process | undefined>()
   /** Who has put it off to tell of it: where that takes longer than it was put off by, another one tells of it, too. */
   const claims = new Map<string, Set<Process>>()
-  const toldOf = (id: string, since = 0) =>
+  const alertsAbout = (id: string, since = 0) =>
     world.alerts.slice(since).filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id).length
 
-  const ofTelling: Rules = {
+  const ofAlerts: Rules = {
     'leaves the due work before the operators were told': ({ before, after }) => {
       const id = text(after, 'suspense_id')
-      const isTold = toldOf(id, openedAt.get(id)) > 0 && toldOf(id) >= (owed.get(id) ?? 0)
-      return isOwed(before) && !isOwed(after) && !isTold
+      const isAlerted = alertsAbout(id, openedAt.get(id)) > 0 && alertsAbout(id) >= (owed.get(id) ?? 0)
+      return isOwed(before) && !isOwed(after) && !isAlerted
     },
   }
 
@@ -125,10 +125,10 @@ export const watchSuspense = (world: World, seen: Observations): void => {
     if (isNew) writers.set(id, worker)
     const isPutOff = isOwed(before) && isOwed(after) && isChanged(write, 'due_at')
     if (isPutOff && worker) addTo(claims, id, worker)
-    return isNew ? whenNew : { ...whenChanged, ...ofTelling }
+    return isNew ? whenNew : { ...whenChanged, ...ofAlerts }
   })
 
-  world.onTold.push(({ kind, subject }, process) => {
+  world.onAlerted.push(({ kind, subject }, process) => {
     // A finding is reported twice when two workers find it at once.
     if (kind !== 'suspense.money') return
     // A frozen handler continues during the invocation of the same function that has thawed it.

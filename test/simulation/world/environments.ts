@@ -13,8 +13,8 @@ export type Environment = {
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: unknown) => Promise<unknown>
   /** The environment's monotonic clock: whether it stops while frozen, for how long it has, and since when. */
-  stands: boolean
-  stoodMs: number
+  clockStops: boolean
+  stoppedMs: number
   frozenAtMs: number
   process: Process
   /** A process that was answered early and continues during the next invocation, under its name. */
@@ -33,12 +33,12 @@ const start = (world: World, loaded: LoadedFunction, process: Process): Environm
     loaded,
     timeoutMs: spec.timeoutSeconds * 1_000,
     handle: (event, context) => handler(event, context),
-    stands: isHit(world, 'monotonicStands'),
-    stoodMs: 0,
+    clockStops: isHit(world, 'monotonicStops'),
+    stoppedMs: 0,
     frozenAtMs: 0,
     process,
   }
-  const monotonicMs = () => world.scheduler.nowMs() - environment.stoodMs
+  const monotonicMs = () => world.scheduler.nowMs() - environment.stoppedMs
   const deps = simDeps(world, () => environment.process, monotonicMs)
   // Whatever a history leads to, no function gets more than its role on AWS would let it have.
   const handler = build({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
@@ -55,7 +55,7 @@ export const takeEnvironment = (
   const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(loaded)?.pop()
   if (!idle) return start(world, loaded, process)
   count(world.tally, 'started warm')
-  if (idle.stands) idle.stoodMs += world.scheduler.nowMs() - idle.frozenAtMs
+  if (idle.clockStops) idle.stoppedMs += world.scheduler.nowMs() - idle.frozenAtMs
   const { process: frozen, unfinished } = idle
   const isLeft = namesOf(world, frozen).some((one) => one.alive() && one.isBusy())
   if (isLeft || unfinished?.alive() === true) world.sharing.set(process, frozen)

@@ -66,7 +66,7 @@ const WORST = {
   /** Each machine's clock is off by up to so much, either way. */
   clockSkewMs: 10_000,
   /** An environment's monotonic clock stops while it is frozen. */
-  monotonicStands: 1,
+  monotonicStops: 1,
   /** The platform answers for a function at its time limit; the function continues when it is thawed. */
   answeredEarly: 0.1,
   /** Beside an operation, one client sends far more than its limit. That client also leaves payments unpaid. */

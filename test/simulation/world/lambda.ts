@@ -1,7 +1,7 @@
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { type Environment, functionOf, type LoadedFunction, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
-import { count, inStretch, passed, strikes, struck, tell, type World } from './world.ts'
+import { count, inStretch, passed, strikes, struck, trace, type World } from './world.ts'
 
 export type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }
@@ -24,12 +24,12 @@ const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
 }
 
 /** `withClock`: the monotonic clock of its environment stops, too. */
-type StandsStill = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
+type Freeze = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
 
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
   /** The platform answers after `afterMs`; the handler continues when its environment is reused, after `forMs`. */
-  readonly standsStill?: StandsStill | undefined
+  readonly freeze?: Freeze | undefined
   /** Told of the process, for counting its awaits. */
   readonly onProcess?: (process: Process) => void
   readonly onEnvironment?: (environment: Environment) => void
@@ -46,11 +46,11 @@ export const invoke = (
   if (isThrottled(world, loaded)) return Promise.resolve({ kind: 'throttled' })
   const requestId = world.prng.uuid()
   count(world.tally, `run ${name}`)
-  tell(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
+  trace(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
   return new Promise<Invocation>((resolve) => {
     const ended = (invocation: Invocation) => {
       cancelTimeout()
-      tell(world, () => `< ${name} ${requestId.slice(0, 8)} ${JSON.stringify(invocation).slice(0, 300)}`)
+      trace(world, () => `< ${name} ${requestId.slice(0, 8)} ${JSON.stringify(invocation).slice(0, 300)}`)
       resolve(invocation)
     }
     const process = startProcess({
@@ -70,7 +70,7 @@ export const invoke = (
     // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined
     const environment = takeEnvironment(world, loaded, process, { cold })
-    if (options.standsStill?.withClock === true) environment.stands = true
+    if (options.freeze?.withClock === true) environment.clockStops = true
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
     for (const listen of world.onStarted) listen(process, event)
@@ -91,7 +91,7 @@ export const invoke = (
     }
     const cancelEarly = answerEarly(world, environment, options, () => {
       environment.unfinished = process
-      finished({ kind: 'died' }, options.standsStill?.forMs)
+      finished({ kind: 'died' }, options.freeze?.forMs)
     })
     // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
     environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
@@ -105,10 +105,10 @@ export const invoke = (
 const answerEarly = (
   world: World,
   { loaded, timeoutMs }: Environment,
-  { standsStill }: InvokeOptions,
+  { freeze }: InvokeOptions,
   answer: () => void,
 ): (() => void) => {
-  if (standsStill) return world.scheduler.after(standsStill.afterMs, answer)
+  if (freeze) return world.scheduler.after(freeze.afterMs, answer)
   const answersHttp = loaded.spec.trigger.kind === 'http'
   if (!answersHttp || !strikes(world, 'answeredEarly')) return () => undefined
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)

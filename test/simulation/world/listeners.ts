@@ -49,7 +49,7 @@ export const createListeners = () => ({
   /** Told of what a merchant's server makes of one, and when it had left. */
   onAnswer: [] as ((request: WebhookRequest, result: WebhookResult, process: Process, postedMs: number) => void)[],
   /** Told when the operators were told of something, and by whom. */
-  onTold: [] as ((alert: Alert, process: Process) => void)[],
+  onAlerted: [] as ((alert: Alert, process: Process) => void)[],
   /** Told of what a worker was given and has come to its end with, and which messages of it go back to their queue. */
   onHandedBack: [] as ((process: Process, messages: readonly ReceivedMessage[], failed: ReadonlySet<string>) => void)[],
   /** Told of a callback of the provider's, of the token it came with, and of the status that it was answered with. */

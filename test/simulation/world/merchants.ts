@@ -13,7 +13,7 @@ export type ReceivedWebhook = {
   readonly answered: number | 'nothing'
 }
 
-export type Ailment = 'late' | 'refuses'
+export type Impairment = 'late' | 'refuses'
 
 /** `arrive` is when the request reaches the server, which is when it is noted. */
 type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
@@ -23,7 +23,7 @@ export type Merchants = {
   /** URLs that hang until they are removed. */
   readonly hanging: Set<string>
   /** URLs that answer late but within an attempt's timeout, or that accept no connection. */
-  readonly ailing: Map<string, Ailment>
+  readonly impaired: Map<string, Impairment>
   /** What the merchant's server does with one POST, and how long that takes. */
   plan(request: WebhookRequest, faults: Faults, nowMs: number): PostPlan
 }
@@ -44,7 +44,7 @@ const outcome = (status: number | undefined, error: WebhookResult['error'], dura
 export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void): Merchants => {
   const received: ReceivedWebhook[] = []
   const hanging = new Set<string>()
-  const ailing = new Map<string, Ailment>()
+  const impaired = new Map<string, Impairment>()
   const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
   const note = (request: WebhookRequest, atMs: number, answered: number | 'nothing') => {
@@ -73,17 +73,17 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   return {
     received,
     hanging,
-    ailing,
+    impaired,
     plan: (request, faults, nowMs) => {
-      const ailment = ailing.get(request.url)
-      if (ailment === 'refuses') {
+      const impairment = impaired.get(request.url)
+      if (impairment === 'refuses') {
         const durationMs = prng.int(1, 50)
         return { durationMs, arrive: () => outcome(undefined, 'connection', durationMs) }
       }
       const isDown = hanging.has(request.url) || isStuck(request.url, faults, nowMs)
       const hangs = prng.chance(faults.merchantHangs) || isDown
       if (hangs) onFault(isDown ? 'endpointHangs' : 'merchantHangs')
-      const answersMs = ailment === 'late' ? prng.int(LATE.leastMs, LATE.mostMs) : prng.int(5, 800)
+      const answersMs = impairment === 'late' ? prng.int(LATE.leastMs, LATE.mostMs) : prng.int(5, 800)
       const durationMs = hangs ? TIMEOUT_MS : answersMs
       const status = prng.chance(faults.merchantFails) ? prng.pick([500, 503, 404, 302]) : 200
       if (status !== 200 && !hangs) onFault('merchantFails')

@@ -21,8 +21,8 @@ export type Process = {
   /** Makes one call to the outside: it leaves, has its effect and comes back, each at its own time, drawn or given. */
   readonly call: <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs?: number) => Promise<T>
   readonly sleep: (ms: number) => Promise<void>
-  /** A request that has left stands on its way: that the process is frozen meanwhile does not hold it up. */
-  readonly stand: (ms: number) => Promise<void>
+  /** A request that has left is delayed on its way, also while its process is frozen. */
+  readonly delay: (ms: number) => Promise<void>
 }
 
 type ProcessOptions = {
@@ -78,11 +78,11 @@ export const startProcess = (options: ProcessOptions): Process => {
     const backMs = durationMs ?? prng.int(1, 15)
     return new Promise<T>((resolve, reject) => {
       scheduler.after(outwardMs, () => {
-        const tell = attempt(effect, resolve, reject)
+        const report = attempt(effect, resolve, reject)
         const comesBack = () => {
           underWay--
           if (crashAfter) kill()
-          if (alive) tell()
+          if (alive) report()
         }
         scheduler.after(backMs, () => within(comesBack))
       })
@@ -104,7 +104,7 @@ export const startProcess = (options: ProcessOptions): Process => {
     awaits,
     isBusy: () => underWay > 0,
     call,
-    stand: (ms) =>
+    delay: (ms) =>
       new Promise<void>((resolve) => {
         underWay++
         scheduler.after(ms, () => {

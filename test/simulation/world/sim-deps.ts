@@ -7,7 +7,7 @@ import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
-import { count, isHit, queuesDownUntilMs, SIM_STAGE, strikes, struck, tell, type World } from './world.ts'
+import { count, isHit, queuesDownUntilMs, SIM_STAGE, strikes, struck, trace, type World } from './world.ts'
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: async (queue, ...messages) => {
@@ -51,7 +51,7 @@ const simLog = (world: World, process: () => Process): Deps['log'] => {
       for (const listen of world.onLine) listen(process(), code, { ...fields })
       if (cause !== undefined) for (const listen of world.onError) listen(process(), cause, text)
       world.logLines.push(text)
-      tell(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
+      trace(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
     }
   return { info: line('info'), warn: line('warn'), error: line('error') }
 }
@@ -102,7 +102,7 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
           const isDown = world.scheduler.nowMs() < world.topicDownUntilMs
           if (isDown || strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
           world.alerts.push({ atMs: world.scheduler.nowMs(), ...alert })
-          for (const listen of world.onTold) listen(alert, process())
+          for (const listen of world.onAlerted) listen(alert, process())
         }),
     },
     secrets: { get: (name) => process().call('get secret', () => world.secrets.get(name)) },

@@ -14,7 +14,7 @@ const TOKEN_MS = 10 * 60_000
 const THROTTLED_TIMES = { leastMs: 5_000, mostMs: 5 * 60_000 }
 
 /** Shorter and longer than what another worker takes for the same work. */
-const STANDS_MS = [100, 1_000, 10_000]
+const DELAYS_MS = [100, 1_000, 10_000]
 
 /** As long as others take who are at the same item. */
 const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
@@ -73,12 +73,12 @@ const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGe
 type Applied = { readonly applied: boolean }
 
 /** Whether a transaction is one of those on an item that are left unanswered. */
-const isLeftUnanswered = ({ ailing }: World, steps: readonly Step[]): boolean => {
-  const pk = steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => ailing.has(one))
-  const ails = ailing.get(pk ?? '')
+const isLeftUnanswered = ({ impaired }: World, steps: readonly Step[]): boolean => {
+  const pk = steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
+  const ails = impaired.get(pk ?? '')
   if (pk === undefined || ails === undefined) return false
-  if (ails.lost > 1) ailing.set(pk, { ...ails, lost: ails.lost - 1 })
-  else ailing.delete(pk)
+  if (ails.lost > 1) impaired.set(pk, { ...ails, lost: ails.lost - 1 })
+  else impaired.delete(pk)
   return true
 }
 
@@ -88,7 +88,7 @@ const written = <Answer extends Applied>(world: World, steps: readonly Step[], r
   if (isUnanswered || isLeftUnanswered(world, steps)) {
     if (world.prng.chance(0.5)) run()
     struck(world, 'tableAnswerLost')
-    count(world.tally, 'sometimes: a create is left unanswered by the table')
+    count(world.tally, 'sometimes: the table does not answer a write of a create')
     throw new Error('no answer at any try')
   }
   if (strikes(world, 'tableConflict')) {
@@ -117,22 +117,22 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     }
     return own.call(`table ${name}`, actingAs(world, own, effect))
   })
-  /** Another worker is at the same work, or the same item, while a write stands on its way. */
+  /** Another worker is at the same work, or the same item, while a write is delayed on its way. */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)
-    const { stand } = own
-    const ails = steps.length > 1 && keys.map(({ pk }) => world.ailing.get(pk)).find((one) => one !== undefined)
-    if (ails && ails.standsMs > 0) await stand(ails.standsMs)
+    const { delay } = own
+    const ails = steps.length > 1 && keys.map(({ pk }) => world.impaired.get(pk)).find((one) => one !== undefined)
+    if (ails && ails.delayMs > 0) await delay(ails.delayMs)
     const contest = keys.map(({ pk }) => world.contested.get(pk)).find((one) => one !== undefined)
     if (contest && contest.untilMs > world.scheduler.nowMs() && world.prng.chance(0.5)) {
       if (contest.rival && world.prng.chance(0.7)) void contest.rival()
-      return stand(world.prng.pick(CONTESTED_MS))
+      return delay(world.prng.pick(CONTESTED_MS))
     }
     const times = isEverywhere(own.name) ? 1 : RARE_TIMES
     if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => isHit(world, 'overtaken'))) return
     for (const listen of world.onOvertaken) listen(own, keys)
-    await stand(world.prng.pick(STANDS_MS))
+    await delay(world.prng.pick(DELAYS_MS))
   }
   /** The answer to a write that was done is lost on its way, and the SDK sends the same request again. */
   const sendTwice = async <Answer extends Applied>(
@@ -146,7 +146,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     const first = await send(name, () => written(world, steps, run))
     if (!first.applied || !isHit(world, 'tableRetried')) return first
     const second = await send(`${name}, again`, () => again(first, sentMs))
-    if (!second.applied) count(world.tally, 'second try met the first')
+    if (!second.applied) count(world.tally, 'a retried write had been applied')
     return second
   }
   return {

@@ -7,9 +7,9 @@ export type SimEndpoint = {
   readonly endpointId: string
   readonly url: string
   readonly secret: string
-  /** Since when it must hear of events, where that is not from the beginning; `hearsAll`: false once it was changed. */
-  readonly hearsFromMs?: number
-  hearsAll?: boolean
+  /** From when on it must get events, if not from the beginning; `getsAllEvents`: false once it was changed. */
+  readonly getsEventsFromMs?: number
+  getsAllEvents?: boolean
   isGone?: boolean
   changes?: number
   /** So many changes of whether it is enabled are not answered yet. */

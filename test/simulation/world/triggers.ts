@@ -8,7 +8,7 @@ import { text } from '../../support/recount/books.ts'
 import { invoke } from './lambda.ts'
 import type { Process } from './process.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
-import { count, lag, passed, queuesDownUntilMs, strikes, tell, type World } from './world.ts'
+import { count, lag, passed, queuesDownUntilMs, strikes, trace, type World } from './world.ts'
 
 const QUEUE_CONSUMERS = 5
 
@@ -109,7 +109,7 @@ export const connectSources = (world: World): void => {
   connectExpiry(world)
   connectQueues(world)
   connectSchedules(world)
-  tell(world, () => 'the world is connected')
+  trace(world, () => 'the world is connected')
 }
 
 const MINUTE_MS = 60_000
@@ -146,7 +146,7 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
     if (kind !== 'throttled') return
     await passed(world, pauseMs)
   }
-  count(world.tally, 'schedule given up: no run left')
+  count(world.tally, 'schedule dropped: no concurrency left')
 }
 
 /** When the first due work falls due, kept up to date by every change of an item. */

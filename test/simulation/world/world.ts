@@ -34,9 +34,9 @@ export type WorldOptions = {
 
 export type World = ReturnType<typeof createWorld>
 
-/** Until when, and what others may do while a write stands. */
+/** Until when, and what others may do while a write is delayed. */
 type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
-export type Ailment = { readonly lost: number; readonly standsMs: number }
+export type Impairment = { readonly lost: number; readonly delayMs: number }
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
@@ -105,7 +105,7 @@ export const createWorld = ({
     /** Items that other writers hold, by their partition: writes to them are delayed. */
     contested: new Map<string, Contest>(),
     /** How many of the next transactions on an item get no answer, by its partition, and how long they wait. */
-    ailing: new Map<string, Ailment>(),
+    impaired: new Map<string, Impairment>(),
     /** Until when the provider does not show a payment that it has announced. */
     unseenUntilMs: new Map<string, number>(),
     /** How long creates of a payment, cancels of a request or reads of a path take: done at once, and answered late. */
@@ -122,7 +122,7 @@ export const createWorld = ({
     /** What the provider does not answer about, by payment, request or fee, until when, and what it says instead. */
     withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }>(),
     /** Findings that the provider's rows beside a payment's own must lead to, where it is that payment's money. */
-    strangeRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
+    conflictingRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
     /** When a process has read a list last. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
@@ -157,7 +157,7 @@ export const createWorld = ({
 }
 
 /** Adds a line to the story, with simulated time; free when nothing is traced. */
-export const tell = (world: World, line: () => string): void => {
+export const trace = (world: World, line: () => string): void => {
   if (!world.tracing) return
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
 }
@@ -166,7 +166,7 @@ export const tell = (world: World, line: () => string): void => {
 export const struck = (world: World, fault: keyof Faults): void => {
   count(world.tally, `fault ${fault}`)
   for (const listen of world.onFault) listen(fault)
-  tell(world, () => `  ! ${fault}`)
+  trace(world, () => `  ! ${fault}`)
 }
 
 /** Draws whether a fault strikes, and counts it when it does. */
@@ -195,7 +195,7 @@ export const inStretch = (world: World, what: string, probability: number, { lea
   if (known && nowMs < known.untilMs) return known.isOn
   const isOn = world.prng.chance(probability)
   world.stretches.set(what, { isOn, untilMs: nowMs + world.prng.int(leastMs, mostMs) })
-  if (isOn) tell(world, () => `  ! ${what}`)
+  if (isOn) trace(world, () => `  ! ${what}`)
   if (isOn) count(world.tally, `stretch: ${what}`)
   return isOn
 }

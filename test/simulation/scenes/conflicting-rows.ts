@@ -2,7 +2,7 @@ import type { PaymentRequest } from '../../../infra/local/provider-simulator/pro
 import { meet } from '../sometimes/situations.ts'
 import { invoke, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { count, passed, tell, type World } from '../world/world.ts'
+import { count, passed, trace, type World } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A reference that may look like one of ours: of a payment that waits for its money, but of no attempt of it. */
@@ -22,26 +22,26 @@ const bookUnknown = ({ world, oddities, provider }: Scene): void => {
   const product = `py-${oddities.uuid()}`
   const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
   world.bookedBack.push(type === 'PAYMENT' ? product : row.id)
-  tell(world, () => `the provider books money of no payment: ${product}`)
-  count(world.tally, 'strange row: money of no payment')
+  trace(world, () => `the provider books money of no payment: ${product}`)
+  count(world.tally, 'conflicting row: money of no payment')
 }
 
-type Strange = readonly [what: string, row: object, cause?: 'amount_differs' | 'fee_changed']
+type ConflictingRow = readonly [what: string, row: object, cause?: 'amount_differs' | 'fee_changed']
 
 /** Of a payment whose fee is final another one may be said; whatever is said before of it may be believed. */
-const drawStrange = (world: World, reference: string, asked: number): Strange => {
+const drawConflictingRow = (world: World, reference: string, asked: number): ConflictingRow => {
   const { oddities } = world
   const payment = paymentOfReference(world, reference)
   const [wrong, kept] = [oddities.int(1, 5_000), oddities.int(1, 300)]
   const amount = asked
-  const always: readonly Strange[] = [
+  const always: readonly ConflictingRow[] = [
     ['another amount', { amount: asked + wrong, net_amount: asked + wrong - kept }, 'amount_differs'],
     ['less kept than nothing', { amount, net_amount: asked + kept }, 'fee_changed'],
     ['another currency', { amount, net_amount: asked - kept, currency: 'USD' }, 'amount_differs'],
     ['never settled', { amount, net_amount: asked, settlement_status: 'PENDING' }],
   ]
   const known = payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined
-  const changed: Strange = ['another fee', { amount, net_amount: asked - Number(known) - kept }, 'fee_changed']
+  const changed: ConflictingRow = ['another fee', { amount, net_amount: asked - Number(known) - kept }, 'fee_changed']
   return oddities.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
@@ -52,25 +52,25 @@ const isOpen = (world: World, reference: string): boolean => {
 }
 
 const bookBeside = (world: World, paid: PaymentRequest): void => {
-  const { oddities, provider, scheduler, strangeRows, tally } = world
+  const { oddities, provider, scheduler, conflictingRows, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
-  const [what, row, cause] = drawStrange(world, reference_id, paid.request_amount)
+  const [what, row, cause] = drawConflictingRow(world, reference_id, paid.request_amount)
   const own = provider.rowsAsTheyStand().find((record) => record.row.product_id === id)
   // Often in the same moment in which its own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {
     const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }
     provider.bookTransaction({ ...like, reference_id, product_id: id, ...row })
-    if (cause) strangeRows.push({ providerPaymentId: id, cause })
-    tell(world, () => `the provider books a row of ${what} for ${reference_id}`)
-    count(tally, `strange row: ${what}`)
+    if (cause) conflictingRows.push({ providerPaymentId: id, cause })
+    trace(world, () => `the provider books a row of ${what} for ${reference_id}`)
+    count(tally, `conflicting row: ${what}`)
   }
   if (settlesInMs > 0 && oddities.chance(0.8)) scheduler.after(settlesInMs + oddities.int(0, 60_000), book)
   else book()
 }
 
 /** The provider books a row that contradicts the payment's own, or money of no payment: operators are alerted. */
-export const bookStrangely = async (play: Scene): Promise<void> => {
+export const bookConflictingRow = async (play: Scene): Promise<void> => {
   const { oddities, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
   // A row beside one that is never shown would replace it.
@@ -85,34 +85,34 @@ export const bookStrangely = async (play: Scene): Promise<void> => {
 }
 
 /** A moment, and after the five minutes for which a slice is leased. */
-const STANDS_MS = [5_000, 150_000, 320_000, 400_000]
+const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 
 /** Within what a settlement takes from its first call to its last. */
 const SETTLING_MS = 250
 
 /** A sync is frozen so long after its start, and continues during another one, minutes later. */
-const standStillInSync = async (scene: Scene, afterMs: number): Promise<void> => {
+const freezeSync = async (scene: Scene, afterMs: number): Promise<void> => {
   const { world, prng } = scene
-  const forMs = prng.pick(STANDS_MS)
-  const begin = (standsStill?: { afterMs: number; forMs: number }) =>
-    invoke(world, 'sync-provider-transactions', {}, { standsStill })
+  const forMs = prng.pick(FROZEN_MS)
+  const begin = (freeze?: { afterMs: number; forMs: number }) =>
+    invoke(world, 'sync-provider-transactions', {}, { freeze })
   await begin({ afterMs, forMs })
   if (prng.chance(0.5)) await begin()
   await passed(world, forMs + prng.int(0, 1_000))
-  meet(world, 'a sync stands still in the midst')
+  meet(world, 'a sync is frozen during its work')
   await begin()
 }
 
 /** A sync or a settling is frozen, and continues minutes later with its old read, beside another one. */
-export const goOnLate = async (scene: Scene): Promise<void> => {
+export const resumeLate = async (scene: Scene): Promise<void> => {
   const { world, tenants, prng } = scene
-  if (prng.chance(0.6)) return standStillInSync(scene, prng.int(5, 1_500))
-  const forMs = prng.pick(STANDS_MS)
+  if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
+  const forMs = prng.pick(FROZEN_MS)
   const about = { client_id: prng.pick(tenants).clientId }
-  await operate(world, 'trigger-settlement', about, { standsStill: { afterMs: prng.int(5, SETTLING_MS), forMs } })
+  await operate(world, 'trigger-settlement', about, { freeze: { afterMs: prng.int(5, SETTLING_MS), forMs } })
   if (prng.chance(0.5)) await operate(world, 'trigger-settlement', about)
   await passed(world, forMs + prng.int(0, 1_000))
-  meet(world, 'a settlement stands still in the midst')
+  meet(world, 'a settlement run is frozen during its work')
   await operate(world, 'trigger-settlement', about)
 }
 
@@ -152,8 +152,8 @@ const pay = (world: World, request: ReturnType<typeof open>[number], isLate: boo
     const turn = () => void provider.reversePayment(id, { kind: oddities.pick(['voided', 'reversed']) })
     scheduler.after(oddities.int(60_000, 2 * HOUR_MS), turn)
   }
-  tell(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
-  meet(world, 'a payment is made that the provider answers nothing about')
+  trace(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
+  meet(world, 'a payment is made while the provider does not answer about it')
   return true
 }
 
@@ -163,8 +163,8 @@ export const payUnasked = async (scene: Scene): Promise<void> => {
   const late = ended(world)
   const isLate = late.length > 0 && prng.chance(0.8)
   const requests = isLate ? late : open(world)
-  const standsStill = prng.chance(0.4)
-  const settlesInSeconds = standsStill ? oddities.int(20, 140) : oddities.int(60, 5_000)
+  const freeze = prng.chance(0.4)
+  const settlesInSeconds = freeze ? oddities.int(20, 140) : oddities.int(60, 5_000)
   const paid = requests.slice(-prng.int(1, 3)).filter((request) => pay(world, request, isLate, settlesInSeconds))
-  if (standsStill && paid.length > 0) await standStillInSync(scene, prng.int(100, 900))
+  if (freeze && paid.length > 0) await freezeSync(scene, prng.int(100, 900))
 }

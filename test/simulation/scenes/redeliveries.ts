@@ -42,7 +42,7 @@ export const rounds = (
 const soon = ({ world }: Scene, mostMs: number) => passed(world, world.prng.int(0, mostMs))
 
 /** One delivery is sent again and again, by its merchant, by operators, and as if it were another client's. */
-export const sendAgain = async (play: Scene): Promise<void> => {
+export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   const { world, tenants, seen, prng } = play
   const tenant = prng.pick(tenants)
   const shown = await listed(play, tenant)
@@ -50,16 +50,16 @@ export const sendAgain = async (play: Scene): Promise<void> => {
   const { id, endpoint_id: endpointId } = prng.pick(shown)
   const ways = rounds(play, tenant, { id, endpointId })
   for (let left = prng.int(1, 4); left > 0; left--) {
-    count(world.tally, 'sent again')
+    count(world.tally, 'redelivered repeatedly')
     const begun = ways.filter(() => prng.chance(0.5)).map((begin) => soon(play, 40).then(begin))
     await Promise.all(begun)
     await soon(play, prng.pick([100, 2_000, 10_000, 200_000]))
   }
-  const stranger = tenants.find(({ clientId }) => clientId !== tenant.clientId)
-  if (stranger === undefined) return
-  const mistaken = { client_id: stranger.clientId, delivery_id: id }
+  const otherTenant = tenants.find(({ clientId }) => clientId !== tenant.clientId)
+  if (otherTenant === undefined) return
+  const mistaken = { client_id: otherTenant.clientId, delivery_id: id }
   const reply = await operate(world, 'redeliver', mistaken)
-  if (reply?.status === 200) seen.problems.push(`${id} was sent again as if it were of ${stranger.clientId}`)
+  if (reply?.status === 200) seen.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
 }
 
 /** Around the moment of the alert about abandoned deliveries. */
@@ -98,13 +98,13 @@ const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
 
 /** Its server takes no connection for one round more. */
 const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void => {
-  if (merchants.ailing.has(url)) return
-  merchants.ailing.set(url, 'refuses')
-  scheduler.after(FOR_HOURS_MS, () => void merchants.ailing.delete(url))
+  if (merchants.impaired.has(url)) return
+  merchants.impaired.set(url, 'refuses')
+  scheduler.after(FOR_HOURS_MS, () => void merchants.impaired.delete(url))
 }
 
 /** The operators' topic is down when an alert is due; meanwhile or soon after, the delivery is sent again. */
-export const silenceTopic = (play: Scene, faults: Faults): void => {
+export const breakAlertTopic = (play: Scene, faults: Faults): void => {
   const { world, oddities, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     const isGivenUp =
@@ -115,7 +115,7 @@ export const silenceTopic = (play: Scene, faults: Faults): void => {
     const isForHours = isGivenUp && oddities.chance(0.06)
     const downMs = isForHours ? FOR_HOURS_MS : oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
     world.topicDownUntilMs = scheduler.nowMs() + downMs
-    if (isGivenUp) meet(world, 'the topic is down when a delivery is given up')
+    if (isGivenUp) meet(world, 'the alert topic is down when a delivery is abandoned')
     if (isForHours) refuseOn(play, text(after, 'url'))
     const soonMs = oddities.int(1_000, Math.min(downMs, MINUTE_MS))
     if (isForHours) beginRound(play, after, soonMs)
@@ -128,7 +128,7 @@ export const silenceTopic = (play: Scene, faults: Faults): void => {
 const AT_ONCE_MS = 40
 
 /** A delivery is sent again while the message that names it is on its way to the operators. */
-export const sendAgainWhileTold = (play: Scene, faults: Faults): void => {
+export const redeliverDuringAlert = (play: Scene, faults: Faults): void => {
   const { world, oddities, table } = play
   world.onChange.push(({ before, after }) => {
     if (before === undefined || before['last_alert_at'] === after?.['last_alert_at']) return
@@ -164,7 +164,7 @@ export const switchEndpointOff = async (play: Scene): Promise<void> => {
 }
 
 /** An endpoint is switched off or changed just after a delivery to it was made, or while a worker has its message. */
-export const changeInBetween = (play: Scene, faults: Faults): void => {
+export const changeDuringDelivery = (play: Scene, faults: Faults): void => {
   const { world, tenants, oddities, scheduler } = play
   const change = (endpointId: string, chance: number): boolean => {
     if (faults.endpointChanges === 0 || world.faults !== faults || !oddities.chance(chance)) return false

@@ -27,17 +27,17 @@ const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
 const MOMENTS_MS = [80, 120]
 
 /** A worker is frozen and continues with its old read, or dies between a row and its message. */
-export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
+export const freezeWorkers = ({ world, oddities, scheduler }: Scene, faults: Faults): void => {
   const events = new WeakMap<Process, unknown>()
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
   /** In between two steps that belong together: what is left must be found by another worker. */
   const die = (process: Process) => {
-    count(world.tally, `dies in between: ${process.name}`)
+    count(world.tally, `killed between two steps: ${process.name}`)
     process.kill()
   }
   const pause = (process: Process, longMs: readonly number[]) => {
     if (!process.alive()) return
-    count(world.tally, `stands still: ${process.name}`)
+    count(world.tally, `frozen: ${process.name}`)
     process.freeze()
     scheduler.after(oddities.pick(longMs), () => process.thaw())
     const event = events.get(process)
@@ -70,7 +70,7 @@ export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults
       // Due work will check it during its attempt.
       const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS
       if (!happens(isNearlyDue ? 0.5 : 0.02 * often)) return
-      meet(world, 'a worker stands still under its claim')
+      meet(world, 'a worker is frozen while it holds a claim')
       pause(acting, pausesMs)
     }
   })
@@ -82,7 +82,7 @@ export const standStill = ({ world, oddities, scheduler }: Scene, faults: Faults
     if (happens(acting.name === 'check-due-payments' ? 0.5 : 0.05)) pause(acting, OVER_A_MINUTE_MS)
   })
 
-  world.onTold.push((_, process) => {
+  world.onAlerted.push((_, process) => {
     if (!WORKERS.test(process.name)) return
     if (happens(0.1)) die(process)
     else if (process.name === 'check-due-alerts' && happens(0.3)) pause(process, LONG_PAUSES_MS)
@@ -122,7 +122,7 @@ export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
   world.onChange.push(({ key, before, after }) => {
     if (key.sk !== 'DELIVERY' || before !== undefined || after?.['payment_id'] === undefined) return
     if (after['due_at'] === undefined || world.faults !== faults || !oddities.chance(0.1)) return
-    count(world.tally, 'bodies cannot be read')
+    count(world.tally, 'event bodies cannot be read')
     const pk = `PAYMENT#${text(after, 'payment_id')}`
     if (oddities.chance(0.5)) return void unreadUntilMs.set(pk, scheduler.nowMs() + oddities.int(100, 5_000))
     const againMs = lookedAtMs(after) - oddities.int(1, 6) * SECOND_MS
@@ -137,9 +137,9 @@ export const unreadablePayments = ({ world }: Scene, faults: Faults): void => {
 const ROUND_MS = 128 * MINUTE_MS
 
 /** A server takes no connection for a round or two: deliveries are abandoned together, one soon after. */
-export const giveUp = async ({ world, tenants, prng, merchants }: Scene): Promise<void> => {
+export const refuseRound = async ({ world, tenants, prng, merchants }: Scene): Promise<void> => {
   const tenant = prng.pick(tenants)
-  const live = liveEndpoints(tenant).filter(({ url }) => !merchants.ailing.has(url))
+  const live = liveEndpoints(tenant).filter(({ url }) => !merchants.impaired.has(url))
   if (live.length === 0) return
   const { endpointId, url } = prng.pick(live)
   const asked = { client_id: tenant.clientId, endpoint_id: endpointId }
@@ -147,10 +147,10 @@ export const giveUp = async ({ world, tenants, prng, merchants }: Scene): Promis
     await Promise.all(Array.from({ length: times }, () => operate(world, 'send-test-event', asked)))
   }
   count(world.tally, 'endpoint refuses for a round')
-  merchants.ailing.set(url, 'refuses')
+  merchants.impaired.set(url, 'refuses')
   await send(prng.int(1, 2))
   await passed(world, prng.int(1, 12 * MINUTE_MS))
   await send(1)
   await passed(world, ROUND_MS * prng.pick([1, 1, 2]) + prng.int(0, 10 * MINUTE_MS))
-  merchants.ailing.delete(url)
+  merchants.impaired.delete(url)
 }

@@ -14,10 +14,10 @@ const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DEL
 }
 
 /** A request for what is another's is answered as if it were not there. */
-const askFor = async (play: Scene, stranger: Tenant, functionName: string, asked: HttpRequest): Promise<void> => {
-  const reply = await http(play, stranger, functionName, asked)
-  count(play.world.tally, `asked for another's: ${functionName} ${reply?.status ?? 'nothing'}`)
-  if (reply && reply.status < 300) play.seen.problems.push(`${functionName} showed ${stranger.clientId} ${asked.id}`)
+const askFor = async (play: Scene, otherTenant: Tenant, functionName: string, asked: HttpRequest): Promise<void> => {
+  const reply = await http(play, otherTenant, functionName, asked)
+  count(play.world.tally, `data of another tenant requested: ${functionName} ${reply?.status ?? 'nothing'}`)
+  if (reply && reply.status < 300) play.seen.problems.push(`${functionName} showed ${otherTenant.clientId} ${asked.id}`)
 }
 
 /** An answer of the gateway's own, and neither of its limits nor of its failures. */
@@ -25,16 +25,16 @@ const isDecided = (reply: HttpReply | undefined): reply is HttpReply =>
   reply !== undefined && reply.status < 500 && ![401, 429].includes(reply.status)
 
 /** The deliveries of another merchant's endpoint are answered like those of an endpoint that does not exist. */
-const askForEndpoint = async (play: Scene, stranger: Tenant, target: Tenant): Promise<void> => {
+const askForEndpoint = async (play: Scene, otherTenant: Tenant, target: Tenant): Promise<void> => {
   const { prng } = play
   const { endpointId } = prng.pick(target.endpoints)
-  const list = (id: string) => http(play, stranger, 'api-list-webhook-deliveries', { query: { endpoint_id: id } })
+  const list = (id: string) => http(play, otherTenant, 'api-list-webhook-deliveries', { query: { endpoint_id: id } })
   const [reply, unknown] = [await list(endpointId), await list(prng.uuid())]
   if (!isDecided(reply) || !isDecided(unknown)) return
   if (rowsOf(play.world, 'DELIVERY', { endpoint_id: endpointId }).length > 0)
     meet(play.world, 'a merchant asks for the deliveries of another one')
   if (reply.status !== 404 || reply.text !== unknown.text)
-    play.seen.problems.push(`${stranger.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
+    play.seen.problems.push(`${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
 }
 
 /** A payment belongs to no client before it has a destination. */
@@ -59,30 +59,31 @@ const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
   const next = (await list(one))?.body['next']
   if (typeof next !== 'string') return
   const reply = await list(other, { after: next })
-  count(play.world.tally, `asked after another settlement: ${reply?.status ?? 'nothing'}`)
+  count(play.world.tally, `cursor of another settlement used: ${reply?.status ?? 'nothing'}`)
   if (reply?.status === 200) play.seen.problems.push(`settlement ${other} goes on where ${one} does`)
 }
 
 /** One client wants what is another's, and one's own operator names the wrong client. */
-export const trespassElsewhere = async (play: Scene): Promise<void> => {
+export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
   const { world, tenants, seen } = play
   const target = world.prng.pick(tenants)
-  const stranger = tenants.find((tenant) => tenant !== target)
-  if (stranger === undefined) return
+  const otherTenant = tenants.find((tenant) => tenant !== target)
+  if (otherTenant === undefined) return
   const settlement = ownId(play, target, 'SETTLEMENT')
   const delivery = ownId(play, target, 'DELIVERY')
   if (settlement !== undefined) {
-    await askFor(play, stranger, 'api-get-settlement', { id: settlement })
-    await askFor(play, stranger, 'api-list-settlement-payments', { id: settlement })
+    await askFor(play, otherTenant, 'api-get-settlement', { id: settlement })
+    await askFor(play, otherTenant, 'api-list-settlement-payments', { id: settlement })
   }
   if (delivery !== undefined) {
-    await askFor(play, stranger, 'api-get-webhook-delivery', { id: delivery })
-    await askFor(play, stranger, 'api-redeliver-webhook', { id: delivery })
+    await askFor(play, otherTenant, 'api-get-webhook-delivery', { id: delivery })
+    await askFor(play, otherTenant, 'api-redeliver-webhook', { id: delivery })
   }
-  await askForEndpoint(play, stranger, target)
-  const wrongly = { client_id: stranger.clientId, key_id: target.keyId }
+  await askForEndpoint(play, otherTenant, target)
+  const wrongly = { client_id: otherTenant.clientId, key_id: target.keyId }
   const revoked = await operate(world, 'revoke-api-key', wrongly)
-  if (revoked?.status === 200) seen.problems.push(`a key of ${target.clientId} was revoked as ${stranger.clientId}'s`)
+  if (revoked?.status === 200)
+    seen.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
   await askForUnborn(play)
   await askElsewhere(play, target)
 }
@@ -101,10 +102,10 @@ export const redeliverOwn = async (play: Scene): Promise<void> => {
   count(world.tally, `redelivery answered ${begun?.status ?? 'nothing'}`)
   if (begun?.status === 200 && begun.body['status'] !== 'scheduled')
     seen.problems.push(`a round of ${id} was begun as ${String(begun.body['status'])}`)
-  const stranger = tenants.find(({ clientId }) => clientId !== tenant.clientId)
-  if (!stranger) return
+  const otherTenant = tenants.find(({ clientId }) => clientId !== tenant.clientId)
+  if (!otherTenant) return
   for (const name of ['api-get-webhook-delivery', 'api-redeliver-webhook']) {
-    const answered = await http(play, stranger, name, { id })
-    if (answered?.status === 200) seen.problems.push(`${stranger.clientId} was shown ${id} by ${name}`)
+    const answered = await http(play, otherTenant, name, { id })
+    if (answered?.status === 200) seen.problems.push(`${otherTenant.clientId} was shown ${id} by ${name}`)
   }
 }

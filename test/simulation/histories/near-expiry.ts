@@ -69,7 +69,7 @@ const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
 }
 
 /** A payment in its last seconds is cancelled, paid, expired and looked at, while the provider may not answer. */
-export const lastSeconds: Operation = async (play) => {
+export const actNearExpiry: Operation = async (play) => {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
   const livesSeconds = prng.int(30, 70)
@@ -143,7 +143,7 @@ export const pushAgain: Operation = async (play) => {
     // Its claim may be in flight when it is frozen.
     if (how === 'thawed') world.contested.set(wanted.pk, { untilMs: world.scheduler.nowMs() + 1_000 })
     const isStill = how === 'dead' || how === 'thawed'
-    await send(isStill ? { standsStill: { afterMs: prng.int(5, 600), forMs, withClock: true } } : {})
+    await send(isStill ? { freeze: { afterMs: prng.int(5, 600), forMs, withClock: true } } : {})
     slow(undefined)
     if (how === 'thawed') {
       await passedUntil(world, wanted.leaseEndMs() + prng.int(600, 2_000))
