@@ -4,11 +4,8 @@
  */
 import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
-import { listClientEventsSince } from '../../../shared/event/read-events.ts'
-import { searchPayments } from '../../../shared/inquiry/search-payments.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
-import { listPayments, paymentsOfReference } from '../../../shared/payment/list-payments.ts'
-import { ownersOf, referencePk } from '../../../shared/table/keys.ts'
+import { listPayments } from '../../../shared/payment/list-payments.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { entriesIn } from '../../support/recount/entries-in.ts'
@@ -42,23 +39,6 @@ describe('a client whose payments lie in four parts', () => {
     expect(none).toStrictEqual({ payments: [], total: 0 })
   })
 
-  it.each([undefined, 'succeeded'] as const)('lists the payments of one reference (%s) as one, too', async (status) => {
-    const { deps, client, payments } = await manyPaid(90)
-    const watched = recordTable(deps)
-
-    const asked = { clientId: client.clientId, reference: 'each', status, page: { page: 9, perPage: 10 } }
-    const list = await paymentsOfReference(watched.deps, asked)
-
-    expect(list.total).toBe(90)
-    const expected = idsBy(payments, 'createdAt').toReversed().slice(80)
-    expect(list.payments.map(({ paymentId }) => paymentId)).toStrictEqual(expected)
-    expect(queriesIn(watched.calls)).toHaveLength(4)
-    const partitions = ownersOf(client.clientId, 4).map((owner) => [referencePk(owner, 'each')])
-    const counts = partitions.map(async (partition) => (await deps.table.query({ partition, limit: 90 })).count)
-    const sizes = [0, 1, 2, 3].map((part) => payments.filter((payment) => (payment.part ?? 0) === part).length)
-    expect(await Promise.all(counts)).toStrictEqual(sizes)
-  })
-
   it('has one balance, is settled as one, and its statement says each payment once, in the order of the journal', async () => {
     const { deps, client, payments } = await manyPaid(620)
     const net = payments.reduce((sum, { netMinor }) => sum + netMinor, 0)
@@ -84,26 +64,5 @@ describe('a client whose payments lie in four parts', () => {
     expect(new Set(shown.flat())).toStrictEqual(new Set(payments.map(({ paymentId }) => paymentId)))
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
     await expectBalanced(small, client.clientId)
-  })
-
-  it('finds its events since a time page by page, and all payments of a search', async () => {
-    const { deps, client, payments } = await manyPaid(40)
-    const { clientId } = client
-    const since = payments[0]?.paidAt ?? deps.now()
-
-    const found: string[] = []
-    for (let after: Parameters<typeof listClientEventsSince>[1]['after']; ; ) {
-      const page = await listClientEventsSince(deps, { clientId, parts: 4, since, limit: 10, after })
-      found.push(...page.events.map((event) => event.paymentId))
-      expect(page.events.every((event) => event.clientId === clientId)).toBe(true)
-      if (!page.next) break
-      after = page.next
-    }
-
-    expect(found.toSorted()).toStrictEqual(idsBy(payments, 'paidAt').toSorted())
-    const search = { clientId, paymentDestination: '381652390000001', page: { page: 1, perPage: 100 } }
-    const { payments: searched, complete } = await searchPayments(deps, search)
-    expect(searched.map(({ paymentId }) => paymentId)).toStrictEqual(idsBy(payments, 'createdAt').toReversed())
-    expect(complete).toBe(true)
   })
 })

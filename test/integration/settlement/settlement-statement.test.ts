@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { newWindow } from '../../../shared/ledger/window-store.ts'
-import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -156,9 +155,4 @@ describe("a statement's cursor", () => {
     await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors: { cursor: [expect.any(String)] } })
     expect(linesOf(await statement(deps, settled.settlementId, { cursor: encoded(good) }))).toHaveLength(0)
   })
-})
-
-it('of a settlement that is not there is 404', async ({ deps }) => {
-  await expect(findAnySettlement(deps, crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' })
-  await expect(statement(deps, crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' })
 })
