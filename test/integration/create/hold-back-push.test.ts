@@ -61,36 +61,6 @@ describe('a push key whose pushes are decided (design section 4, Create)', () =>
     expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
   })
 
-  it.each([
-    { kind: 'refused', code: 'CHANNEL_UNAVAILABLE' },
-    { kind: 'unknown', reason: 'timeout' },
-  ] as const)('answers the payment that it paid for, although another attempt after it was $kind', async (answer) => {
-    const { deps, make, asked, row, show, tell } = await lostPush()
-    show([])
-    deps.provider.script('createRequest', async () => answer)
-    await make().catch(() => undefined)
-    deps.provider.heal('createRequest')
-    deps.clock.advance(60)
-    const paid = row('success')
-    tell(paid, 'captured', 100_000)
-    show([paid])
-
-    const { payment } = await make()
-
-    expect(payment).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId })
-    expect(asked()).toBe(2)
-  })
-
-  it('is used again by one of two callers; the other one gets its payment', async () => {
-    const { make, asked, row, show } = await lostPush()
-    show([row('failed')])
-
-    const [one, two] = await Promise.all([make(), make()])
-
-    expect(one.payment).toEqual(two.payment)
-    expect(asked()).toBe(2)
-  })
-
   it('is paid all the same by a capture that comes between the look at its rows and the take-over', async () => {
     const { deps, make, asked, row, tell } = await lostPush()
     const paid = row('success')
@@ -122,15 +92,6 @@ describe('a push that is not decided', () => {
     await expectHeldBack(UNDECIDED)
   })
 
-  it('is not sent again when the row leads to money of another payment', async () => {
-    const { row, show, tell, expectHeldBack } = await lostPush()
-    const known = row('success')
-    tell({ ...known, reference: 'unknown-reference' }, 'captured', 100_000)
-    show([known])
-
-    await expectHeldBack(UNDECIDED)
-  })
-
   it.each([
     ['success', {}],
     ['success', { providerPaymentId: '' }],
@@ -144,19 +105,6 @@ describe('a push that is not decided', () => {
     await expectHeldBack(UNDECIDED)
 
     expect(await findSuspense(deps, other.providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
-  })
-
-  it('is not asked about after the deadline of the request', async () => {
-    const { deps, row, show, expectHeldBack } = await lostPush()
-    deps.provider.script('getPayment', async () => {
-      deps.clock.advance(22)
-      return { kind: 'not_found' }
-    })
-    show([row('success')])
-
-    await expectHeldBack(UNDECIDED)
-
-    expect(deps.provider.countOf('getRequest')).toBe(0)
   })
 })
 

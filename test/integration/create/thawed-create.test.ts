@@ -5,7 +5,6 @@
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
-import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { failingOn, interceptTable, type TableCall } from '../../support/intercept-table.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
@@ -109,8 +108,6 @@ describe('a create answered early and thawed later', () => {
 })
 
 describe('a commit that fails for good', () => {
-  const COMMITS = 4
-
   it('releases its lease: the next request takes over at once, and cancels what no customer will be shown', async () => {
     const { deps, make, upstream } = await aCreate()
 
@@ -120,47 +117,5 @@ describe('a commit that fails for good', () => {
     expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
     expect(payment.providerAttempts).toMatchObject([{ outcome: 'unknown', code: 'commit_failed' }, {}])
     expect(upstream()).toStrictEqual(['cancelled', 'open'])
-  })
-
-  it('cancels its request when another attempt, which still runs, took over meanwhile: it will never be shown', async () => {
-    const { deps, make, stored, upstream } = await aCreate()
-    const takeOver = async () => {
-      freeze(deps, 30_000)
-      const read = await stored()
-      if (read?.status !== 'creating') return
-      const taken = { ...read, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
-      await claimTakeover(deps, { read, taken }, deps.now())
-    }
-    const failing = interceptTable(deps, {
-      before: async ({ name }) => {
-        // What refuses its release tells it already how the payment stands.
-        if (name === 'get') throw new Error('throttled at every try')
-        if (name !== COMMIT) return
-        await takeOver()
-        throw new Error('the table cannot be reached')
-      },
-    })
-
-    await expect(make(failing)).rejects.toThrow('another attempt is creating')
-
-    expect(await stored()).toMatchObject({ status: 'creating', attempt: 2 })
-    expect(upstream()).toStrictEqual(['cancelled'])
-  })
-
-  it('answers the payment when its last try was applied after all', async () => {
-    const { deps, make, ledger, upstream } = await aCreate()
-    let tries = 0
-    const lost = failingOn(deps, COMMIT, 'after')
-    const failing = interceptTable(lost, {
-      before: ({ name }) => {
-        if (name === COMMIT && ++tries < COMMITS) throw new Error('the table cannot be reached')
-      },
-    })
-
-    const { payment, replayed } = await make(failing)
-
-    expect([payment.status, replayed, tries]).toStrictEqual(['pending', false, COMMITS])
-    expect(upstream()).toStrictEqual(['open'])
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 })

@@ -96,40 +96,6 @@ describe('a payment past its time', () => {
     expect([deps.provider.countOf('getRequest'), deps.provider.countOf('cancelRequest')]).toStrictEqual([0, 1])
     await expectExpired()
   })
-
-  it('stays pending, and does not begin to expire, while the result of its merchant’s cancel is unknown', async () => {
-    const { deps, now, check, loseCancel, passTime } = await aQris()
-    await loseCancel('request')
-    deps.provider.script('getRequest', async () => UNREACHABLE)
-    passTime()
-
-    expect(await check()).toBe('unanswered')
-
-    expect(await now()).toMatchObject({ status: 'pending' })
-    expect(await now()).not.toHaveProperty('expiryStartedAt')
-  })
-})
-
-describe('a cancel whose answer was lost', () => {
-  it('is checked within a minute, and ends as cancelled when the provider has cancelled', async () => {
-    const { deps, now, rest, loseCancel, expectCancelled } = await aQris()
-    await loseCancel('answer')
-
-    const { dueAt = '' } = await now()
-    expect(dueAt > deps.now() && dueAt <= addMs(deps.now(), 60_000)).toBe(true)
-    await rest()
-    await expectCancelled()
-  })
-
-  it('does not postpone a payment that is due earlier', async () => {
-    const { deps, payment, now, loseCancel } = await aQris()
-    const { dueAt = deps.now() } = payment
-    deps.clock.set(addMs(dueAt, -1))
-
-    await loseCancel('request')
-
-    expect(await now()).toMatchObject({ dueAt })
-  })
 })
 
 describe('POST cancel after expires_at', () => {

@@ -33,19 +33,6 @@ const it = clientTest.extend('overdue', async ({ deps, client }) => {
 })
 
 describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
-  it('is asked about by its provider payment, and not a millisecond before', async ({ deps, client, overdue }) => {
-    deps.provider.transactions.push(aTransaction(overdue))
-    deps.clock.set(addMs(deps.now(), -1))
-
-    expect(await sweep(deps, client)).toBeUndefined()
-    expect(deps.provider.calls).toStrictEqual([])
-    deps.clock.set(addMs(deps.now(), 1))
-    expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
-
-    const id = overdue.creditedProviderPaymentId
-    expect(deps.provider.calls).toStrictEqual([{ operation: 'listTransactions', id }])
-  })
-
   it.for([
     ['knows its fee', 3_000],
     ['kept nothing', 0],

@@ -9,7 +9,7 @@ import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { aChargeback, adjusted, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
-import { anOpenPayment, aSucceededPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
+import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aDayLater, payOut, sweptNow } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -180,27 +180,4 @@ clientTest('the void of an assumed payment takes back what its late row booked',
 
   expect((await linesIn(deps, client)).at(-1)).toBe('reversal -100,000 -4,000 -100 -95,900 -95,560 340')
   expect(await trialBalance(deps, client)).toBe('0 0 0')
-})
-
-describe('a payment whose net is zero or below', () => {
-  clientTest.for<readonly [notional: number, Rows, before: string, line: string, after: string]>([
-    [1_000, (deps) => [aRefund(deps, 1_000)], '-3,000 -3,001 1', 'refund 0 0 0 0 -1,000 -1,000', '-4,000 -3,001 -999'],
-    [4_004, (deps) => [aRefund(deps, 4_004)], '4 0 4', 'refund 0 0 0 0 -4,004 -4,004', '-4,000 0 -4,000'],
-    // Its void gives the client what it lost.
-    [
-      1_000,
-      (deps, own) => [ownVoid(deps, own)],
-      '-3,000 -3,001 1',
-      'reversal -1,000 -4,000 -1 3,001 3,000 -1',
-      '0 0 0',
-    ],
-  ])('gives nothing back: of %d', async ([notionalMinor, rows, before, line, after], { deps, client }) => {
-    const payment = await aSucceededPayment(deps, client, { notionalMinor })
-    expect(await trialBalance(deps, client)).toBe(before)
-
-    await heard(deps, payment, ...rows(deps, payment))
-
-    expect((await linesIn(deps, client)).at(-1)).toBe(line)
-    expect(await trialBalance(deps, client)).toBe(after)
-  })
 })

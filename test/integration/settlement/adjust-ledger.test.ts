@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { handler as adjust } from '../../../functions/admin/adjust-ledger.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
-import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { adjustmentKey, type Key } from '../../../shared/table/keys.ts'
 import { present, remove } from '../../../shared/table/step.ts'
@@ -76,15 +75,6 @@ describe('adjust-ledger (design section 10)', () => {
       before: undefined,
       after: { kind: 'recovered', amount_minor: 25_000, entry_id: entry?.entryId, ...said },
     })
-  })
-
-  it('writes off a debt at the cost of the house, and counts the write-off', async () => {
-    const { deps, clientId, adjusted } = await aWorld()
-
-    const { body } = await adjusted({ kind: 'written_off' })
-
-    expect(body).toMatchObject({ type: 'written_off', client_net_minor: 25_000, bank_minor: 0, house_minor: -25_000 })
-    expect((await readWindow(deps, clientId)).writtenOffMinor).toBe(25_000)
   })
 
   it('takes back at most what was written off', async () => {

@@ -1,11 +1,10 @@
 import { describe, expect } from 'vitest'
-import { changeClient } from '../../../shared/client/client-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/close-store.ts'
 import { recordStep } from '../../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { interceptTable, queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { queriesIn, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
@@ -103,31 +102,5 @@ describe('settleClient (spec 3.2)', () => {
     expect(outcome).toMatchObject({ applied: false, refusedBy: 'settlement' })
     const { previousId: _, ...stored } = settlement
     expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(stored)
-  })
-})
-
-describe('bank details of a settlement (spec 2.3)', () => {
-  it.for([
-    [
-      'those of the record, as the floor is',
-      { bank: BANK, settlementFloorMinor: minor(95_899) },
-      { bank: BANK.bankAccountNo },
-    ],
-    ['not asked for where the floor rose too high', { settlementFloorMinor: minor(95_900) }, undefined],
-  ] as const)('are, however long the summing took, %s', async ([, changes, settled], { deps }) => {
-    const client = await withFloor(deps, 0, { bank: { ...BANK, bankAccountNo: '1111111111' } })
-    await aSucceededPayment(deps, client)
-    let looks = 0
-    const slow = interceptTable(deps, {
-      after: async (call) => {
-        if (!('query' in call) || !String(call.query.partition).startsWith('JOURNAL') || ++looks !== 2) return
-        await changeClient(deps, { clientId: client.clientId, operator: 'sari', changes })
-      },
-    })
-
-    const settlement = await sweepADayLater(slow, client)
-
-    expect(settlement && { bank: settlement.bank?.bankAccountNo }).toStrictEqual(settled)
-    await expectBalanced(deps, client.clientId)
   })
 })

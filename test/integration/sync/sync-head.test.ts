@@ -134,21 +134,6 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(deps.provider.countOf('listTransactions') - listed).toBe(1)
   })
 
-  it('is credited by the provider’s last answer', async ({ deps, rows, paid }) => {
-    rows.push({ ...rowOfOtherAttempt(deps, paid), ...NOT_SETTLED })
-    hushed(deps)
-    await syncProviderTransactions(deps)
-    deps.clock.advance(3_600)
-    rows.splice(0, 1, rowOfOtherAttempt(deps, paid))
-    await syncProviderTransactions(deps)
-
-    deps.provider.heal('getPayment')
-    deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
-
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
-  })
-
   it('is not done by a worker that read an older answer of the provider', async ({ deps, paid }) => {
     const early = { ...rowNow(deps, paid), ...NOT_SETTLED }
     const dueNow = { id: `open#${early.transactionId}`, dueAt: deps.now() }

@@ -12,17 +12,9 @@ import {
   scheduleReading,
 } from '../../../shared/sync/job-store.ts'
 import { shareSync, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
-import { foreignRow, syncTest as it, withBacklog } from './sync-test.ts'
-
-/** The same gateway, where the provider's list is asked for in another way. */
-const listing = (deps: TestDeps, listTransactions: TestDeps['provider']['listTransactions']): TestDeps => ({
-  ...deps,
-  provider: { ...deps.provider, listTransactions },
-})
+import { syncTest as it, withBacklog } from './sync-test.ts'
 
 describe('sync: its positions', () => {
   it.for([
@@ -103,43 +95,9 @@ describe('sync: its positions', () => {
     expect(summary).toMatchObject({ complete: false, until: null, transactions: 0 })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
-
-  it('make progress in a backlog that no run can finish', async ({ deps, rows }) => {
-    for (let hour = 1; hour <= 40; hour++) rows.push(foreignRow(addMs(deps.now(), -hour * HOUR_MS)))
-    // A question about a single payment takes a minute, so a few of them are a run.
-    deps.provider.script('getPayment', async () => {
-      await deps.sleep(MINUTE_MS)
-      return { kind: 'not_found' }
-    })
-
-    const runs = []
-    for (let run = 0; run < 30 && deps.published.length < 40; run++) runs.push(await syncProviderTransactions(deps))
-
-    expect(runs.length).toBeGreaterThan(1)
-    expect(runs.some(({ complete }) => !complete)).toBe(true)
-  })
 })
 
 describe('sync: a provider with a quota', () => {
-  it('is asked within it by several workers together, until everything is read', async ({ deps, rows }) => {
-    const { asked } = await withBacklog(deps, rows, 1_500)
-    const atMs: number[] = []
-    const startedMs = deps.monotonicMs()
-    const timed = listing(deps, (...page) => {
-      atMs.push(deps.monotonicMs() - startedMs)
-      return deps.provider.listTransactions(...page)
-    })
-    const limited = { ...timed, stage: { ...deps.stage, providerCallsPerMinute: 60 } }
-
-    await Promise.all([syncProviderTransactions(limited), syncProviderTransactions(limited)])
-
-    expect(asked.length).toBeGreaterThanOrEqual(30)
-    for (const at of atMs) {
-      expect(atMs.filter((other) => other > at - MINUTE_MS && other <= at).length).toBeLessThanOrEqual(70)
-    }
-    expect(Math.max(...atMs)).toBeGreaterThanOrEqual(20_000)
-  })
-
   it('says "not now": all wait as long as it says, and read on where they were', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
     const { asked, state } = await withBacklog(deps, rows, 120)

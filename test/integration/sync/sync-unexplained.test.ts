@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -76,20 +79,18 @@ describe('sync: a transaction without a payment', () => {
     },
   )
 
-  it.for(['pending', 'failed'] as const)(
-    'passes over a transaction that is %s, and takes no fee from it',
-    async (status, { deps, rows, paid, credited }) => {
-      rows.push(rowNow(deps, paid, { status }), rowNow(deps, credited, { status }))
-      const asked = deps.provider.countOf('getPayment')
+  it('asks so of a payment that is being created too, whose row has turned already', async ({ deps, client, rows }) => {
+    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
+    rows.push(settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' }))
+    deps.clock.advance(60)
 
-      await syncProviderTransactions(deps)
+    await syncProviderTransactions(deps)
 
-      expect(deps.provider.countOf('getPayment')).toBe(asked)
-      expect(deps.published).toStrictEqual([])
-      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
-      expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
-    },
-  )
+    const stored = await findStoredPayment(deps, paymentIdForKey(client.clientId, 'key-1'))
+    expect(stored).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
+    answer.resolve()
+    await creating
+  })
 })
 
 describe('sync: rows that are no payments, or of which we know nothing', () => {

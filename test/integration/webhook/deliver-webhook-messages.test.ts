@@ -94,18 +94,6 @@ describe('deliver-webhook: what is not there', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
-  it('throws when the secret cannot be read, so that the queue tries again', async ({ deps, delivery }) => {
-    const unseal = async () => Promise.reject(new Error('throttled'))
-    const broken = { ...deps, sealer: { ...deps.sealer, unseal } }
-
-    await expect(deliverWebhook(broken, messageFor(delivery))).rejects.toThrow('throttled')
-
-    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
-    expect(deps.webhooks).toStrictEqual([])
-    await deliverWebhook(deps, messageFor(delivery))
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
-  })
-
   it('skips a delivery whose event is gone, with a finding', async ({ deps, endpoint }) => {
     const orphan = await storedDelivery(deps, endpoint, {}, anEvent(deps.now()))
     const { deps: watched, calls } = recordTable(deps)

@@ -34,17 +34,6 @@ const listed = async (deps: TestDeps, clientId: ClientId, filter: DeliveryFilter
   )
 
 describe('the deliveries of a merchant (design sections 7 and 8)', () => {
-  it('of the same moment are ordered by id, so that pages neither repeat nor miss one', async () => {
-    const { deps, clientId, endpoint } = await aMerchant()
-    const endpoints = [endpoint, await storedEndpoint(deps, { clientId })]
-    for (const to of [...endpoints, ...endpoints, ...endpoints]) await storedDelivery(deps, to)
-
-    const ids = (await Promise.all([1, 2, 3].map((page) => listed(deps, clientId, {}, page, 2)))).flat()
-
-    expect(ids).toHaveLength(6)
-    expect(ids).toStrictEqual(ids.toSorted().toReversed())
-  })
-
   it('are filtered by endpoint, event and status, and by any of them together', async () => {
     const { deps, clientId, endpoint } = await aMerchant()
     const other = await storedEndpoint(deps, { clientId })

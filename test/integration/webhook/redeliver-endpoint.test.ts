@@ -37,10 +37,6 @@ const anEventOf = async (deps: TestDeps, endpoint: Endpoint, delivery?: Partial<
   return event
 }
 
-const eventsOf = async (deps: TestDeps, endpoint: Endpoint, count: number) => {
-  for (let made = 0; made < count; made++) await anEventOf(deps, endpoint)
-}
-
 /** The statuses of `everyKind` before anything is redelivered. */
 const BEFORE = { abandoned: 'abandoned', skipped: 'skipped', succeeded: 'succeeded', inProgress: 'scheduled' }
 const SENT = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
@@ -95,42 +91,11 @@ describe('redeliver to an endpoint since a time', () => {
     },
   )
 
-  it('skips and counts deliveries without a round left today', async ({ deps, endpoint }) => {
-    const rounds = { rounds: 10, roundsOn: deps.now().slice(0, 10) }
-    for (const left of [{}, { rounds: 9 }, { roundsOn: '2020-01-01' }]) {
-      await anEventOf(deps, endpoint, { ...ABANDONED, ...rounds, ...left })
-    }
-
-    expect(await redeliver(deps, endpoint)).toMatchObject({ status: 200, body: { count: 2, passed_over: 1 } })
-  })
-
   it('leaves out earlier events, in any form of the time', async ({ kinds }) => {
     const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
 
     expect(await kinds.again({ since: jakarta })).toMatchObject({ body: { count: 2 } })
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
-  })
-
-  it('continues with its cursor, a hundred events a call', async ({ deps, endpoint }) => {
-    await eventsOf(deps, endpoint, 103)
-
-    const first = await redeliver(deps, endpoint)
-    const second = await redeliver(deps, endpoint, { cursor: first.body.next })
-
-    expect(first.body).toStrictEqual({ count: 100, next: expect.any(String) })
-    expect(second.body).toStrictEqual({ count: 3, next: undefined })
-    expect(deps.sent).toHaveLength(103)
-  })
-
-  it.for([
-    ['no cursor at all', 'x'],
-    ['nothing', ''],
-    ['another JSON', Buffer.from('{"event_id":"x"}').toString('base64url')],
-    ['a cursor from before since', cursorOf({ fired_at: '2020-01-01T00:00:00.000Z' })],
-    ['a cursor with an owner', cursorOf({ client_id: aClientId() })],
-  ] as const)('refuses %s as a cursor', async ([, cursor], { deps, endpoint }) => {
-    const refused = { status: 422, body: { field_errors: { cursor: [expect.any(String)] } } }
-    expect(await redeliver(deps, endpoint, { cursor })).toMatchObject(refused)
   })
 })
 
@@ -149,15 +114,3 @@ it.for([
 
   expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })
 })
-
-/** A cursor of our own making, but for what is changed in it. */
-function cursorOf(changes: object): string {
-  const position = {
-    event_id: crypto.randomUUID(),
-    payment_id: crypto.randomUUID(),
-    type: 'payment.succeeded',
-    fired_at: '2026-11-20T05:00:00.000Z',
-    ...changes,
-  }
-  return Buffer.from(JSON.stringify(position)).toString('base64url')
-}

@@ -7,14 +7,10 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, expiresAfter, timestampOf } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, moveToGone, noteAlert } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { findEndpointEver } from '../../../shared/webhook/endpoint/find-endpoints.ts'
-import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
+import { changeEndpoint, moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { beforeFirst, interceptTable, type TableCall } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import {
@@ -135,24 +131,11 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
   })
 
-  it.each([
-    ['the topic does not answer', withoutTopic],
-    [
-      'other workers keep alerting about the endpoint',
-      (deps: TestDeps, { clientId, endpointId }: Endpoint) => {
-        let times = 0
-        const before = async ({ name }: TableCall) => {
-          const endpoint = name === 'update' && (await findEndpointEver(deps, clientId, endpointId))
-          if (endpoint) await noteAlert(deps, endpoint, addMs(deps.now(), ++times))
-        }
-        return interceptTable(deps, { before })
-      },
-    ],
-  ])('begins no round while its alert is due and %s', async (_case, hindered) => {
-    const { deps, endpoint, delivery, again, row } = await arrange()
+  it('begins no round while its alert is due and the topic does not answer', async () => {
+    const { deps, delivery, again, row } = await arrange()
     await oweAlert(deps, delivery)
 
-    expect(await again(hindered(deps, endpoint))).toMatchObject({ status: 500 })
+    expect(await again(withoutTopic(deps))).toMatchObject({ status: 500 })
 
     expect(deps.published).toStrictEqual([])
     expect(await row()).toMatchObject({ status: 'abandoned' })
@@ -165,22 +148,6 @@ describe.each(['byOperator', 'byMerchant'] as const)('a delivery sent again %s (
     expect(await again()).toStrictEqual(inProgress)
 
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
-  })
-
-  it.each([
-    ['is begun', ABANDONED, { status: 'scheduled', attempts: 8 }],
-    ['is begun and skipped, which leaves status and attempts', SKIPPED, { status: 'skipped', attempts: 0, rounds: 1 }],
-  ])('is refused when another round %s between its read and its write', async (_case, overrides, left) => {
-    const { deps, delivery, again, row } = await arrange(overrides)
-    const theirs = async () => {
-      await deps.table.transact({ theirs: startRound(delivery, deps.now()) })
-      if (left.status === 'skipped') await skipDelivery(deps, await row())
-    }
-
-    expect(await again(beforeFirst(deps, 'transact', theirs))).toStrictEqual(inProgress)
-    expect(await row()).toMatchObject(left)
-    expect(deps.sent).toStrictEqual([])
-    expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([])
   })
 
   const disable = (endpoint: Endpoint) => ({ endpoint: changeEndpoint(endpoint, { enabled: false }) })

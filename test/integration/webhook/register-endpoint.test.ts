@@ -4,7 +4,6 @@ import type { ClientId, EndpointId } from '../../../shared/ids.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
 import { moveToGone } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { liveEndpoints } from '../../../shared/webhook/endpoint/find-endpoints.ts'
-import { failingOn } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -60,16 +59,6 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(signingSecret).toMatch(/\+.*\//)
     expect(atob(signingSecret.slice('whsec_'.length))).toBe(bytes.toString('latin1'))
-  })
-
-  it('leaves nothing when it dies before its transaction, or cannot seal', async () => {
-    const { deps, clientId } = await withClient()
-    const withoutKey = { ...deps, sealer: { ...deps.sealer, seal: () => Promise.reject(new Error('denied')) } }
-
-    expect(await register(failingOn(deps, 'transact', 'before'), clientId)).toMatchObject({ status: 500 })
-    expect(await register(withoutKey, clientId)).toMatchObject({ status: 500 })
-
-    expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
   })
 
   const known = 'must be ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.reversed" | "*")'

@@ -20,7 +20,6 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   codes,
-  deliverNextMessage,
   dueDelivery,
   FAILED,
   messageFor,
@@ -64,31 +63,6 @@ describe('the slow lane: its endpoints', () => {
     expect(codes(deps).filter((code) => code.startsWith('endpoint.'))).toStrictEqual(isSlow ? ['endpoint.slow'] : [])
     const next = answer.delivered ? [] : [isSlow ? 'webhooks-slow' : 'webhooks']
     expect(lanesOf(deps)).toStrictEqual(next)
-  })
-
-  it('makes the eight attempts there by the schedule, and abandons the delivery', async ({
-    deps,
-    endpoint,
-    delivery,
-  }) => {
-    deps.answerWebhooks(async () => HUNG)
-    await deliverWebhook(deps, messageFor(delivery))
-    const markedAt = deps.now()
-    const waits: [string, number][] = []
-
-    for (let [next] = deps.sent; next; [next] = deps.sent) {
-      waits.push([next.queue, next.message.delaySeconds])
-      await deliverNextMessage(deps)
-    }
-
-    // A wait of more than a quarter of an hour is taken in hops.
-    const hops = [60, 120, 240, 480, 900, 60, 900, 900, 120, 900, 900, 900, 900, 240]
-    expect(waits).toStrictEqual(hops.map((seconds) => ['webhooks-slow', seconds]))
-    expect(deps.webhooks).toHaveLength(8)
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: 8 })
-    // Logged once, however often the endpoint hangs.
-    expect(await slowSince(deps, endpoint)).toBe(markedAt)
-    expect(codes(deps).filter((code) => code === 'endpoint.slow')).toHaveLength(1)
   })
 
   type Send = (deps: TestDeps, endpoint: Endpoint) => Promise<unknown>
