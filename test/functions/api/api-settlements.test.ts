@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { closeStep } from '../../../shared/settlement/close-store.ts'
-import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { anApi } from '../../support/api-event.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { addMs, DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { API, anApi, call } from '../../support/api-event.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
+import { aStoredLine, putEntries } from '../../support/recount/stored-entries.ts'
 import { BANK } from '../../support/settlement-builders.ts'
 
 const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
@@ -59,19 +63,10 @@ describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
 })
 
 describe('GET /v1/settlements (spec 4.6)', () => {
-  it('lists each settlement as fetch shows it', async () => {
-    const { deps, caller, ask } = await anApi()
-    const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId, bank: BANK })
-
-    const { body } = await ask('listSettlements')
-
-    const fetched = await ask('getSettlement', { id: settlementId })
-    expect(body).toStrictEqual({ data: [fetched.body], pagination: { page: 1, per_page: 25 } })
-  })
-
-  it('orders by period_end and not by created_at, newest first, and by id where they are equal', async () => {
+  it('lists each as fetch shows it, by period_end and not by created_at, newest first, and by id where they are equal', async () => {
     const { deps, caller, ask } = await anApi()
     const stored = []
+    const fetched = async ({ settlementId }: Settlement) => (await ask('getSettlement', { id: settlementId })).body
     for (const [at, day] of [3, 1, 2, 2, 2].entries()) {
       const period = { sweptFrom: october(0), sweptUntil: october(day), createdAt: october(9 - at) }
       stored.push(await storedSettlement(deps, { clientId: caller.clientId, ...period }))
@@ -84,7 +79,29 @@ describe('GET /v1/settlements (spec 4.6)', () => {
 
     const [third, first, ...second] = stored.map(({ settlementId }) => settlementId)
     const expected = [third, ...second.toSorted().toReversed(), first]
+    expect(pages[0]?.['data']).toContainEqual(stored[0] && (await fetched(stored[0])))
     expect(pages.map(idsIn)).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
     expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
+  })
+})
+
+describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
+  it('costs a page of a settlement of 2,000 its own entries and reads no payment, wherever it lies', async () => {
+    const deps = memoryDeps()
+    const { caller } = await anApi({}, deps)
+    const { clientId } = caller
+    const { settlementId: id, sweptFrom } = await storedSettlement(deps, { clientId, paymentCount: 2_000 })
+    const lines = Array.from({ length: 2_000 }, (_, at) => aStoredLine(at, addMs(sweptFrom, at)))
+    await putEntries(deps, clientId, lines)
+
+    const costs = new Set<string>()
+    for (let page = 0, query = {}; page < 20; page++) {
+      const watched = recordTable(deps)
+      const answer = await call(watched.deps, API.listSettlementPayments, { caller, id, query })
+      query = { after: String(answer.body['next']) }
+      costs.add(`${idsIn(answer.body).length} ${watched.calls.map(({ name }) => name).join(' ')}`)
+    }
+
+    expect([...costs]).toStrictEqual([expect.stringMatching(/^100 .*query$/)])
   })
 })
