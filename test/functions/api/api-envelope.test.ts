@@ -113,20 +113,6 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
   })
 })
 
-it('the rate limit (spec 7; design section 5) counts all endpoints of a client together, and no other client', async () => {
-  const { deps, caller: limited } = await anApi({ rateLimitPerSecond: 2 })
-  const other = await anApiClient(deps, { rateLimitPerSecond: 2 })
-
-  const statuses = []
-  for (const caller of [limited, limited, limited, other]) {
-    statuses.push((await call(deps, statuses.length === 1 ? API.listPayments : API.getBalance, { caller })).status)
-  }
-  deps.clock.advance(1)
-  statuses.push((await call(deps, API.getBalance, { caller: limited })).status)
-
-  expect(statuses).toStrictEqual([200, 200, 429, 200, 200])
-})
-
 it.each([
   ['is closed', { isClosed: true }, 500, CLOSED],
   ['is asked past its front', { behindFront: true }, 403, PAST_FRONT],
@@ -195,19 +181,4 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
     expect(answer.headers).toStrictEqual(headersOf(answer))
   })
-})
-
-it('the log of a request is one line with ids, client and key, the route as a template, status, code and duration', async () => {
-  const { deps, ask } = await anApi()
-
-  const found = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })
-  const absent = await ask('getPayment', { id: deps.newId(), headers: { 'x-amz-cf-id': 'a line\n' } })
-
-  const whose = { client_id: expect.any(String), key_id: expect.stringMatching(/^[0-9a-f]{64}$/), duration_ms: 0 }
-  const asked = { ...whose, request_id: found.requestId, front_request_id: 'front-1_a==' }
-  const lines = [
-    { ...asked, route: 'GET /v1/balance', status: 200 },
-    { ...whose, request_id: absent.requestId, route: 'GET /v1/payments/{id}', status: 404, code: 'not_found' },
-  ]
-  expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
 })

@@ -14,7 +14,8 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
 
-const REFERENCE = 'order 1042/é'
+/** As long as a create takes one, in characters. */
+const REFERENCE = `order 1042/é ${'😀'.repeat(242)}`
 
 /** Both ways of looking for it. */
 const FILTERS: readonly Query[] = [{}, { status: 'pending' }]
@@ -63,7 +64,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
   it('lists exactly those with the reference as fetch shows them, newest first, in pages with the true total', async () => {
     const { deps, caller, create, listed } = await aMerchant()
     const made = [await create(), await create(), await create()].toReversed()
-    await create({ external_reference: `${REFERENCE} ` })
+    await create({ external_reference: REFERENCE.slice(0, -2) })
     await create({ external_reference: undefined })
     const watched = recordTable(deps)
 
@@ -132,14 +133,6 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     await putPointers(deps, { ...misnamed, externalReference: REFERENCE })
 
     expect((await stranger.listed(query)).body).toStrictEqual(NONE)
-  })
-
-  it('takes a reference as long as a create does, in characters', async () => {
-    const { create, listed } = await aMerchant()
-    const reference = '😀'.repeat(255)
-    const made = await create({ external_reference: reference })
-
-    expect((await listed({ external_reference: reference })).body['data']).toStrictEqual([made])
   })
 })
 

@@ -17,12 +17,14 @@ const eachList = async (query: Query, { ask }: Pick<Awaited<ReturnType<typeof an
 describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
   it.each([
     // Of any integer and of any text: `page.test.ts`.
-    [{ page: '-0' }, { page: 1, per_page: 25 }],
-    [{ page: '+2' }, { page: 2, per_page: 25 }],
-    [{ page: '007' }, { page: 7, per_page: 25 }],
-    [{ per_page: '0' }, { page: 1, per_page: 1 }],
-    [{ per_page: '101' }, { page: 1, per_page: 100 }],
-    [{ per_page: '9'.repeat(400) }, { page: 1, per_page: 100 }],
+    [
+      { page: '+2', per_page: '0' },
+      { page: 2, per_page: 1 },
+    ],
+    [
+      { page: '-0', per_page: '9'.repeat(400) },
+      { page: 1, per_page: 100 },
+    ],
   ])('of %j is clamped (spec 8)', async (query, expected) => {
     expect(await eachList(query, await anApi())).toStrictEqual([
       [200, { data: [], pagination: { ...expected, total: 0, total_pages: 0 } }],
@@ -31,14 +33,14 @@ describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
     ])
   })
 
-  it.each(['1000001', '9007199254740991'])('answers page %s as asked, with empty data past the end', async (page) => {
+  it('answers the last page as asked, with empty data past the end', async () => {
     const api = await anApi()
     await api.ask('createPayment', { body: aPaymentBody() })
     await storedSettlement(api.deps, { clientId: api.caller.clientId })
 
-    const answers = await eachList({ page, per_page: '100' }, api)
+    const answers = await eachList({ page: '9007199254740991', per_page: '100' }, api)
 
-    const pagination = { page: Number(page), per_page: 100 }
+    const pagination = { page: Number.MAX_SAFE_INTEGER, per_page: 100 }
     expect(answers).toStrictEqual([
       [200, { data: [], pagination: { ...pagination, total: 1, total_pages: 1 } }],
       [200, { data: [], pagination }],

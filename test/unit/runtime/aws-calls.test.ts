@@ -1,8 +1,74 @@
+import { GetSecretValueCommand, ResourceNotFoundException, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { byQueue } from '../../../shared/queues.ts'
+import { secretsManager } from '../../../shared/runtime/aws/kept-secrets.ts'
 import { sqsQueues } from '../../../shared/runtime/aws/sent-messages.ts'
+import { ENV, queueUrlVariable } from '../../../shared/runtime/config.ts'
+import { runtimeDeps } from '../../../shared/runtime/runtime-deps.ts'
+import { silence, startScriptedServer } from '../../support/scripted-server.ts'
+
+/** The dependencies of a function whose table and queues take every request and never answer. */
+const startOnSilence = async (limits: Readonly<Record<string, string>>) => {
+  const server = await startScriptedServer(silence)
+  const environment = {
+    [ENV.stage]: 'dev',
+    [ENV.table]: 'gateway-dev',
+    [queueUrlVariable('audits')]: `${server.url}/audits`,
+    AWS_ENDPOINT_URL: server.url,
+    AWS_REGION: 'ap-southeast-3',
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    ...limits,
+  }
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  return { server, deps: runtimeDeps() }
+}
+
+it('a function with limits ends calls to a hanging table or queue after its tries and timeouts', async () => {
+  const { server, deps } = await startOnSilence({ [ENV.callTries]: '2', [ENV.callTimeout]: '40' })
+
+  const read = deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })
+  await expect(read).rejects.toThrow('40 ms')
+  const asked = server.requests.length
+  const sent = deps.queues.send('audits', { body: {}, delaySeconds: 0, group: 'g' })
+  await expect(sent).rejects.toThrow('40 ms')
+
+  expect([asked, server.requests.length]).toStrictEqual([2, 4])
+})
+
+const manager = mockClient(SecretsManagerClient)
+
+const opened = (nowMs = () => 0) => secretsManager(new SecretsManagerClient({}), nowMs)
+
+beforeEach(() => void manager.reset())
+afterAll(() => manager.restore())
+
+describe('secrets in Secrets Manager', () => {
+  it.each([
+    ['half an hour', undefined, 1_800_000],
+    ['a minute where the value does not fit', 'fresh', 60_000],
+  ] as const)('are read again after %s, and not before', async (_case, fresh, keptMs) => {
+    manager.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
+    let nowMs = 0
+    const secrets = opened(() => nowMs)
+
+    const seen = []
+    for (nowMs of [0, keptMs - 1, keptMs]) seen.push(await secrets.get('s', fresh))
+
+    expect(seen).toStrictEqual(['old', 'old', 'new'])
+  })
+
+  it('are looked for again while they are not there', async () => {
+    const missing = new ResourceNotFoundException({ message: 'no', $metadata: {} })
+    manager.on(GetSecretValueCommand).rejectsOnce(missing).resolves({ SecretString: 'value' })
+    const secrets = opened()
+
+    for (const seen of [undefined, 'value', 'value']) expect(await secrets.get('s')).toBe(seen)
+    expect(manager.commandCalls(GetSecretValueCommand)).toHaveLength(2)
+  })
+})
 
 const message = (number: number) => ({ body: { number }, delaySeconds: number, group: `group-${number}` })
 const messages = (count: number) => Array.from({ length: count }, (_, at) => message(at))

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { jsonLog } from '../../../shared/runtime/json-log.ts'
+import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
+import { joiningLog, jsonLog } from '../../../shared/runtime/json-log.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
 import {
   API,
   type ApiClient,
   type ApiRequest,
   type ApiResponse,
+  anApi,
   anApiClient,
   aPaymentBody,
   call,
@@ -12,6 +16,7 @@ import {
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /*
@@ -119,4 +124,60 @@ describe('the log (design section 4; style guide: ids only)', () => {
     const forbidden = [...Object.values(SECRETS), caller.authorization, caller.authorization.slice(-43)]
     expect(forbidden.filter((secret) => output.includes(secret))).toStrictEqual([])
   })
+})
+
+const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
+const TOKEN = 'a-token-of-tests'
+
+/** A gateway with the deployed log, and the provider's calls logged as they are on AWS. */
+const aLoggedGateway = () => {
+  const lines: object[] = []
+  const log = joiningLog((_, code, line) => {
+    lines.push({ code, ...line })
+  })
+  const own = memoryDeps({ log })
+  own.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
+  return { deps: { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } }, lines }
+}
+
+it('a create, a callback that credits and a cancel write one line each (design: one log line a request)', async () => {
+  const { deps, lines } = aLoggedGateway()
+  const caller = await anApiClient(deps)
+  const create = async () => (await call(deps, API.createPayment, { caller, body: aPaymentBody() })).body
+  const paid = await create()
+  const [payment_request_id = ''] = deps.provider.requests.keys()
+  const reference_id = `${String(paid['id'])}-1`
+  const data = {
+    payment_id: deps.provider.pay(payment_request_id),
+    payment_request_id,
+    reference_id,
+    status: 'SUCCEEDED',
+  }
+  const headers = { 'x-callback-token': TOKEN }
+
+  await call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers })
+  await call(deps, API.cancelPayment, { caller, id: String((await create())['id']) })
+
+  const created = { code: 'request.completed', status: 201, outcomes: 'provider.called payment.created' }
+  expect(lines).toMatchObject([
+    { ...created, payment_id: paid['id'], operation: 'create_request' },
+    { code: 'request.completed', status: 200, outcomes: 'provider.called payment.succeeded', payment_id: paid['id'] },
+    created,
+    { code: 'request.completed', status: 200, outcomes: 'provider.called payment.cancelled' },
+  ])
+})
+
+it('the log of a request is one line with ids, client and key, the route as a template, status, code and duration', async () => {
+  const { deps, ask } = await anApi()
+
+  const found = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })
+  const absent = await ask('getPayment', { id: deps.newId(), headers: { 'x-amz-cf-id': 'a line\n' } })
+
+  const whose = { client_id: expect.any(String), key_id: expect.stringMatching(/^[0-9a-f]{64}$/), duration_ms: 0 }
+  const asked = { ...whose, request_id: found.requestId, front_request_id: 'front-1_a==' }
+  const lines = [
+    { ...asked, route: 'GET /v1/balance', status: 200 },
+    { ...whose, request_id: absent.requestId, route: 'GET /v1/payments/{id}', status: 404, code: 'not_found' },
+  ]
+  expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
 })
