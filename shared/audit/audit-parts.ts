@@ -76,7 +76,6 @@ export const bookPart = (
 const storedIn = ({ settlements }: ClientBooks, settlementId: string) =>
   settlements.find(({ settlement }) => settlement.settlementId === settlementId)
 
-/** One settlement of a client. */
 export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId: string): Part =>
   bookPart(deps, read, `settlement ${settlementId}`, {
     judge: async (books) => {

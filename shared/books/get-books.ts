@@ -146,7 +146,6 @@ const joined = (...books: readonly CheckedBook[]): CheckedBook => ({
   differences: books.flatMap(({ differences }) => differences).slice(0, MOST_DIFFERENCES),
 })
 
-/** The lines of one source, each checked separately. */
 const checkedLines = (
   lines: readonly BookLine[],
   period: BookPeriod,

@@ -71,18 +71,15 @@ const RUN_MS = 200_000
 export const walkClients = async (
   deps: Pick<Deps, 'table' | 'monotonicMs'>,
   from: ClientPosition | undefined,
-  {
-    read,
-    isFull,
-  }: { readonly read: (clientIds: readonly ClientId[]) => Promise<void>; readonly isFull: () => boolean },
+  report: { readonly read: (clientIds: readonly ClientId[]) => Promise<void>; readonly isFull: () => boolean },
 ): Promise<ClientPosition | undefined> => {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let position = from
   do {
     const page = await clientsAfter(deps, position)
-    await read(page.clientIds)
+    await report.read(page.clientIds)
     position = page.next
-  } while (position && !isFull() && deps.monotonicMs() < endsAtMs)
+  } while (position && !report.isFull() && deps.monotonicMs() < endsAtMs)
   return position
 }
 

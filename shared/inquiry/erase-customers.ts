@@ -82,7 +82,6 @@ const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: 
   return erased
 }
 
-/** The maximum number of payments of one call. */
 const MAX_PAYMENTS = 100
 
 type Selection = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }

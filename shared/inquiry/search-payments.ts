@@ -44,10 +44,7 @@ type Search = {
  * Finds payments of any age by a value that the customer or merchant knows, newest first. Throws 404 for an unknown
  * client and 502 if the provider is needed and does not answer.
  */
-export const searchPayments = async (
-  deps: Pick<Deps, 'table' | 'provider'>,
-  search: Search,
-): Promise<PaymentSearch> => {
+export const searchPayments = async (deps: Pick<Deps, 'table' | 'provider'>, search: Search) => {
   const { clientId, externalReference: reference, providerPaymentId, paymentRequestId, page } = search
   const destination = asAccountNumber(search.paymentDestination ?? '')
   if (clientId !== undefined) await requireClient(deps, clientId)
@@ -175,10 +172,7 @@ const matches = (payment: Payment, { amountMinor, status, method }: AmountSearch
  * read or 100 found; `next` is the cursor of the next call. Throws 404 for an unknown client, 422 for an invalid
  * cursor.
  */
-export const paymentsOfAmount = async (
-  deps: TableDeps,
-  search: AmountSearch,
-): Promise<{ readonly payments: readonly Payment[]; readonly next: string | undefined }> => {
+export const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
   const { clientId, day, cursor } = search
   await requireClient(deps, clientId)
   const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])

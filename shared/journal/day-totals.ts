@@ -62,5 +62,4 @@ export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly 
   return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
 }
 
-/** The totals of entries. */
 export const totalsOf = (entries: readonly Entry[]): readonly DayTotal[] => addTotals(entries.map(totalOf))

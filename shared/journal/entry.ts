@@ -77,7 +77,6 @@ export const newEntry = (entry: Omit<Entry, 'houseMinor'>): Entry => {
   return { ...entry, houseMinor: houseOf(entry) }
 }
 
-/** The sums of entries for their client. */
 export const netsOf = (entries: readonly Entry[]): Minor =>
   entries.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
 
@@ -112,7 +111,6 @@ export type Figures = {
 
 export const NO_FIGURES: Figures = { grossMinor: ZERO, feeMinor: ZERO, markupMinor: ZERO, netMinor: ZERO }
 
-/** The figures of a gross amount, its fee and its markup. */
 export const figuresOf = (grossMinor: Minor, feeMinor: Minor, markupMinor: Minor): Figures => ({
   grossMinor,
   feeMinor,
@@ -144,7 +142,6 @@ export type PaymentMoney = {
   readonly movements: readonly Movement[]
 }
 
-/** A payment without movements. */
 export const untouched = (price: Figures): PaymentMoney => ({
   price,
   takenBackMinor: ZERO,

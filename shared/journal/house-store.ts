@@ -119,7 +119,6 @@ export const houseTotals = async (
   return pages.flat().map((item) => v.parse(HouseTotalSchema, item))
 }
 
-/** The entries of one day of rows. */
 export const houseEntriesOf = async (deps: TableDeps, rowDay: string): Promise<readonly HouseEntry[]> => {
   const pages = await Array.fromAsync(queryPages(deps, { partition: [houseDayPk(rowDay)], limit: PAGE }))
   return pages.flat().map((item) => v.parse(HouseEntrySchema, item))

@@ -43,11 +43,7 @@ const VISIBLE_AFTER_MS = 1_000
  * parts, so a part that is added meanwhile is closed too or refused. Every raise succeeds or finds the fence there.
  * Safe to repeat; a fence without a settlement is harmless.
  */
-export const raiseFence = async (
-  deps: Pick<Deps, 'table' | 'sleep'>,
-  clientId: ClientId,
-  end: Timestamp,
-): Promise<{ readonly parts: number }> => {
+export const raiseFence = async (deps: Pick<Deps, 'table' | 'sleep'>, clientId: ClientId, end: Timestamp) => {
   const { parts } = await closeWindow(deps, clientId, end)
   await mapInChunks(allShards(parts), CONCURRENCY, (shard) => closeShard(deps, clientId, shard, end))
   await deps.sleep(VISIBLE_AFTER_MS)

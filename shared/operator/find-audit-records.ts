@@ -6,21 +6,13 @@ import { listItems } from '../table/list-items.ts'
 import { AUDIT_RECORD_ENTITY, type AuditRecord, AuditRecordSchema, listAuditRecords } from './audit-record-store.ts'
 
 /** The audit records of one subject, newest first. */
-export const findAuditRecordsOf = async (
-  deps: TableDeps,
-  subject: string,
-  page: Page,
-): Promise<readonly AuditRecord[]> => {
+export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page: Page) => {
   const first = firstOfPage(page)
   return (await listAuditRecords(deps, subject)).toReversed().slice(first, first + page.perPage)
 }
 
 /** The audit records of a client and of all its resources, newest first. */
-export const findAuditRecordsOfClient = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  page: Page,
-): Promise<readonly AuditRecord[]> => {
+export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {
   const items = await listItems(deps, {
     kind: 'AUDIT',
     index: 'by-owner',

@@ -30,11 +30,7 @@ export type Adjustment = v.InferOutput<typeof AdjustmentSchema>
 export const putAdjustment = (adjustment: Adjustment): Step =>
   put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
 
-export const findAdjustment = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  reference: string,
-): Promise<Adjustment | undefined> => {
+export const findAdjustment = async (deps: TableDeps, clientId: ClientId, reference: string) => {
   const item = await deps.table.get(adjustmentKey(clientId, reference))
   return item && v.parse(AdjustmentSchema, item)
 }

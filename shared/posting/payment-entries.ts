@@ -121,7 +121,6 @@ export const entriesOf = (payment: Payment): readonly Entry[] => {
   ]
 }
 
-/** The entries that a change of a payment adds. */
 export const addedEntries = (before: Payment, after: Payment): readonly Entry[] => {
   const known = new Set(entriesOf(before).map(({ entryId }) => entryId))
   return entriesOf(after).filter(({ entryId }) => !known.has(entryId))

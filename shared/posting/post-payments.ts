@@ -134,10 +134,7 @@ const CONCURRENCY = 8
  * on condition of `money_version`. Payments of one shard share a transaction; when it is refused they are posted one by
  * one, so none delays another. Answers in the order of `postings`; undefined: the payment has changed, read it again.
  */
-export const postPayments = async (
-  deps: StoreDeps,
-  postings: readonly Posting[],
-): Promise<readonly (Payment | undefined)[]> => {
+export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]) => {
   // A transaction that names a payment twice is refused by the table: the first counts.
   const distinct = [...new Map(postings.toReversed().map((posting) => [posting.payment.paymentId, posting])).values()]
   const shards = Map.groupBy(distinct, ({ payment }) => JSON.stringify(shardOf(payment))).values()
@@ -157,11 +154,7 @@ export const postPayments = async (
  * A payment's own row if it can post the payment: of type payment, successful, settled, with a final fee and the
  * payment's amount. Undefined for any other row and for impossible amounts.
  */
-export const settledRowOf = (
-  deps: Pick<Deps, 'stage'>,
-  payment: Payment,
-  transaction: ProviderTransaction,
-): SettledRow | undefined => {
+export const settledRowOf = (deps: Pick<Deps, 'stage'>, payment: Payment, transaction: ProviderTransaction) => {
   const { type, status, keptMinor, settledAt, transactionId, providerMinor } = transaction
   if (type !== 'payment' || status !== 'success' || keptMinor === undefined || settledAt === undefined) return undefined
   if (!isForAmount(transaction, payment)) return undefined

@@ -186,7 +186,6 @@ const lateAfter = (payment: Payment, { postedAt: lateRowAt, providerMinor, ...en
 
 const ROWS = 50
 
-/** The payment's provider row with this id. */
 const askForRow = async (
   deps: RecountDeps,
   { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId }: Payment,

@@ -146,7 +146,6 @@ const lostDelivery = async (deps: RecountDeps, event: Event, endpointId: Endpoin
   return endpoint && insertDelivery(newDelivery(announced(event), endpoint, event.firedAt))
 }
 
-/** The steps that rebuild an event's missing deliveries, by delivery id. */
 export const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Readonly<Record<string, Step>>> => {
   const named = event.endpointIds.map((endpointId) => ({ endpointId, id: deliveryIdFor(event.eventId, endpointId) }))
   const existing = await findDeliveries(

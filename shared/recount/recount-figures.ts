@@ -64,7 +64,6 @@ export const repairedBooks = ({ books, differences }: JudgedFigures): ClientBook
 
 const gapOf = ({ expected, found }: Difference): number => Number(expected) - Number(found)
 
-/** The differences of the shards' sums, by field. */
 const gapsOf = (differences: readonly Difference[]): ReadonlyMap<ShardFigure, number> =>
   new Map(
     differences.flatMap((one) => {

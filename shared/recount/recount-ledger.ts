@@ -16,7 +16,7 @@ import { completePayment, storedEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
 import { isCount, isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
 import { judgeSettlements, recreditLeftOut, repairVerdicts } from './recount-settlements.ts'
-import type { RecountBy, RecountDeps, Repair, StrayEntry, Strays } from './repair.ts'
+import type { RecountBy, RecountDeps, Repair, StrayEntry } from './repair.ts'
 
 type Recounted = {
   /** The repaired differences, with the values that were found. */
@@ -118,14 +118,10 @@ const plan = async (deps: RecountDeps, by: RecountBy, expected: readonly Differe
  */
 export const recountLedger = async (
   deps: RecountDeps,
-  {
-    clientId,
-    expected,
-    operator,
-  }: { readonly clientId: ClientId; readonly expected: readonly Difference[]; readonly operator: string },
+  asked: { readonly clientId: ClientId; readonly expected: readonly Difference[]; readonly operator: string },
 ): Promise<Recounted> => {
-  const by = { client: await requireClient(deps, clientId), operator }
-  const { repairs, later } = await plan(deps, by, expected)
+  const by = { client: await requireClient(deps, asked.clientId), operator: asked.operator }
+  const { repairs, later } = await plan(deps, by, asked.expected)
   const written: Difference[] = []
   const left: Difference[] = [...later]
   let done = 0
@@ -171,11 +167,7 @@ const findEntries = async (
 }
 
 /** Reads the named events and entries that their payments do not show. */
-export const findStrays = async (
-  deps: RecountDeps,
-  books: ClientBooks,
-  expected: readonly Difference[],
-): Promise<Strays> => {
+export const findStrays = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) => {
   const events = expected.filter((one) => one.what === 'event' && one.expected === STRAY_EVENT)
   const entries = expected.filter((one) => one.what === 'entry' && String(one.expected).startsWith('one of payment '))
   return {

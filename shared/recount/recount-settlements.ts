@@ -23,11 +23,7 @@ type JudgedSettlement = { readonly settlement: Settlement; readonly differences:
 const SIDE_BY_SIDE = 10
 
 /** Judges the named settlements again, as an audit does. */
-export const judgeSettlements = async (
-  deps: RecountDeps,
-  books: ClientBooks,
-  expected: readonly Difference[],
-): Promise<readonly JudgedSettlement[]> => {
+export const judgeSettlements = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) => {
   const ids = new Set<string>(expected.map(({ id }) => id))
   const named = books.settlements.filter(({ settlement: { settlementId } }) => ids.has(settlementId))
   return mapInChunks(named, SIDE_BY_SIDE, async ({ settlement }) => {
@@ -37,11 +33,7 @@ export const judgeSettlements = async (
 }
 
 /** Creates missing verdicts. Without a verdict a settlement is never audited, so it is never paid out. */
-export const repairVerdicts = (
-  deps: RecountDeps,
-  by: RecountBy,
-  judged: readonly JudgedSettlement[],
-): readonly Repair[] =>
+export const repairVerdicts = (deps: RecountDeps, by: RecountBy, judged: readonly JudgedSettlement[]) =>
   judged.flatMap(({ settlement, differences }) => {
     const of = differences.filter(({ what }) => what === 'settlement.verdict')
     if (of.length === 0) return []
@@ -71,7 +63,6 @@ const sumsOf = (deps: RecountDeps, { sweptFrom }: Settlement, before: string, en
     noSums(before),
   )
 
-/** All combinations of `count` entries. */
 const choices = (entries: readonly Entry[], count: number): readonly (readonly Entry[])[] => {
   if (count === 0) return [[]]
   return entries.flatMap((entry, at) => choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]))

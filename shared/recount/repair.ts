@@ -11,7 +11,7 @@ import { less, type Minor, plus, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type TransactionFilter } from '../provider/provider.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type TransactionFilter } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import type { Item } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
@@ -48,10 +48,7 @@ export type Strays = { readonly events: readonly StrayEvent[]; readonly entries:
 export const ADVICE = 'nothing was written; try again'
 
 /** The provider's transactions of an id or a reference. Throws 502 if the provider does not answer. */
-export const providerRows = async (
-  { provider }: RecountDeps,
-  filter: TransactionFilter,
-): Promise<readonly ProviderTransaction[]> => {
+export const providerRows = async ({ provider }: RecountDeps, filter: TransactionFilter) => {
   const answer = await provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   return answer.kind === 'found' ? answer.value.transactions : []
@@ -64,28 +61,19 @@ export const repairOf = (
   deps: RecordDeps,
   { client: { clientId }, operator }: RecountBy,
   {
-    subject,
-    of,
-    towards = of,
     steps,
-  }: {
-    readonly subject: string
-    readonly of: readonly Difference[]
+    towards,
+    ...repair
+  }: Pick<Repair, 'subject' | 'of'> & {
     /** The differences in the audit record: those of this repair, or of a later one that needs it. */
     readonly towards?: readonly Difference[]
     readonly steps: () => Promise<Steps<string>> | Steps<string>
   },
 ): Repair => ({
-  subject,
-  of,
+  ...repair,
   write: async () => {
-    const record = {
-      subject,
-      clientId,
-      operator,
-      action: 'recount-ledger',
-      after: { repaired: towards.map(figure) },
-    }
+    const after = { repaired: (towards ?? repair.of).map(figure) }
+    const record = { subject: repair.subject, clientId, operator, action: 'recount-ledger', after }
     return (await recordChange(deps, record, await steps())).applied
   },
 })
@@ -103,19 +91,15 @@ const inTail = ({ settlements, client }: ClientBooks, { eligibleAt }: Entry): bo
  */
 export const shiftedBy = (
   books: ClientBooks,
-  {
-    before,
-    after,
-    entries,
-    at,
-  }: {
+  // `entries`: those that the repair adds.
+  change: {
     readonly before: Payment
     readonly after: Payment
-    /** The entries that the repair adds. */
     readonly entries: readonly Entry[]
     readonly at: Timestamp
   },
 ): Steps<string> => {
+  const { before, after, entries, at } = change
   const added = entries.filter((entry) => inTail(books, entry))
   const netMinor = plus(less(openNet(after), openNet(before)), netsOf(added))
   const writtenOff = netsOf(added.filter(({ type }) => type === 'written_off'))

@@ -63,10 +63,7 @@ export type Close = { readonly settlementId: string; readonly operator: string }
  * Moves a settlement from `recorded` to `failed`: the bank refused the transfer. It re-credits nothing (spec 3.2).
  * Terminal.
  */
-export const markSettlementFailed = async (
-  deps: CloseDeps,
-  input: Close & { readonly notes: string },
-): Promise<Settlement> => {
+export const markSettlementFailed = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement)
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }

@@ -34,7 +34,6 @@ export const closeStep = ({ settlementId, status, settledAt, notes, bankReferenc
     equals('status', 'recorded'),
   )
 
-/** Marks a failed settlement as re-credited, once. */
 export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step =>
   update(
     settlementKey(settlementId),

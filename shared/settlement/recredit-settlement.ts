@@ -38,10 +38,7 @@ const MOST_TRIES = 5
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
  * transaction. The next settlement contains it as one line. A second call is refused.
  */
-export const recreditSettlement = async (
-  deps: CloseDeps,
-  input: Close & { readonly notes: string },
-): Promise<Settlement> => {
+export const recreditSettlement = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
   for (let tried = 0; tried < MOST_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
@@ -74,11 +71,7 @@ const recreditedAlready = () =>
  * The re-credit that replaces an entry outside its settlement: its figures, eligible at once. Its id is derived from
  * the entry, so each entry has one. `settlement`: the one whose window contains the entry.
  */
-export const leftOutRecredit = (
-  { sweptFrom }: Pick<Settlement, 'sweptFrom'>,
-  entry: Entry,
-  postedAt: Timestamp,
-): Entry =>
+export const leftOutRecredit = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
   newEntry({
     ...entry,
     // What settled rows prove of the entry is in `provenMinor`.

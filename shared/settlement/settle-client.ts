@@ -93,11 +93,7 @@ const settleOnce = async (deps: SettleDeps, clientId: ClientId, trigger: SettleT
  * is one transaction, on condition of the window's start. A crash leaves nothing half done, and of two callers one
  * settles. Throws 404 for an unknown client.
  */
-export const settleClient = async (
-  deps: SettleDeps,
-  clientId: ClientId,
-  trigger: SettleTrigger,
-): Promise<SettleResult> => {
+export const settleClient = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) => {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
   if (await postOverdue(deps, { clientId, parts })) await sendForNextRun(deps, clientId, trigger)
   for (let tried = 0; tried < MOST_TRIES; tried++) {

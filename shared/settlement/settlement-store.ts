@@ -22,11 +22,7 @@ export const findSettlement = async (deps: TableDeps, clientId: ClientId, id: st
 }
 
 /** A client's settlements, newest period first (spec 4.6). */
-export const listSettlements = async (
-  deps: TableDeps,
-  clientId: ClientId,
-  page: Page,
-): Promise<readonly Settlement[]> => {
+export const listSettlements = async (deps: TableDeps, clientId: ClientId, page: Page) => {
   const items = await listItems(deps, {
     kind: 'SETTLEMENT',
     index: 'by-owner',
@@ -39,7 +35,6 @@ export const listSettlements = async (
 
 const idsOf = (items: readonly Item[]) => items.map(({ id }) => v.parse(SettlementIdSchema, id))
 
-/** The keys of one batch read. */
 const PAGE = 100
 
 /** Every settlement of a client that the index lists, read consistently, page by page. The newest may be missing. */
@@ -69,12 +64,9 @@ const MOST_OF_A_PAGE = 1_000
 export const settlementsBetween = async (
   deps: TableDeps,
   clientId: ClientId,
-  {
-    start,
-    end,
-    limit = MOST_OF_A_PAGE,
-  }: { readonly start: Timestamp; readonly end: Timestamp; readonly limit?: number },
+  span: { readonly start: Timestamp; readonly end: Timestamp; readonly limit?: number },
 ): Promise<readonly Settlement[]> => {
+  const { start, end, limit = MOST_OF_A_PAGE } = span
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
   const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
   return (await findSettlements(deps, idsOf(items))).filter(({ sweptFrom }) => sweptFrom <= end)

@@ -111,10 +111,7 @@ export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumP
 }
 
 /** The net of a window that fits one page, read without a fence; undefined for a longer one. */
-export const sumFirstPage = async (
-  deps: SumDeps,
-  { clientId, parts, span }: SummedWindow,
-): Promise<Minor | undefined> => {
+export const sumFirstPage = async (deps: SumDeps, { clientId, parts, span }: SummedWindow) => {
   let netMinor = ZERO
   for await (const { entries, more } of entryPages(deps, { clientId, parts, span })) {
     if (more) return undefined

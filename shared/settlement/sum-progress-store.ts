@@ -13,7 +13,6 @@ const KeptSumSchema = v.object({
   /** The end of the window, as it was closed. */
   end: TimestampSchema,
   sums: EntrySumsSchema,
-  /** The last entry in the sums. */
   position: v.optional(v.object({ eligibleAt: TimestampSchema, entryId: UuidSchema })),
 })
 type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>

@@ -7,7 +7,6 @@ import { foundKey } from '../table/keys.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { SettlementSchema } from './settlement.ts'
 
-/** Messages that are sent at the same time. */
 const CONCURRENCY = 10
 
 /** Sends a message for each client, so that a slow or broken client delays no other. Answers their number. */

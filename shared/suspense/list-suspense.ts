@@ -8,7 +8,6 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
 
-/** The limit of one batch read. */
 const PAGE = 100
 
 const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly Suspense[]> => {
@@ -16,7 +15,6 @@ const itemsIn = async (deps: TableDeps, rows: readonly Item[]): Promise<readonly
   return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
 }
 
-/** All open items, page by page. */
 export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerator<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
   for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
@@ -24,7 +22,6 @@ export const openSuspensePages = async function* (deps: TableDeps): AsyncGenerat
   }
 }
 
-/** The maximum number of items that one call reads. */
 const MAX_LOOKED_AT = 5_000
 
 type About = {
@@ -36,10 +33,7 @@ type About = {
 }
 
 /** Items of a client or of some payments, newest first. `complete`: all items were read. */
-export const suspenseAbout = async (
-  deps: TableDeps,
-  { status, clientId, paymentIds, since }: About,
-): Promise<{ readonly items: readonly Suspense[]; readonly complete: boolean }> => {
+export const suspenseAbout = async (deps: TableDeps, { status, clientId, paymentIds, since }: About) => {
   const items: Suspense[] = []
   let lookedAt = 0
   for await (const rows of queryPages(deps, {
@@ -61,11 +55,7 @@ export const suspenseAbout = async (
 }
 
 /** A page of all items, or of those with a status, newest first. */
-export const listSuspense = async (
-  deps: TableDeps,
-  status: Suspense['status'] | undefined,
-  page: Page,
-): Promise<readonly Suspense[]> => {
+export const listSuspense = async (deps: TableDeps, status: Suspense['status'] | undefined, page: Page) => {
   const partition = [GATEWAY_OWNER, 'suspense']
   const items = await listItems(deps, {
     kind: 'SUSPENSE',

@@ -120,7 +120,6 @@ export const checkSuspenseAlert = async (
   return item !== undefined && publishSuspenseAlert(deps, item)
 }
 
-/** Logs a recorded item. */
 export const logSuspense = ({ log }: Pick<Deps, 'log'>, { suspenseId, cause, paymentId, kind }: Suspense): void =>
   log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
 

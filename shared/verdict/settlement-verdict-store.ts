@@ -43,10 +43,7 @@ export const newSettlementVerdict = ({
   return put(verdictKey(settlementId), { clientId, settlementId, state: 'waiting', id: settlementId, ...due }, isNew)
 }
 
-export const readSettlementVerdict = async (
-  deps: TableDeps,
-  settlementId: SettlementId,
-): Promise<SettlementVerdict | undefined> => {
+export const readSettlementVerdict = async (deps: TableDeps, settlementId: SettlementId) => {
   const item = await deps.table.get(verdictKey(settlementId))
   return item && v.parse(SettlementVerdictSchema, item)
 }

@@ -82,11 +82,7 @@ const auditRecredits = (books: ClientBooks, entries: readonly Entry[]): readonly
     })
 
 /** Compares each entry of a client with its source and with itself. */
-export const auditEntries = async (
-  deps: StoreDeps,
-  books: ClientBooks,
-  entries: readonly Entry[],
-): Promise<readonly Difference[]> => {
+export const auditEntries = async (deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) => {
   const payments = await paymentsOf(deps, entries)
   const ids = new Set<string>()
   const own = entries.flatMap((entry) => {
@@ -123,10 +119,7 @@ const referenceIn = ({ action, after }: AuditRecord): readonly string[] =>
   action === 'adjust-ledger' && typeof after?.['reference'] === 'string' ? [after['reference']] : []
 
 /** Every adjustment has its entry and its record, and every record its adjustment. */
-export const auditAdjustments = async (
-  deps: StoreDeps,
-  { clientId, adjustments, clientRecords }: ClientBooks,
-): Promise<readonly Difference[]> => {
+export const auditAdjustments = async (deps: StoreDeps, { clientId, adjustments, clientRecords }: ClientBooks) => {
   const recorded = new Set(clientRecords.flatMap(referenceIn))
   const made = new Set(adjustments.map(({ reference }) => reference))
   const found = await Promise.all(
@@ -146,11 +139,7 @@ export const auditAdjustments = async (
 }
 
 /** Each entry outside its settlement has its re-credit, with the same figures. */
-export const auditLeftOut = async (
-  deps: StoreDeps,
-  settlement: Settlement,
-  entries: readonly Entry[],
-): Promise<readonly Difference[]> => {
+export const auditLeftOut = async (deps: StoreDeps, settlement: Settlement, entries: readonly Entry[]) => {
   const { clientId, leftOut = [] } = settlement
   const found = await Promise.all(
     leftOut.map(async ({ entryId, type, netMinor, recreditedAt }) => {

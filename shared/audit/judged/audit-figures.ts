@@ -58,10 +58,7 @@ const settledSums = ({ settlements }: ClientBooks) => {
  * re-credits that no settlement has taken. Entries after the last settlement and open payments are read whole: some
  * days' worth.
  */
-export const auditFigures = async (
-  deps: StoreDeps & Parameters<typeof entryPages>[0],
-  books: ClientBooks,
-): Promise<readonly Difference[]> => {
+export const auditFigures = async (deps: StoreDeps & Parameters<typeof entryPages>[0], books: ClientBooks) => {
   const { clientId, ledger, parts, client } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
@@ -118,10 +115,7 @@ const countOwner = async (deps: StoreDeps, owner: string, status: PaymentStatus)
 }
 
 /** Compares the counts of the shards with the payments that the index lists in each status. */
-export const auditCounts = async (
-  deps: StoreDeps,
-  { clientId, parts, ledger }: ClientBooks,
-): Promise<readonly Difference[]> => {
+export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: ClientBooks) => {
   if (ledger === undefined) return []
   const counted = await Promise.all(
     PAYMENT_STATUSES.map(async (status) => {
@@ -133,7 +127,6 @@ export const auditCounts = async (
   return counted.flat()
 }
 
-/** Payments that are read at the same time. */
 const PAYMENTS_READ = 500
 
 /** A client's open payments, as they are now. A payment that was posted since the index was read is not open. */

@@ -64,7 +64,6 @@ const expectedEntries = (payment: Payment) => madeOf(() => entriesOf(payment)) ?
 
 export type JudgedPayment = {
   readonly id: PaymentId
-  /** As it was read. */
   readonly item: Item | undefined
   /** Undefined when it cannot be parsed. */
   readonly payment: Payment | undefined
@@ -101,12 +100,7 @@ export const judgePayments = async (
   }))
 }
 
-/** Payments by their ids, judged. */
-export const judgeById = async (
-  deps: StoreDeps,
-  books: Pick<ClientBooks, 'clientId'>,
-  ids: readonly PaymentId[],
-): Promise<readonly JudgedPayment[]> => {
+export const judgeById = async (deps: StoreDeps, books: Pick<ClientBooks, 'clientId'>, ids: readonly PaymentId[]) => {
   const keys = ids.map(paymentKey)
   const items = await deps.table.getMany(keys)
   return judgePayments(
@@ -181,11 +175,7 @@ const auditState = ({ deliveryId: id, ...delivery }: Delivery): readonly Differe
  * Compares each delivery that these events' transactions wrote with its event and its endpoint, by payment. Strongly
  * consistent. Deliveries that a redelivery made later are not included.
  */
-export const auditDeliveries = async (
-  deps: StoreDeps,
-  clientId: ClientId,
-  events: readonly Item[],
-): Promise<ReadonlyMap<PaymentId, readonly Difference[]>> => {
+export const auditDeliveries = async (deps: StoreDeps, clientId: ClientId, events: readonly Item[]) => {
   const told = toldBy(events)
   const [items, urls] = await Promise.all([
     deps.table.getMany(told.map(({ deliveryId }) => deliveryKey(deliveryId))),

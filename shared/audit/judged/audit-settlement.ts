@@ -107,11 +107,7 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
  * Compares one settlement (design section 4, "Audit"): its entries by sums, number and digest, each entry with its
  * payment, the bank details with its client's trail, the records of operators' actions, and the window before it.
  */
-export const auditSettlement = async (
-  deps: SettlementDeps,
-  books: ClientBooks,
-  stored: StoredSettlement,
-): Promise<readonly Difference[]> => {
+export const auditSettlement = async (deps: SettlementDeps, books: ClientBooks, stored: StoredSettlement) => {
   const { settlement } = stored
   const { settlementId: id, previousId, sweptFrom } = settlement
   const previous = books.settlements.find((one) => one.settlement.settlementId === previousId)?.settlement

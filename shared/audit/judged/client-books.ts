@@ -144,7 +144,6 @@ export type OwnedItem = {
 }
 
 type OwnedRange = {
-  /** The number of the client's parts. */
   readonly parts: number
   /** Their list times: from the first time to the second, both included. */
   readonly between?: readonly [string, string] | undefined

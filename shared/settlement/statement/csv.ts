@@ -11,7 +11,6 @@ const cellOf = (value: Cell): string => {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-/** The line with the columns' names. */
 export const csvHead = (columns: readonly string[]): string => `${columns.join(',')}\n`
 
 /** Rows as CSV (RFC 4180), without the columns' names. */
@@ -20,7 +19,6 @@ export const csvRows = <Column extends string>(
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
 ): string => rows.map((row) => `${columns.map((column) => cellOf(row[column])).join(',')}\n`).join('')
 
-/** Rows as CSV with the columns' names. */
 export const csv = <Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],

@@ -106,7 +106,6 @@ const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): Entry
   client_net_minor: entry.netMinor,
 })
 
-/** The columns of a page of entries as CSV. */
 export const ENTRY_COLUMNS = v.keyof(EntryDtoSchema).options
 
 /** An entry of a payment that was just posted is eligible a day later. */
@@ -125,17 +124,7 @@ const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId
  */
 export const balanceEntries = async (
   deps: Pick<Deps, 'stage' | 'table' | 'now'>,
-  {
-    clientId,
-    since,
-    after: cursor,
-    limit,
-  }: {
-    readonly clientId: ClientId
-    readonly since: Timestamp
-    readonly after?: string | undefined
-    readonly limit: number
-  },
+  { clientId, since, after: cursor, limit }: Asked & { readonly clientId: ClientId; readonly since: Timestamp },
 ): Promise<EntryPageDto> => {
   const span = { start: since, end: addMs(deps.now(), FURTHEST_MS) }
   const after = cursor === undefined ? undefined : positionIn({ of: clientId, span }, cursor, 'after')
