@@ -4,14 +4,14 @@ import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { reversedEventName } from '../event/event.ts'
 import { type PaymentId, referenceOf } from '../ids.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
-import { hasMoved, type MoneyRow, moveMoney } from '../journal/payment-money.ts'
+import { moveMoney } from '../journal/payment-money.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import { askForOwnRow } from '../payment/actual-fee.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.ts'
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
-import { type Posting, planPosting, settledRowOf } from '../posting/post-payments.ts'
+import { planPosting, type SettledRow, settledRowOf } from '../posting/post-payments.ts'
 import { changeMoney } from '../posting/posting-store.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
@@ -75,8 +75,6 @@ const explainedBy = (before: Payment, { entries, events }: Strays, { after }: Mo
   }
 }
 
-const isSome = ({ entries, events }: Strays): boolean => entries.length > 0 || events.length > 0
-
 /** The events of the added movements: a stored event is kept, a lost one is rebuilt. */
 const eventsOf = async (deps: RecountDeps, before: Payment, after: Payment, { events }: Strays) => {
   const known = eventNamesOf(before)
@@ -121,41 +119,31 @@ export const bringMoneyForward = async (
   const before = await findStoredPayment(deps, paymentId)
   if (before?.status !== 'succeeded' || before.clientId !== books.clientId || books.ledger === undefined)
     return undefined
-  const found = (await candidates(deps, books.ledger, before, strays)).find((one) =>
-    isSome(explainedBy(before, strays, one)),
-  )
-  if (found === undefined) return undefined
-  const explained = explainedBy(before, strays, found)
-  return repairOf(deps, by, {
-    subject: paymentId,
-    of: [...explained.entries, ...explained.events].map(({ difference }) => difference),
-    steps: () => stepsOf(deps, { books, strays: explained }, before, found),
-  })
+  for (const found of await candidates(deps, books.ledger, before, strays)) {
+    const explained = explainedBy(before, strays, found)
+    const of = [...explained.entries, ...explained.events].map(({ difference }) => difference)
+    const steps = () => stepsOf(deps, { books, strays: explained }, before, found)
+    if (of.length > 0) return repairOf(deps, by, { subject: paymentId, of, steps })
+  }
+  return undefined
 }
 
 /** A payment after one transaction, with the finding for the operators. */
 type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
-const posted = (payment: Payment, by: Posting['by'], at: Timestamp): MoneyAfter => ({
-  after: planPosting({ payment, by }, at).after,
-  ...('assumed' in by && { suspense: by.assumed }),
-})
-
-const assumedBy = (payment: Payment, now: Timestamp): Posting['by'] => ({
-  assumed: finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now }),
-})
+/** The payment posted by its settled row, else with an assumed fee. */
+const posted = (payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter => {
+  const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: at })
+  const { after } = planPosting({ payment, by: row ? { row } : { assumed } }, at)
+  return row ? { after } : { after, suspense: assumed }
+}
 
 /** The payment posted by its own entry, which has all fields of the settled row. */
 const byOwnEntry = (payment: Payment, { feeMinor, postedAt, ...entry }: Entry): MoneyAfter => {
   const { providerTransactionId: transactionId, providerSettledAt: settledAt, providerMinor } = entry
-  if (transactionId === undefined || settledAt === undefined)
-    return posted(payment, assumedBy(payment, postedAt), postedAt)
+  if (transactionId === undefined || settledAt === undefined) return posted(payment, postedAt)
   const invoiced = payment.finalFee?.invoiced
-  return posted(
-    payment,
-    { row: { feeMinor, transactionId, settledAt, providerMinor, ...(invoiced && { invoiced }) } },
-    postedAt,
-  )
+  return posted(payment, postedAt, { feeMinor, transactionId, settledAt, providerMinor, ...(invoiced && { invoiced }) })
 }
 
 /**
@@ -170,8 +158,8 @@ const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly
   const answer = await askForOwnRow(deps, payment)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   const row = answer.kind === 'settled' ? settledRowOf(deps, payment, answer.transaction) : undefined
-  const assumed = posted(payment, assumedBy(payment, first.postedAt), first.postedAt)
-  return row ? [posted(payment, { row }, first.postedAt), assumed] : [assumed]
+  const assumed = posted(payment, first.postedAt)
+  return row ? [posted(payment, first.postedAt, row), assumed] : [assumed]
 }
 
 /** A posted payment whose settled row was booked late: the entry has all of the row's fields. */
@@ -215,20 +203,16 @@ const clawedOf = ({ strays, writtenOffMinor }: MovedBy, netMinor: Minor): Minor 
   return entry ? less(ZERO, entry.netMinor) : clawedBack({ writtenOffMinor }, netMinor)
 }
 
-const apply = (payment: Payment, row: MoneyRow, by: MovedBy): MoneyAfter | undefined => {
-  const moved = moveMoney(moneyOf(payment), row)
-  if (moved === undefined) return undefined
-  const { netMinor } = moved.figures
-  const clawedMinor = payment.openAt === undefined ? clawedOf(by, netMinor) : ZERO
-  const after = afterRow(payment, { row, moved }, { clawedMinor, postedAt: by.at })
-  return { after, suspense: movedMoney(payment, row, netMinor, by.at) }
-}
-
 /** The payment after the provider's row with this id; empty if the row is missing or already booked. */
 const movedAfter = async (deps: RecountDeps, payment: Payment, by: MovedBy): Promise<readonly MoneyAfter[]> => {
   const transaction = await askForRow(deps, payment, by.transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
-  const row = moneyRow && transaction && withDisputed(moneyRow, transaction, payment)
-  if (row === undefined || hasMoved(payment, row)) return []
-  return [apply(payment, withProviderLeg(payment, row), by)].flatMap((one) => one ?? [])
+  const disputed = moneyRow && transaction && withDisputed(moneyRow, transaction, payment)
+  const row = disputed && withProviderLeg(payment, disputed)
+  const moved = row && moveMoney(moneyOf(payment), row)
+  if (row === undefined || moved === undefined) return []
+  const { netMinor } = moved.figures
+  const clawedMinor = payment.openAt === undefined ? clawedOf(by, netMinor) : ZERO
+  const after = afterRow(payment, { row, moved }, { clawedMinor, postedAt: by.at })
+  return [{ after, suspense: movedMoney(payment, row, netMinor, by.at) }]
 }

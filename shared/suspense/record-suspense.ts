@@ -1,4 +1,4 @@
-import type { Alert, Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { type Minor, minor, ZERO } from '../money.ts'
 import { addMs, type Timestamp } from '../time.ts'
@@ -88,19 +88,13 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
   }
 }
 
-const alertFor = (item: Suspense): Alert => ({
-  kind: `suspense.${item.kind}`,
-  subject: item.suspenseId,
-  message: messageOf(item),
-})
-
 /**
  * Publishes the alert of an item, then removes it from due work. A crash in between repeats the alert and never loses
  * it. False: publishing failed; due work tries again.
  */
 export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): Promise<boolean> => {
   try {
-    await deps.alerts.publish(alertFor(item))
+    await deps.alerts.publish({ kind: `suspense.${item.kind}`, subject: item.suspenseId, message: messageOf(item) })
   } catch (cause) {
     deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
     return false

@@ -10,7 +10,7 @@ import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspe
 import { foundKey, idOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
-import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../time.ts'
+import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Difference, differs } from '../../verdict/difference.ts'
 import { readTrail } from './client-books.ts'
 
@@ -29,13 +29,10 @@ const OLDEST_ROW_MS = 200 * DAY_MS
 const startOf = (day: string): Timestamp => v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
 
 const daysFrom = (first: string, now: Timestamp): readonly string[] => {
-  const days: string[] = []
+  const start = startOf(first)
   // A row may be dated a little ahead of us.
-  const last = addMs(now, DAY_MS).slice(0, 10)
-  for (let at = startOf(first); at.slice(0, 10) <= last; at = addMs(at, DAY_MS)) {
-    days.push(at.slice(0, 10))
-  }
-  return days
+  const count = Math.floor(msBetween(start, addMs(now, DAY_MS)) / DAY_MS) + 1
+  return Array.from({ length: Math.max(0, count) }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
 }
 
 /** The whole house journal: rows without a client, and suspense. Few. */
