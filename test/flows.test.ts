@@ -2,23 +2,19 @@
  * Goal: a reader can follow each flow of "The flows" in docs/changing.md from its first file to its last write. Method:
  * the table's rows are compared with the imports of the files that they name.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { PROJECT_ROOT, parseSource } from './support/source-file.ts'
+import { parseSource, projectText } from './support/source-file.ts'
 
 const MOST_FILES = 12
 const MOST_LINES = 900
 /** A small edit does not make a row wrong. */
 const TOLERANCE = 40
 
-const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8')
-
-const [, section = ''] = read('docs/changing.md').split('\n## The flows\n')
+const [, section = ''] = projectText('docs/changing.md').split('\n## The flows\n')
 const FLOWS = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \| (`.+`) \| (\d+) \|$/gm)].map(
   ([, name = '', files = '', lines = '']) => ({
     name,
-    files: [...files.matchAll(/`([^`]+)`/g)].map(([, path = '']) => parseSource(path, read(path))),
+    files: [...files.matchAll(/`([^`]+)`/g)].map(([, path = '']) => parseSource(path, projectText(path))),
     lines: Number(lines),
   }),
 )

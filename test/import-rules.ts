@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path/posix'
-import { PROJECT_ROOT, type SourceFile } from './support/source-file.ts'
+import { dirname } from 'node:path/posix'
+import { projectText, type SourceFile } from './support/source-file.ts'
 
 /** Says what is wrong with a file; nothing when it keeps the rule. */
 export type Rule = (file: SourceFile) => readonly string[]
@@ -25,7 +24,7 @@ const importsToward: Rule = ({ path, imports }) =>
 
 /** The folders of shared in their order, as its README states it. */
 export const SHARED_FOLDERS: readonly string[] = [
-  ...readFileSync(join(PROJECT_ROOT, 'shared/README.md'), 'utf8').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
+  ...projectText('shared/README.md').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
 ].map(([, folder]) => `shared/${folder}`)
 
 /** The two ports that are more than a file. */

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { runbookEntries } from './runbook-entries.ts'
-import { PROJECT_ROOT } from './support/source-file.ts'
+import { projectText } from './support/source-file.ts'
 import { watchedIn } from './support/stack-template.ts'
 import { writePart } from './written-part.ts'
 
@@ -11,6 +9,4 @@ const RUNBOOK = {
   document: 'docs/runbook.md',
 }
 
-await writePart(RUNBOOK, async () =>
-  runbookEntries(watchedIn('prod'), readFileSync(join(PROJECT_ROOT, RUNBOOK.document), 'utf8')),
-)
+await writePart(RUNBOOK, async () => runbookEntries(watchedIn('prod'), projectText(RUNBOOK.document)))

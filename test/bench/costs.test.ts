@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { projectText } from '../support/source-file.ts'
 import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { costReport, idleCosts, paidCosts, sumOf, type Templates, unpaidCosts } from './costs.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
@@ -19,7 +17,7 @@ beforeAll(async () => {
 })
 
 it('the costs in docs/operations.md are those that `npm run bench -- --write` puts there', () => {
-  const document = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
+  const document = projectText('docs/operations.md')
 
   expect(withWritten(document, 'bench', costReport(templates, measured))).toBe(document)
 })

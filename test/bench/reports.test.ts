@@ -1,18 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { API } from '../support/api-event.ts'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { projectText } from '../support/source-file.ts'
 import { growthReport } from './growth/growth.ts'
 import { measureMonthEnd } from './growth/month-end.ts'
 import { measureRequests, requestsReport } from './requests/requests.ts'
 
-const documented = (name: string) => readFileSync(join(PROJECT_ROOT, 'docs', name), 'utf8')
-
 it('docs/reliability.md says what the dearest request of every route costs: `npm run bench -- requests --write`', async () => {
-  const document = documented('reliability.md')
+  const document = projectText('docs/reliability.md')
   const costs = await measureRequests()
 
   expect(withWritten(document, 'bench', requestsReport(costs), 'requests')).toBe(document)
@@ -21,7 +17,7 @@ it('docs/reliability.md says what the dearest request of every route costs: `npm
 }, 300_000)
 
 it('the table of starts in docs/performance.md has every function: `npm run bench -- start --write`', () => {
-  const [, after = ''] = documented('performance.md').split('bench -- start --write` -->')
+  const [, after = ''] = projectText('docs/performance.md').split('bench -- start --write` -->')
   const [section = ''] = after.split('<!-- end of what is written -->')
   const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name)
 

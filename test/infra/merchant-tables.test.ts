@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
@@ -15,15 +15,14 @@ import { timestampOf } from '../../shared/time.ts'
 import { ATTEMPTS_PER_ROUND, waitAfterFailureMs } from '../../shared/webhook/send/retry-schedule.ts'
 import { blocksOf } from '../support/document-blocks.ts'
 import { makeProject, missingFor } from '../support/receiver-program.ts'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
 /* What merchants' pages say of figures and lists, held against the code. What their commands do: test/e2e/merchant-*. */
 
-const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8')
 const QUICKSTART = 'docs/merchants.md'
 const PAGES = ['payments', 'errors', 'webhooks', 'settlements'].map((page) => `docs/merchants/${page}.md`)
-const [merchants = '', payments = '', errors = '', webhooks = ''] = [QUICKSTART, ...PAGES].map(read)
+const [merchants = '', payments = '', errors = '', webhooks = ''] = [QUICKSTART, ...PAGES].map(projectText)
 
 const rows = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...cells]) => cells)
 
@@ -137,7 +136,9 @@ describe('blocks that are no commands for the local gateway', () => {
             .map((line) => line.replace(/ +#.*/, ''))
         : [],
     )
-    const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> }
+    const { scripts } = JSON.parse(projectText('package.json')) as {
+      readonly scripts: Readonly<Record<string, string>>
+    }
     const named = commands.flatMap((line) => rows(line, /npm (?:run (?:-s )?)?(?!ci\b)([a-z]+)/g).flat())
 
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toStrictEqual([])

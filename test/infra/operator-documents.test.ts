@@ -1,6 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
@@ -19,23 +17,16 @@ import { ATTEMPTS_PER_ROUND } from '../../shared/webhook/send/retry-schedule.ts'
 import { runbookEntries } from '../runbook-entries.ts'
 import { askedOf } from '../support/admin-command.ts'
 import { alarmsIn } from '../support/alarm-template.ts'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { anchorsOf, matchesIn } from '../support/document-blocks.ts'
+import { projectText } from '../support/source-file.ts'
 import { synthesised, synthesisedFront, watchedIn } from '../support/stack-template.ts'
 import { READY_PRODUCTION } from '../support/stage-options.ts'
 
 const template = synthesised('prod')
-const operations = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
-const runbook = readFileSync(join(PROJECT_ROOT, 'docs/runbook.md'), 'utf8')
+const operations = projectText('docs/operations.md')
+const runbook = projectText('docs/runbook.md')
 
-const matches = (text: string, pattern: RegExp): readonly string[] =>
-  [...text.matchAll(pattern)].map(([, found = '']) => found)
-
-const anchors = matches(runbook, /^#{1,3} (.+)$/gm).map((title) =>
-  title
-    .toLowerCase()
-    .replaceAll(/[^\w\- ]/g, '')
-    .replaceAll(' ', '-'),
-)
+const anchors = anchorsOf(runbook)
 
 describe('the runbook', () => {
   it('is what `npm run runbook -- --write` puts there, and short', () => {
@@ -44,7 +35,9 @@ describe('the runbook', () => {
   })
 
   it('says of every alarm what to look at and what to do', () => {
-    const entries = matches(runbook, /^## ([\s\S]*?)(?=\n#{1,2} |\n<!-- end)/gm).filter((entry) => /^- `/m.test(entry))
+    const entries = matchesIn(runbook, /^## ([\s\S]*?)(?=\n#{1,2} |\n<!-- end)/gm).filter((entry) =>
+      /^- `/m.test(entry),
+    )
 
     expect(entries.length).toBeGreaterThan(20)
     expect(entries.filter((entry) => !/\*\*Look\*\*\s+\S[\s\S]*\*\*Do\*\* \S/.test(entry))).toStrictEqual([])
@@ -53,7 +46,7 @@ describe('the runbook', () => {
   it('is where every description points to', () => {
     const descriptions = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm']
       .flatMap((type) => template.ofType(type))
-      .flatMap(({ properties }) => matches(String(properties['AlarmDescription']), /docs\/runbook\.md#([\w-]+)$/g))
+      .flatMap(({ properties }) => matchesIn(String(properties['AlarmDescription']), /docs\/runbook\.md#([\w-]+)$/g))
 
     expect(descriptions.filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
     expect(descriptions).toStrictEqual(expect.arrayContaining(['page', 'quiet', 'creates-answered']))
@@ -63,14 +56,14 @@ describe('the runbook', () => {
     const pages = template.each('AWS::CloudWatch::CompositeAlarm', 'AlarmName').map(String)
 
     expect(pages.length).toBeGreaterThan(3)
-    expect(matches(runbook, /^\| `(gateway-prod-page-[a-z-]+)` \|/gm)).toStrictEqual(pages)
+    expect(matchesIn(runbook, /^\| `(gateway-prod-page-[a-z-]+)` \|/gm)).toStrictEqual(pages)
     expect(anchors).toContain('roll-back')
   })
 
   it('names what a query counts, and shows most first where it does not go by time', () => {
     const counting = [
-      ...matches(runbook, /```logs\n([\s\S]*?)```/g),
-      ...matches(runbook, /^ask \d+ '([^']*)'/gm),
+      ...matchesIn(runbook, /```logs\n([\s\S]*?)```/g),
+      ...matchesIn(runbook, /^ask \d+ '([^']*)'/gm),
     ].filter((query) => query.includes('count()'))
 
     expect(counting.length).toBeGreaterThan(25)
@@ -79,7 +72,7 @@ describe('the runbook', () => {
   })
 
   it('asks for access logs where they are', () => {
-    const asked = matches(runbook, /^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm)
+    const asked = matchesIn(runbook, /^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm)
     const groups = [template, synthesisedFront(READY_PRODUCTION)].flatMap((one) =>
       one.each('AWS::Logs::LogGroup', 'LogGroupName'),
     )
@@ -89,14 +82,14 @@ describe('the runbook', () => {
   })
 
   it('names the client in every action that wants one, in passing too', () => {
-    const inPassing = matches(runbook, /`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g)
+    const inPassing = matchesIn(runbook, /`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g)
 
     expect(inPassing.length).toBeGreaterThan(1)
     expect(inPassing.filter((command) => !command.includes('--client_id '))).toStrictEqual([])
   })
 
   it('gives commands of the operator tool that parse, with fields that exist', async () => {
-    const commands = matches(runbook, /npm run -s admin -- (.+)$/gm)
+    const commands = matchesIn(runbook, /npm run -s admin -- (.+)$/gm)
     expect(commands.length).toBeGreaterThan(10)
 
     for (const command of commands) {
@@ -122,7 +115,7 @@ it.each([
   ['docs/operations.md', operations, 1],
 ])('the runbook and docs/operations.md name only functions and rules that exist: %s', (_, text, least) => {
   const names = MANIFEST.map((spec) => functionName('prod', spec))
-  const named = matches(text, /(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
+  const named = matchesIn(text, /(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
 
   expect(named.length).toBeGreaterThan(least)
   expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
@@ -130,7 +123,7 @@ it.each([
 
 describe('docs/operations.md', () => {
   it('gives shell that a shell can read', () => {
-    const blocks = matches(operations, /^ *```sh\n([\s\S]*?)^ *```$/gm)
+    const blocks = matchesIn(operations, /^ *```sh\n([\s\S]*?)^ *```$/gm)
     const broken = blocks.filter((block) => spawnSync('sh', ['-n'], { input: block }).status !== 0)
 
     expect(blocks.length).toBeGreaterThan(10)
@@ -138,14 +131,14 @@ describe('docs/operations.md', () => {
   })
 
   it('names only actions that operators can start', () => {
-    const named = matches(operations, /npm run -s admin -- ([a-z][a-z-]+)/g)
+    const named = matchesIn(operations, /npm run -s admin -- ([a-z][a-z-]+)/g)
 
     expect(named.length).toBeGreaterThan(7)
     expect(named.filter((name) => !ACTIONS.some((spec) => spec.name === name))).toStrictEqual([])
   })
 
   it('gives deployments that the tool takes', () => {
-    const commands = matches(operations, /npm run deploy -- ([^`\n]+)/g)
+    const commands = matchesIn(operations, /npm run deploy -- ([^`\n]+)/g)
 
     expect(commands.length).toBeGreaterThan(4)
     for (const command of commands) expect(parseDeployCommand(command.trim().split(/\s+/)).stage).toBe('prod')
@@ -156,7 +149,7 @@ describe('docs/operations.md', () => {
       .filter(({ type }) => type.startsWith('AWS::IAM::'))
       .flatMap(({ properties }) => ['ManagedPolicyName', 'RoleName'].map((name) => properties[name]))
       .filter((name) => name !== undefined)
-    const removed = matches(operations, /for duty in ([a-z ]+); do/g).flatMap((duties) => duties.split(' '))
+    const removed = matchesIn(operations, /for duty in ([a-z ]+); do/g).flatMap((duties) => duties.split(' '))
 
     expect(named.length).toBeGreaterThan(0)
     expect(removed.map((duty) => `gateway-prod-${duty}`).toSorted()).toStrictEqual(named.map(String).toSorted())
@@ -188,5 +181,5 @@ it.each([
   ['docs/merchants.md', `${deployedStage('prod').settings.keyLifetimeDays} days unless agreed otherwise`],
 ])('%s says what the setting says: %s', (document, sentence) => {
   expect(otherRetentions).toStrictEqual([])
-  expect(readFileSync(join(PROJECT_ROOT, document), 'utf8')).toContain(sentence)
+  expect(projectText(document)).toContain(sentence)
 })

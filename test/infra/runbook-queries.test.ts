@@ -3,16 +3,14 @@
  * found in the parsed code, each with the fields of the file that makes its line; a query is held against the lines of
  * the codes that it names, or of all codes when it names none.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
 import { WORK_SLOTS } from '../../shared/table/schema.ts'
-import { PROJECT_ROOT, type SourceFile, sourcesIn } from '../support/source-file.ts'
+import { projectText, type SourceFile, sourcesIn } from '../support/source-file.ts'
 import { synthesised } from '../support/stack-template.ts'
 
-const runbook = readFileSync(join(PROJECT_ROOT, 'docs/runbook.md'), 'utf8')
-const log = readFileSync(join(PROJECT_ROOT, 'shared/log.ts'), 'utf8')
+const runbook = projectText('docs/runbook.md')
+const log = projectText('shared/log.ts')
 const CODES = [...log.matchAll(/^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm)].map(([, code = '']) => code)
 
 const sources = sourcesIn('shared', 'functions')

@@ -4,7 +4,7 @@ import { parseYaml } from '@redocly/openapi-core'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
 const FOLDER = join(PROJECT_ROOT, '.github/workflows')
 
@@ -114,7 +114,7 @@ describe('the workflow deploy.yml', () => {
 })
 
 it('docs/operations.md has the pipeline’s role trust one stage’s environment, which wants an approval', () => {
-  const operations = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
+  const operations = projectText('docs/operations.md')
   const [, text = ''] = /^(\*\*The pipeline\*\*[\s\S]+?)^\*\*A first/m.exec(operations) ?? []
   const trust = JSON.parse(/```json\n(\{[^`]*sts:AssumeRoleWithWebIdentity[^`]*)```/.exec(text)?.[1] ?? 'null')
 

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { PROJECT_ROOT } from './source-file.ts'
+import { projectText } from './source-file.ts'
 
 /** A fenced block of a document. */
 export type Block = {
@@ -20,7 +18,7 @@ export const blocksOf = (document: string): readonly Block[] => {
   const blocks: Block[] = []
   let heading = ''
   let open: { readonly language: string; readonly note: string; readonly line: number; text: string } | undefined
-  for (const [index, line] of readFileSync(join(PROJECT_ROOT, document), 'utf8').split('\n').entries()) {
+  for (const [index, line] of projectText(document).split('\n').entries()) {
     const [fence, language = '', note = ''] = FENCE.exec(line) ?? []
     if (open && fence !== undefined) {
       blocks.push({ ...open, heading })
@@ -31,3 +29,16 @@ export const blocksOf = (document: string): readonly Block[] => {
   }
   return blocks
 }
+
+/** What a pattern's group finds in a text, each time. */
+export const matchesIn = (text: string, pattern: RegExp): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found)
+
+/** What the headings of a document are called in a link. */
+export const anchorsOf = (text: string): readonly string[] =>
+  matchesIn(text, /^#+ (.+)$/gm).map((title) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )

