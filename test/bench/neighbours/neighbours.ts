@@ -73,15 +73,9 @@ const measureEndpoints = async (bench: Bench) => {
   return { beside, alone, attemptsHeld }
 }
 
-/** Others' requests while one client asks at a rate of its own. */
-type FloodFigures = {
-  /** Requests a second that the flooding client sends. */
-  readonly flood: number
-  readonly create: Latencies
-  readonly get: Latencies
-  readonly passed: number
-  readonly refused: number
-}
+/** Others' requests while one client sends so many requests a second. */
+const noFigures = (flood: number) => ({ flood, create: noLatencies(), get: noLatencies(), passed: 0, refused: 0 })
+type FloodFigures = ReturnType<typeof noFigures>
 
 /** What every client of `prod` has unless operators set another. */
 const FLOOD_LIMIT = deployedStage('prod').settings.clientRateLimit ?? 50
@@ -106,9 +100,7 @@ const get = ({ call, gateway }: Bench, { merchant: { headers }, id }: Asking, wa
 
 type Clients = { readonly others: readonly Asking[]; readonly flooder: Asking }
 
-type Counted = { -readonly [Name in keyof FloodFigures]: FloodFigures[Name] }
-
-const slice = async (bench: Bench, { others, flooder }: Clients, into: Counted): Promise<void> => {
+const slice = async (bench: Bench, { others, flooder }: Clients, into: FloodFigures): Promise<void> => {
   const flood = measureRate(noLatencies(), { perSecond: into.flood, ms: SLICE_MS }, async () => {
     const { status } = await get(bench, flooder)
     if (status === 200) into.passed++
@@ -131,15 +123,8 @@ const measureFlood = async (bench: Bench): Promise<readonly FloodFigures[]> => {
   const flooder = await add()
   const others: Asking[] = []
   for (let added = 0; added < OTHERS; added++) others.push(await add())
-  const zero = (flood: number): Counted => ({
-    flood,
-    create: noLatencies(),
-    get: noLatencies(),
-    passed: 0,
-    refused: 0,
-  })
-  const figures = FLOODS.map(zero)
-  await slice(bench, { others, flooder }, zero(FLOOD_LIMIT))
+  const figures = FLOODS.map(noFigures)
+  await slice(bench, { others, flooder }, noFigures(FLOOD_LIMIT))
   for (let round = 0; round < ROUNDS; round++) {
     for (const figure of figures) await slice(bench, { others, flooder }, figure)
   }

@@ -201,11 +201,8 @@ const pointsInAll = ({ reads, writes, before }: RequestCost): number => Math.max
 export const requestsReport = (costs: readonly RequestCost[]): string =>
   markdownTable(
     HEADING,
-    costs.map((cost) => [
-      `\`${cost.request.split(': ')[0]}\`${cost.request.includes(': ') ? `: ${cost.request.split(': ')[1]}` : ''}`,
-      String(cost.writes),
-      String(cost.reads),
-      String(cost.before),
-      String(pointsInAll(cost)),
-    ]),
+    costs.map((cost) => {
+      const figures = [cost.writes, cost.reads, cost.before, pointsInAll(cost)].map(String)
+      return [cost.request.replace(/^([^:]+)/, '`$1`'), ...figures]
+    }),
   )

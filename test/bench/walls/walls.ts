@@ -36,7 +36,7 @@ const dueWorkers = (stage: DeployedStage): number => workersOf('check-due-paymen
 
 const stations = ({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage): readonly Bounded[] => {
   const { callsPerMinute: quota } = loadOf(stage)
-  const operations = [...new Set([...Object.keys(paid.calls), ...Object.keys(unpaid.calls)])]
+  const operations = Object.keys({ ...paid.calls, ...unpaid.calls })
   const rows = { paid: paid.rows, unpaid: unpaid.rows }
   return [
     ...operations.map((name) => ({
@@ -101,25 +101,17 @@ const shown = (value: number): string =>
   Number.isFinite(value) ? String(Math.round(value * (value < 10 ? 100 : 1)) / (value < 10 ? 100 : 1)) : 'none'
 
 /** Of each operation the more that one of them needs: a model in which every callback may be lost. */
-const worse = (one: Use, other: Use): Use => ({
-  calls: Object.fromEntries(
-    [...new Set([...Object.keys(one.calls), ...Object.keys(other.calls)])].map((name) => [
-      name,
-      Math.max(one.calls[name] ?? 0, other.calls[name] ?? 0),
-    ]),
-  ),
-  rows: Math.max(one.rows, other.rows),
-  earlyRows: Math.max(one.earlyRows, other.earlyRows),
-})
+const worse = (one: Use, other: Use): Use => {
+  const names = Object.keys({ ...one.calls, ...other.calls })
+  const most = names.map((name) => [name, Math.max(one.calls[name] ?? 0, other.calls[name] ?? 0)])
+  const [rows, earlyRows] = [Math.max(one.rows, other.rows), Math.max(one.earlyRows, other.earlyRows)]
+  return { calls: Object.fromEntries(most), rows, earlyRows }
+}
 
-const useRow = ([name, { calls, rows, earlyRows }]: readonly [string, Use]): readonly string[] => [
-  name,
-  Object.entries(calls)
-    .map(([operation, count]) => `${operation} ${shown(count)}`)
-    .join(', '),
-  shown(rows),
-  shown(earlyRows),
-]
+const useRow = ([name, { calls, rows, earlyRows }]: readonly [string, Use]): readonly string[] => {
+  const counts = Object.entries(calls).map(([operation, count]) => `${operation} ${shown(count)}`)
+  return [name, counts.join(', '), shown(rows), shown(earlyRows)]
+}
 
 /** Payments a second whose rows a quota lets be read while they are young. */
 const listingWall = (quota: number, earlyRows: number): number => (quota * ROWS_A_PAGE) / 60 / earlyRows
@@ -143,15 +135,9 @@ const SINGLES_HEADING =
 const singlesRow = (figures: SinglesFigures, says: string): readonly string[] => {
   const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, mostCalls } = figures
   const third = (part: number) => Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
-  return [
-    String(callsPerMinute),
-    shown(perSecond),
-    shown(paidPart),
-    String(payments),
-    [0, 1, 2].map(third).join(', '),
-    `${mostCalls[1]} (\`${mostCalls[0]}\`)`,
-    says,
-  ]
+  const numbers = [callsPerMinute, perSecond, paidPart].map(shown)
+  const [operation, calls] = mostCalls
+  return [...numbers, String(payments), [0, 1, 2].map(third).join(', '), `${calls} (\`${operation}\`)`, says]
 }
 
 const wallsOf = (model: FlowModel) =>
