@@ -12,13 +12,7 @@ import type { SuiteReport } from '../suites.ts'
 import { makePayments, meteredGateway } from './growth.ts'
 
 /** One command of the month end: how many lines it wrote, in how long, by how many runs of its function. */
-type Command = {
-  readonly command: string
-  readonly lines: number
-  readonly runs: number
-  readonly seconds: number
-  readonly reads: number
-}
+type Command = { readonly command: string } & Readonly<Record<'lines' | 'runs' | 'seconds' | 'reads', number>>
 
 const WEEK_MS = 7 * DAY_MS
 /** A month of 31 days. */
@@ -61,11 +55,8 @@ export const measureMonthEnd = async (clients: number, weeks = 52): Promise<read
     const startedMs = performance.now()
     let [lines, runs, cursor]: [number, number, string | undefined] = [0, 0, undefined]
     do {
-      const { status, body } = await invokeAdmin(handler, deps, {
-        ...days,
-        ...input,
-        ...(cursor !== undefined && { cursor }),
-      })
+      const asked = { ...days, ...input, ...(cursor !== undefined && { cursor }) }
+      const { status, body } = await invokeAdmin(handler, deps, asked)
       const part = body as Part
       if (status !== 200 || part.balanced === false) throw new Error(`${command}: ${JSON.stringify(body)}`)
       lines += (part.csv ?? '').split('\n').length - 1

@@ -8,7 +8,7 @@ import { drive } from '../../simulation/world/world.ts'
 import { faultlessWorld } from '../metered-world.ts'
 
 /** An unpaid virtual account is over so soon here: a day would be too many payments to make one by one. */
-export const EXPIRES_IN_SECONDS = 600
+const EXPIRES_IN_SECONDS = 600
 const PROVIDER_MS = 200
 
 const BODY = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }

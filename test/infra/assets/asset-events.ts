@@ -53,20 +53,21 @@ const httpInvocation = ({ name, trigger }: FunctionSpec, { header, names }: Worl
   return { event, answers: { statusCode: statusOf(name), headers: { 'x-request-id': 'request-1' } } }
 }
 
-const NO_FAILURES = { batchItemFailures: [] }
-const messageOf = (body: object) => ({ Records: [{ messageId: 'm1', body: JSON.stringify(body) }] })
-
 const queueInvocation = async (queue: string, { deps, client, names }: World): Promise<Invocation> => {
+  const message = (body: object) => ({
+    event: { Records: [{ messageId: 'm1', body: JSON.stringify(body) }] },
+    answers: { batchItemFailures: [] },
+  })
   // The other merchant's books have no differences, at which an audit would look again for seconds.
-  if (queue === 'audits') return { event: messageOf({ client_id: names['$stranger'] }), answers: NO_FAILURES }
-  if (queue === 'sync') return { event: messageOf({}), answers: NO_FAILURES }
-  if (queue.startsWith('due-')) return { event: messageOf({ slot: 0, part: 0, parts: 1 }), answers: NO_FAILURES }
-  if (queue !== 'webhooks') return { event: messageOf({ client_id: client.clientId }), answers: NO_FAILURES }
+  if (queue === 'audits') return message({ client_id: names['$stranger'] })
+  if (queue === 'sync') return message({})
+  if (queue.startsWith('due-')) return message({ slot: 0, part: 0, parts: 1 })
+  const { clientId: client_id } = client
+  if (queue !== 'webhooks') return message({ client_id })
   // An address that is refused before a connection: the attempt fails, is recorded, and the next one is sent.
-  const endpoint = await storedEndpoint(deps, { clientId: client.clientId, url: 'https://10.0.0.1/hooks' })
-  const { clientId: client_id, endpointId: endpoint_id } = endpoint
+  const endpoint = await storedEndpoint(deps, { clientId: client_id, url: 'https://10.0.0.1/hooks' })
   const { deliveryId: delivery_id } = await storedDelivery(deps, endpoint)
-  return { event: messageOf({ delivery_id, attempt: 1, client_id, endpoint_id }), answers: NO_FAILURES }
+  return message({ delivery_id, attempt: 1, client_id, endpoint_id: endpoint.endpointId })
 }
 
 const SCHEDULED: Readonly<Record<string, object>> = {

@@ -55,14 +55,13 @@ describe("the doctor's question to every route", () => {
 const RIGHT = 'the-right-token-of-tests'
 
 describe("the doctor's knock at the callback URL", () => {
-  const wellBehaved: Script = (response, request) => {
-    const right = request.headers['x-callback-token'] === RIGHT
-    json(right ? 200 : 401, right ? { outcome: 'ignored' } : {})(response, request)
-  }
-  const parked: Script = (response, request) => {
-    const right = request.headers['x-callback-token'] === RIGHT
-    json(right ? 200 : 401, right ? 'parked' : {})(response, request)
-  }
+  const answering =
+    (body: unknown): Script =>
+    (response, request) => {
+      const right = request.headers['x-callback-token'] === RIGHT
+      json(right ? 200 : 401, right ? body : {})(response, request)
+    }
+  const wellBehaved = answering({ outcome: 'ignored' })
   const knockAt = async (script: Script, tokens: readonly string[] = [RIGHT]) => {
     const { url } = await startScriptedServer(script)
     return checkCallback({ url: `${url}/callbacks/xendit`, tokens, ...(script === silence && { timeoutMs: 100 }) })
@@ -103,7 +102,7 @@ describe("the doctor's knock at the callback URL", () => {
       [RIGHT, 'hush'],
       /^wrong callback with token 2 of 2: answered 401$/,
     ],
-    ['a 200 that is not ours', parked, [RIGHT], /^wrong callback with token 1 of 1: answered 200$/],
+    ['a 200 that is not ours', answering('parked'), [RIGHT], /^wrong callback with token 1 of 1: answered 200$/],
     ['that no server answers', cut, [RIGHT], /^wrong callback URL: http:.* cannot be reached: SocketError$/],
     [
       'that the server never answers',

@@ -57,16 +57,14 @@ const proved = async ({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) 
 
 const asked = () => aws.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
 
-describe('a release whose versions all work', () => {
-  it('is proven by one probe of each: a fixed event for a worker, a request with an unknown key for a route', async () => {
-    expect(await proved()).toStrictEqual({ problems: [], pauses: [] })
-    expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([WORKER.target, ROUTE.target])
-    const [worker, route] = asked().map(lambdaEvent)
-    expect(worker).toStrictEqual(PROBE)
-    expect(route).toMatchObject({
-      routeKey: 'GET /v1/balance',
-      headers: { authorization: expect.stringMatching(/^Bearer gk_dev_[0-9a-f-]{36}_[\w-]{43}$/) },
-    })
+it('a release is proven by one probe of each: a fixed event for a worker, a request with an unknown key for a route', async () => {
+  expect(await proved()).toStrictEqual({ problems: [], pauses: [] })
+  expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([WORKER.target, ROUTE.target])
+  const [worker, route] = asked().map(lambdaEvent)
+  expect(worker).toStrictEqual(PROBE)
+  expect(route).toMatchObject({
+    routeKey: 'GET /v1/balance',
+    headers: { authorization: expect.stringMatching(/^Bearer gk_dev_[0-9a-f-]{36}_[\w-]{43}$/) },
   })
 })
 
