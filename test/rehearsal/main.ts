@@ -3,10 +3,117 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { makeCertificates } from './certificates.ts'
-import { installMinistack, MINISTACK } from './emulator.ts'
-import { runInNamespace } from './namespace.ts'
-import { PARTS, rehearse } from './rehearse.ts'
-import { CERTIFIED } from './world.ts'
+import { hireDutyHolders } from './duty-holders.ts'
+import {
+  installMinistack,
+  MINISTACK,
+  REGION,
+  rehearsalClock,
+  startEmulator,
+  toolEnvironment,
+  VERDICTS,
+} from './emulator.ts'
+import { type Judgement, judgementOn, printReport, readVerdicts } from './judgement.ts'
+import { takeOnMerchant } from './merchant.ts'
+import { furnishNamespace, runInNamespace } from './namespace.ts'
+import { type Rehearsal, startRehearsal } from './rehearsal.ts'
+import { deployStage } from './steps/deploy-stage.ts'
+import { destroyStage, loseRegion, OTHER_REGION } from './steps/lose-region.ts'
+import { examineStage, lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
+import { refuseStrangers } from './steps/refuse-strangers.ts'
+import { restoreStage } from './steps/restore-stage.ts'
+import { endRotation, rotateSecrets } from './steps/rotate-secrets.ts'
+import { payOut, takePayments } from './steps/take-payments.ts'
+import { refuseRelease, rollBackUpdate, updateStage } from './steps/update-stage.ts'
+import { CERTIFIED, startWorld } from './world.ts'
+
+const SDK_SETTINGS = ['AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+
+/** What can be left out, besides the deployment and the merchant. */
+const PARTS = [
+  'take-payments',
+  'pay-out',
+  'operate-stage',
+  'examine-stage',
+  'rotate-secrets',
+  'update-stage',
+  'refuse-release',
+  'roll-back-update',
+  'restore-stage',
+  'refuse-strangers',
+  'lose-region',
+  'destroy-stage',
+] as const
+type Part = (typeof PARTS)[number]
+
+/** Inside the namespaces: the whole life of a stage, or some parts of it. Answers the exit code. */
+const rehearse = async (directory: string, only: readonly Part[]): Promise<number> => {
+  const at = (file: string) => join(directory, file)
+  const certificates = { authority: at('ca.pem'), certificate: at('world.pem'), key: at('world.key') }
+  await furnishNamespace(directory)
+  const clock = await rehearsalClock(directory)
+  const env = toolEnvironment(certificates, clock)
+  // This process asks by the clock of the machine; the SDK corrects what it signs where AWS has another.
+  for (const name of SDK_SETTINGS) process.env[name] = env[name]
+  await using started = new AsyncDisposableStack()
+  const world = await startWorld(certificates)
+  started.defer(() => world.close())
+  const emulator = await startEmulator({ directory, certificates, clock })
+  started.defer(() => emulator.close())
+  let envOf = (_action: string): NodeJS.ProcessEnv => ({})
+  const verdicts = () => readVerdicts(at(VERDICTS))
+  const rehearsal = startRehearsal({ directory, env, clock, world, verdicts, envOf: (action) => envOf(action) })
+  try {
+    const apiUrl = await deployStage(rehearsal)
+    envOf = await rehearsal.step('a person is given the policy of each duty', hireDutyHolders)
+    const judged = await live(rehearsal, apiUrl, only)
+    const isWell = printReport(only.length > 0 ? { ...judged, silent: [] } : judged, rehearsal.limits())
+    for (const failure of rehearsal.failures()) console.log(failure)
+    return isWell && rehearsal.failures().length === 0 ? 0 : 1
+  } catch (error) {
+    console.error(`\nThe rehearsal broke off: ${error instanceof Error ? error.message : String(error)}`)
+    printReport(judgementOn(rehearsal.verdicts()), rehearsal.limits())
+    return 1
+  }
+}
+
+/** Answers what the judge said. A part that is left out or fails stops those that need it, and no other. */
+const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[]): Promise<Judgement> => {
+  const { step, verdicts } = rehearsal
+  const part: typeof rehearsal.part = async (what, needs, run) =>
+    only.length > 0 && !only.some((name) => name === what) ? undefined : rehearsal.part(what, needs, run)
+  const merchant = await step('operators take a merchant on', () => takeOnMerchant(rehearsal, apiUrl, 'Warung Satu'))
+  const payments = await part('take-payments', [], () => takePayments(rehearsal, merchant))
+  const paidOut = await part('pay-out', [payments], (taken) => payOut(rehearsal, merchant, taken))
+  await part('operate-stage', [payments, paidOut], async (taken, { settlement }) => {
+    const done = { merchant, payments: taken, settlement }
+    await lookUp(rehearsal, done, apiUrl)
+    await operateStage(rehearsal, done)
+    await wakeHelpers(rehearsal)
+  })
+  await part('examine-stage', [], () => examineStage(rehearsal))
+  const rotated = await part('rotate-secrets', [], () => rotateSecrets(rehearsal, merchant, apiUrl))
+  const updated = await part('update-stage', [payments], () => updateStage(rehearsal, merchant))
+  await part('rotate-secrets', [rotated, updated], () => endRotation(rehearsal, merchant, apiUrl))
+  const beforeBroken = verdicts().length
+  await part('refuse-release', [], () => refuseRelease(rehearsal, merchant))
+  const afterBroken = verdicts().length
+  await part('roll-back-update', [], () => rollBackUpdate(rehearsal, merchant))
+  const restored = await part('restore-stage', [payments], ({ paid }) => restoreStage(rehearsal, merchant, paid))
+  // A release was broken by taking a right away.
+  const before = verdicts().filter(({ denied }, at) => denied === null || at < beforeBroken || at >= afterBroken)
+  await part('refuse-strangers', [restored], () => refuseStrangers(rehearsal))
+  const refused = verdicts().length
+  await part('lose-region', [payments, restored], ({ paid }) => loseRegion(rehearsal, merchant, paid))
+  // Of the region that is lost nothing counts any more: the new stack's roles have taken the names of its roles.
+  const elsewhere = verdicts()
+    .slice(refused)
+    .filter(({ resource }) => resource.includes(`:${OTHER_REGION}:`))
+  const judged = judgementOn([...before, ...elsewhere])
+  await part('lose-region', [], () => destroyStage(rehearsal, OTHER_REGION))
+  await part('destroy-stage', [], () => destroyStage(rehearsal, REGION))
+  return judged
+}
 
 const USAGE = `npm run rehearse [-- --keep] [--only PART,PART…]
 

@@ -1,6 +1,14 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
@@ -8,8 +16,139 @@ import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/lo
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
-import { httpCaller } from '../local/http-caller.ts'
-import { applyCallback, create, type FloorMeans, get, list, work } from './floor-calls.ts'
+import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
+import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
+import { BASIC } from '../local/merchants-and-customers.ts'
+import { type HttpCaller, httpCaller } from '../local/start-bench.ts'
+
+type FloorMeans = {
+  readonly table: TableRequests
+  readonly call: HttpCaller['call']
+  readonly providerUrl: string
+  readonly webhookUrl: string
+  readonly sqs: SQSClient
+  readonly queueUrl: string
+  /** Whose payments these are; the program has one client. */
+  readonly clientId: string
+}
+
+const PAGE = 25
+const SHARDS = 16
+const FEE_MINOR = 4_000
+
+const Request = v.looseObject({ amount: v.number(), channel_code: v.string(), external_reference: v.string() })
+const Upstream = v.object({
+  payment_request_id: v.string(),
+  actions: v.array(v.object({ value: v.optional(v.string()) })),
+})
+const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_id: v.string() }) })
+const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
+
+const PROVIDER_HEADERS = { ...BASIC, 'content-type': 'application/json' }
+
+const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
+const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
+const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
+const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
+
+const ask = async ({ call, providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> => {
+  const sent = body ? { method: 'POST', body: JSON.stringify(body), wanted: 201 } : { method: 'GET', wanted: 200 }
+  const { text } = await call({ url: providerUrl + path, headers: PROVIDER_HEADERS, ...sent })
+  return JSON.parse(text)
+}
+
+const count = ({ clientId }: FloorMeans, id: string, field: string) =>
+  update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${shardOf(id)}` }, { add: { [field]: 1 } })
+
+/** Claim, so that no other caller asks the provider for this payment; the provider; what leads to it; payment and count. */
+const create = async (means: FloorMeans, body: unknown) => {
+  const { table, clientId } = means
+  const request = v.parse(Request, body)
+  const [id, now] = [randomUUID(), new Date().toISOString()]
+  await table.write(put(paymentKey(id), { clientId, status: 'creating', attempt: 1, claimedAt: now, request }, isNew))
+  const answer = await ask(means, '/v3/payment_requests', {
+    reference_id: `${id}-1`,
+    type: 'PAY',
+    country: 'ID',
+    currency: 'IDR',
+    request_amount: request.amount,
+    channel_code: `${request.channel_code}_VIRTUAL_ACCOUNT`,
+    channel_properties: { display_name: 'Floor' },
+  })
+  const { payment_request_id: paymentRequestId, actions } = v.parse(Upstream, answer)
+  const paymentDestination = actions[0]?.value ?? ''
+  const made = { request, clientId, createdAt: now, paymentRequestId, paymentDestination, providerFeeMinor: FEE_MINOR }
+  const listed = { owner: clientId, entity: 'payment', listedAt: now, work: 'floor', slot: 0, dueAt: now }
+  const payment = { id, status: 'pending', ...made, ...listed }
+  await Promise.all([
+    table.write(put({ pk: `DESTINATION#${paymentDestination}#${id}`, sk: now }, { paymentId: id })),
+    table.write(put({ pk: `REFERENCE#${request.external_reference}`, sk: `${now}#${id}` }, { paymentId: id })),
+  ])
+  const step = put(paymentKey(id), payment, equals('status', 'creating'))
+  await table.transact([step, count(means, id, 'countPending')])
+  return payment
+}
+
+const get = ({ table }: FloorMeans, id: string) => table.get(paymentKey(id))
+
+/** The newest by the index, what they are by the table, and how many there are by the ledger. */
+const list = async ({ table, clientId }: FloorMeans) => {
+  const ledger = await table.query({ partition: [`LEDGER#${clientId}`], limit: SHARDS })
+  const partition = [clientId, 'payment']
+  const found = await table.query({ index: 'by-owner', partition, limit: PAGE, newestFirst: true })
+  const keys = found.items.map(({ id }) => paymentKey(String(id)))
+  const { items } = await table.batchGet(keys, 'eventual')
+  return { data: items, total: ledger.items.reduce((sum, { countPending }) => sum + Number(countPending ?? 0), 0) }
+}
+
+/** The provider is asked; who is told; payment, credit, event and delivery; and the message of the delivery. */
+const applyCallback = async (means: FloorMeans, body: unknown) => {
+  const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
+  const { data } = v.parse(Callback, body)
+  const id = data.reference_id.slice(0, 36)
+  const payment = await get(means, id)
+  const { captures } = v.parse(Capture, await ask(means, `/v3/payments/${data.payment_id}`))
+  await table.query({ partition: [endpointKey(owner).pk], limit: PAGE })
+  const [now, eventId] = [new Date().toISOString(), randomUUID()]
+  const netMinor = Number(captures[0]?.capture_amount) - FEE_MINOR
+  const paid = { ...payment, status: 'succeeded', paidAt: now, netMinor }
+  const sent = JSON.stringify({ event: 'payment.succeeded', event_id: eventId, timestamp: now, data: paid })
+  const listed = { owner, id, listedAt: now }
+  await table.transact([
+    put(paymentKey(id), paid, equals('status', 'pending')),
+    count(means, id, 'creditedMinor'),
+    put(eventKey(id), { ...listed, eventId, body: sent, entity: 'event' }),
+    put(deliveryKey(id), { ...listed, entity: 'delivery', work: 'floor', slot: 2, dueAt: now }),
+  ])
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: id }))
+  return { outcome: 'applied' }
+}
+
+const SECRET = randomUUID()
+
+/** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
+const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Message): Promise<void> => {
+  const { table, clientId, call, webhookUrl, sqs, queueUrl: QueueUrl } = means
+  await table.batchGet([deliveryKey(id), endpointKey(clientId)])
+  const event = await table.get(eventKey(id), { fields: ['body'], consistent: false })
+  const body = String(event?.['body'])
+  await table.write(update(deliveryKey(id), { set: { claimToken: randomUUID() } }, absent('claimToken')))
+  const signature = createHmac('sha256', SECRET).update(body).digest('hex')
+  await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
+  await table.write(update(deliveryKey(id), { remove: ['claimToken', 'dueAt'] }))
+  await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+}
+
+/** Works off the queue until it is gone. */
+const work = async (means: FloorMeans): Promise<void> => {
+  const { sqs, queueUrl: QueueUrl } = means
+  for (;;) {
+    const asked = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 })
+    const { Messages = [] } = await sqs.send(asked)
+    for (const message of Messages) void deliver(means, message)
+  }
+}
 
 /**
  * A program that does what a gateway with this table cannot leave out, and nothing else: it believes every caller,

@@ -2,12 +2,25 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PAYMENT_BODY } from '../assumptions.ts'
-import type { HttpCaller } from '../local/http-caller.ts'
-import { during, type Latencies, measureLoop, noLatencies, percentile, perSecond } from '../local/latencies.ts'
-import { addMerchant, CALLBACK_HEADERS, keepCallbacks, payAtProvider } from '../local/merchants-and-customers.ts'
+import {
+  during,
+  type Latencies,
+  measuredOn,
+  measureLoop,
+  noLatencies,
+  percentile,
+  perSecond,
+} from '../local/latencies.ts'
+import {
+  addMerchant,
+  CALLBACK_HEADERS,
+  keepCallbacks,
+  payAtProvider,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../local/merchants-and-customers.ts'
+import type { HttpCaller } from '../local/start-bench.ts'
 import { type Program, startBench, startProgram } from '../local/start-bench.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../local/webhook-receiver.ts'
-import { measuredOn } from '../measured-on.ts'
 import type { SuiteReport } from '../suites.ts'
 
 const REQUESTS = ['create', 'get', 'list', 'callback', 'callback to webhook'] as const

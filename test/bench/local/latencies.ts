@@ -1,3 +1,4 @@
+import { availableParallelism, cpus, loadavg } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -61,4 +62,13 @@ export const measureRate = async (
   }
   await Promise.all(asked)
   into.elapsedMs += performance.now() - from
+}
+
+/** When and on what figures were taken whose size depends on it: a sentence for the section they stand in. */
+export const measuredOn = (command: string): string => {
+  const date = new Date().toISOString().slice(0, 10)
+  const cores = availableParallelism()
+  const model = cpus()[0]?.model.trim() ?? process.arch
+  const load = loadavg()[0]?.toFixed(1) ?? '?'
+  return `\`${command}\`, ${date}, ${cores} virtual cores (${model}), Node ${process.versions.node}; load average ${load} when it ended.`
 }

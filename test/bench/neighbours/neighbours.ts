@@ -2,11 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PAYMENT_BODY } from '../assumptions.ts'
-import { type Latencies, measureRate, noLatencies, percentile } from '../local/latencies.ts'
-import { act, addMerchant, type BenchMerchant } from '../local/merchants-and-customers.ts'
+import { type Latencies, measuredOn, measureRate, noLatencies, percentile } from '../local/latencies.ts'
+import {
+  act,
+  addMerchant,
+  type BenchMerchant,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../local/merchants-and-customers.ts'
 import { type Bench, startBench } from '../local/start-bench.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../local/webhook-receiver.ts'
-import { measuredOn } from '../measured-on.ts'
 import type { SuiteReport } from '../suites.ts'
 
 const HEALTHY = 4

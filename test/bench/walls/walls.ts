@@ -4,7 +4,7 @@ import { type Station, stationsOf } from '../../../infra/stack/capacity/stations
 import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
-import { measuredOn } from '../measured-on.ts'
+import { measuredOn } from '../local/latencies.ts'
 import type { SuiteReport } from '../suites.ts'
 import { type Kind, measureUse, measureWorkers, type Use, type WorkerSpeeds } from './measure-use.ts'
 import { type Load, runSingles, type SinglesFigures } from './single-payments.ts'

@@ -34,9 +34,8 @@ import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { takesEvery } from '../../support/runs.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { anInvocation } from './asset-events.ts'
 import { assemblyFiles, type BundledFunction, bundledStage, bundlesIn, synthesisedByCommand } from './bundled-stage.ts'
-import { copyTable, runAsset } from './run-asset.ts'
+import { anInvocation, copyTable, runAsset } from './run-asset.ts'
 import { startSecretsEmulator } from './secrets-emulator.ts'
 
 /** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
