@@ -6,18 +6,14 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
 import {
   aCreating,
-  aStoredClient,
   checkWhenDue,
   FIRST_ATTEMPT,
   lateAnswer,
   OVO_REQUEST,
-  paidUnheard,
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
 import { aCreate } from './a-create.ts'
 
 const NO_ROWS = { kind: 'found', value: { transactions: [], hasMore: false } } as const
@@ -139,18 +135,6 @@ describe('a capture while the payment is still being created (OVO answers at onc
     await expect(make()).rejects.toThrow('was announced')
 
     expect(asked()).toBe(1)
-  })
-
-  it('is credited when it was paid on an unheard first attempt, and the request shown is cancelled', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const { payment, providerPaymentId } = await paidUnheard(deps, client)
-
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    expect(deps.provider.requestOf(payment.paymentRequestId).status).toBe('cancelled')
   })
 })
 

@@ -12,7 +12,6 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { aCreate } from './a-create.ts'
 
 const COMMIT = 'transact'
-const CLAIM = 'put'
 
 /** The environment is frozen: only the wall clock advances. */
 const freeze = ({ clock }: TestDeps, ms: number) => clock.set(addMs(clock.now(), ms))
@@ -94,16 +93,6 @@ describe('a create answered early and thawed later', () => {
 
     expect(payment.createdAt).toBe(deps.now())
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
-
-  it('sends no push any more when it was frozen before it had: another attempt may have', async () => {
-    const { deps, make, asked, stored } = await aCreate(OVO_REQUEST)
-
-    await expect(make(frozenAt(deps, CLAIM, 'after', 30_000))).rejects.toThrow('took too long')
-
-    expect(asked()).toBe(0)
-    expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ outcome: 'not_executed' }] })
-    expect(await stored()).not.toHaveProperty('leaseUntil')
   })
 })
 

@@ -17,23 +17,6 @@ const captureUpstream = (deps: TestDeps, reference: string) => {
 }
 
 describe('money that may not be credited (design section 4)', () => {
-  it.for(['failed', 'expired', 'cancelled'] as const)('is held when the payment is %s', async (status, { scene }) => {
-    const { deps, payment, request, pay, hear, cancel, stored, held, ledger } = scene
-    if (status === 'cancelled') await cancel()
-    else request({ status })
-    await hear()
-    const providerPaymentId = pay()
-
-    await hear({ providerPaymentId })
-    await hear({ providerPaymentId })
-
-    expect(await stored()).toMatchObject({ status })
-    const money = { kind: 'money', cause: 'payment_not_pending', amountMinor: 100_000, paymentId: payment.paymentId }
-    expect(await held(providerPaymentId)).toMatchObject({ ...money, status: 'open' })
-    expect(deps.published).toHaveLength(1)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, [status]: 1 })
-  })
-
   it('is held when a reference is not one of ours, or of no payment', async ({ scene: { deps, hear, held } }) => {
     for (const reference of ['another-merchants-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = captureUpstream(deps, reference)

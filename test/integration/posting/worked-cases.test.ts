@@ -37,14 +37,6 @@ describe('money of a posted payment', () => {
       { takenBackMinor: 95_460, reversal: { kind: 'refund', amountMinor: 100_000 } },
     ],
     [
-      'is disputed in part, at our cost of the dispute’s fee, and comes again when that is won',
-      (deps) => [aChargeback(deps, 40_000), aWin(deps, 40_000)],
-      ['chargeback -40,000 0 0 -40,000 -65,000 -25,000', 'dispute_won 40,000 0 0 40,000 40,000 0'],
-      '70,560 95,460 -24,900',
-      { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) } },
-    ],
-    ['is lost with the dispute, whole', (deps) => [aChargeback(deps, 100_000)], [LOST], '-29,440 0 -29,440'],
-    [
       'goes back once more when the dispute is raised again, and comes when that is won too',
       (deps) => [DISPUTE_FEE, 0].flatMap((fee) => [aChargeback(deps, 100_000, fee), aWin(deps, 100_000)]),
       [LOST, WON, 'chargeback -100,000 -4,440 -100 -95,460 -100,000 -4,540', WON],
@@ -128,14 +120,6 @@ describe('money of an open payment', () => {
       4_440,
       [OWN, 'refund -100,000 -4,440 -100 -95,460 -100,000 -4,540'],
       '-4,440 0 -4,440',
-    ],
-    [
-      'whole: nothing is left by a final fee that is lower',
-      (deps) => [aRefund(deps, 100_000)],
-      0,
-      3_000,
-      ['payment 100,000 3,000 100 96,900 97,000 100', 'refund -100,000 -3,000 -100 -96,900 -100,000 -3,100'],
-      '-3,000 0 -3,000',
     ],
   ])('goes back %s', async ([, rows, pending, feeMinor, lines, balance], { deps, client, payment }) => {
     await heard(deps, payment, ...rows(deps, payment))

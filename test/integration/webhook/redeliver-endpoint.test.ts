@@ -97,6 +97,17 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await kinds.again({ since: jakarta })).toMatchObject({ body: { count: 2 } })
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
   })
+
+  it('refuses a cursor from before its time', async ({ kinds: { again, events } }) => {
+    const { eventId: event_id, paymentId: payment_id, type } = events.missing
+    const position = { event_id, payment_id, type, fired_at: '2020-01-01T00:00:00.000Z' }
+    const cursor = Buffer.from(JSON.stringify(position)).toString('base64url')
+
+    expect(await again({ cursor })).toMatchObject({
+      status: 422,
+      body: { field_errors: { cursor: [expect.any(String)] } },
+    })
+  })
 })
 
 const ONE = { delivery_id: crypto.randomUUID() }
